@@ -1,0 +1,127 @@
+//! Boundaries: explicit signals that a phase of work may have ended. This file only names and groups them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Boundary {
+    Commit,
+    PlanCheckpoint,
+    PlanUpdate,
+    PrCheckpoint,
+    AgentDone,
+    TopicShift,
+    ConcludingThought,
+    TurnComplete,
+}
+
+impl Boundary {
+    pub const ALL: [Self; 8] = [
+        Self::Commit,
+        Self::PlanCheckpoint,
+        Self::PlanUpdate,
+        Self::PrCheckpoint,
+        Self::AgentDone,
+        Self::TopicShift,
+        Self::ConcludingThought,
+        Self::TurnComplete,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::PlanCheckpoint => "plan_checkpoint",
+            Self::PlanUpdate => "plan_update",
+            Self::PrCheckpoint => "pr_checkpoint",
+            Self::AgentDone => "agent_done",
+            Self::TopicShift => "topic_shift",
+            Self::ConcludingThought => "concluding_thought",
+            Self::TurnComplete => "turn_complete",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|boundary| boundary.name() == name)
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of boundaries; a list of names on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Boundaries(u8);
+
+impl Boundaries {
+    pub const NONE: Self = Self(0);
+    pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
+    /// Read from the agent's last message (spec 1, section 2).
+    pub const SEMANTIC: Self =
+        Self::of(&[Boundary::AgentDone, Boundary::TopicShift, Boundary::ConcludingThought]);
+
+    pub const fn of(list: &[Boundary]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < list.len() {
+            bits |= 1 << list[at] as u8;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub const fn has(self, boundary: Boundary) -> bool {
+        self.0 & (1 << boundary as u8) != 0
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Boundary> {
+        Boundary::ALL.into_iter().filter(move |boundary| self.has(*boundary))
+    }
+}
+
+impl FromIterator<Boundary> for Boundaries {
+    fn from_iter<I: IntoIterator<Item = Boundary>>(iter: I) -> Self {
+        iter.into_iter().fold(Self::NONE, |set, boundary| set.or(Self::of(&[boundary])))
+    }
+}
+
+impl fmt::Display for Boundaries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.iter().map(Boundary::name).collect();
+        f.write_str(if names.is_empty() { "none" } else { "" })?;
+        f.write_str(&names.join(", "))
+    }
+}
+
+impl Serialize for Boundaries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Boundaries {
+    /// A name from a newer release is left out: an older reader must still replay the thread.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = Vec::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Ok(names.iter().filter_map(|name| Boundary::from_name(name)).collect())
+    }
+}

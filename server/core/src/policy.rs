@@ -1,0 +1,305 @@
+//! What the user configured, as plain data with the built-in values: tiers, modes, limits. Reading files is not done here.
+
+use crate::boundary::{Boundaries, Boundary};
+use crate::units::{Percent, Tokens};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Urgency by percent of the context window remaining (spec 1, section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    Early,
+    Ready,
+    Asap,
+    Emergency,
+}
+
+impl Tier {
+    pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
+    /// The first whose threshold is above the percentage wins.
+    pub const MOST_URGENT_FIRST: [Self; 4] =
+        [Self::Emergency, Self::Asap, Self::Ready, Self::Early];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Early => "early",
+            Self::Ready => "ready",
+            Self::Asap => "asap",
+            Self::Emergency => "emergency",
+        }
+    }
+
+    /// Strictly below this percentage the tier holds, unless configured otherwise.
+    pub const fn built_in_threshold(self) -> u8 {
+        match self {
+            Self::Early => 85,
+            Self::Ready => 75,
+            Self::Asap => 65,
+            Self::Emergency => 15,
+        }
+    }
+
+    /// The boundaries that may count at this tier, whatever a policy requires. Emergency asks for none.
+    pub const fn allowed(self) -> Boundaries {
+        use Boundary::{
+            AgentDone, Commit, ConcludingThought, PlanCheckpoint, PlanUpdate, PrCheckpoint,
+            TopicShift,
+        };
+        const EARLY: Boundaries =
+            Boundaries::of(&[PlanCheckpoint, PlanUpdate, PrCheckpoint, TopicShift]);
+        const READY: Boundaries = EARLY.or(Boundaries::of(&[Commit]));
+        const ASAP: Boundaries = READY.or(Boundaries::of(&[AgentDone, ConcludingThought]));
+        match self {
+            Self::Early => EARLY,
+            Self::Ready => READY,
+            Self::Asap | Self::Emergency => ASAP,
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What one tier asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierRule {
+    pub percent_remaining_lt: u8,
+    /// `None`: every boundary that the tier allows.
+    pub required: Option<Boundaries>,
+    /// `None`: the tier's built-in answer (yes in early and ready). `Some(false)` also lifts the weak-boundary gate.
+    pub plan_needs_semantic_break: Option<bool>,
+    pub decision_prompt_path: Option<String>,
+}
+
+impl TierRule {
+    pub const fn built_in(tier: Tier) -> Self {
+        Self {
+            percent_remaining_lt: tier.built_in_threshold(),
+            required: None,
+            plan_needs_semantic_break: None,
+            decision_prompt_path: None,
+        }
+    }
+
+    /// `turn_complete` counts only where a policy names it.
+    pub fn counting(&self, tier: Tier) -> Boundaries {
+        let turn_complete = Boundaries::of(&[Boundary::TurnComplete]);
+        match self.required {
+            None => tier.allowed(),
+            Some(required) => required.and(tier.allowed().or(turn_complete)),
+        }
+    }
+
+    pub fn needs_semantic_break(&self, tier: Tier) -> bool {
+        self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tiers {
+    pub early: TierRule,
+    pub ready: TierRule,
+    pub asap: TierRule,
+    pub emergency: TierRule,
+}
+
+impl Tiers {
+    pub const fn rule(&self, tier: Tier) -> &TierRule {
+        match tier {
+            Tier::Early => &self.early,
+            Tier::Ready => &self.ready,
+            Tier::Asap => &self.asap,
+            Tier::Emergency => &self.emergency,
+        }
+    }
+
+    pub const fn rule_mut(&mut self, tier: Tier) -> &mut TierRule {
+        match tier {
+            Tier::Early => &mut self.early,
+            Tier::Ready => &mut self.ready,
+            Tier::Asap => &mut self.asap,
+            Tier::Emergency => &mut self.emergency,
+        }
+    }
+
+    pub fn pick(&self, remaining: Percent) -> Option<Tier> {
+        Tier::MOST_URGENT_FIRST
+            .into_iter()
+            .find(|tier| remaining.0 < self.rule(*tier).percent_remaining_lt)
+    }
+}
+
+/// What happens when every other gate is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Say that a compaction would have happened.
+    Tag,
+    /// Recommend it.
+    Suggest,
+    /// Ask the person.
+    Ask,
+    /// Do it.
+    Auto,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketAuthor {
+    Agent,
+    /// rawr builds it from structured state, and says so in it.
+    Watcher,
+    /// A person edited or wrote it.
+    Person,
+}
+
+/// Phrases of the last message that count as a semantic break, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrases {
+    pub agent_done: Vec<String>,
+    pub topic_shift: Vec<String>,
+    pub concluding_thought: Vec<String>,
+}
+
+/// Seconds that each phase may take before the machine helps itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    pub approval: u64,
+    pub heads_up: u64,
+    pub scratch_write: u64,
+    pub packet: u64,
+    pub compaction: u64,
+    pub handoff: u64,
+}
+
+/// Stops a compaction loop that does not help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Breaker {
+    /// So many bad sequences in a row open it.
+    pub strikes: u32,
+    /// A compaction must land at or below this share of the tokens it started from.
+    pub land_at_percent: u8,
+}
+
+/// Handed through to the host with the compaction.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CompactionSettings {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reasoning_effort: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verbosity: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    pub enabled: bool,
+    pub mode: Mode,
+    pub packet_author: PacketAuthor,
+    pub tiers: Tiers,
+    /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
+    pub rearm_tokens: Option<Tokens>,
+    pub cooldown_turns: u32,
+    pub cooldown_seconds: u64,
+    pub breaker: Breaker,
+    pub deadlines: Deadlines,
+    pub scratch_write_enabled: bool,
+    pub scratch_file_template: String,
+    /// A watcher packet quotes at most so many characters of the agent's last message.
+    pub packet_max_tail_chars: usize,
+    pub compaction: CompactionSettings,
+    pub phrases: Phrases,
+}
+
+impl Policy {
+    /// How many tokens must have come since the last compaction before another may start.
+    pub fn rearm_after(&self, window: Option<Tokens>) -> Tokens {
+        self.rearm_tokens
+            .unwrap_or_else(|| window.map_or(Tokens(256), |window| Tokens((window.0 / 50).max(64))))
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            mode: Mode::Auto,
+            packet_author: PacketAuthor::Agent,
+            tiers: Tiers {
+                early: TierRule::built_in(Tier::Early),
+                ready: TierRule::built_in(Tier::Ready),
+                asap: TierRule::built_in(Tier::Asap),
+                emergency: TierRule::built_in(Tier::Emergency),
+            },
+            rearm_tokens: None,
+            cooldown_turns: 1,
+            cooldown_seconds: 0,
+            breaker: Breaker { strikes: 3, land_at_percent: 80 },
+            deadlines: Deadlines {
+                approval: 600,
+                heads_up: 300,
+                scratch_write: 300,
+                packet: 300,
+                compaction: 600,
+                handoff: 120,
+            },
+            scratch_write_enabled: false,
+            scratch_file_template: crate::scratch::DEFAULT_TEMPLATE.to_owned(),
+            packet_max_tail_chars: 1200,
+            compaction: CompactionSettings::default(),
+            phrases: Phrases::default(),
+        }
+    }
+}
+
+impl Default for Phrases {
+    fn default() -> Self {
+        let own = |list: &[&str]| list.iter().map(|&phrase| phrase.to_owned()).collect();
+        Self {
+            agent_done: own(&[
+                "all done",
+                "task is complete",
+                "task is done",
+                "work is complete",
+                "work is done",
+                "is now complete",
+                "is finished",
+                "i have finished",
+                "i've finished",
+                "i have completed",
+                "i've completed",
+                "everything is done",
+                "nothing left to do",
+            ]),
+            topic_shift: own(&[
+                "moving on to",
+                "move on to",
+                "next i will",
+                "next, i will",
+                "next i'll",
+                "next, i'll",
+                "turning to",
+                "switching to",
+                "on to the next",
+                "next phase",
+                "next step is",
+            ]),
+            concluding_thought: own(&[
+                "in summary",
+                "to summarize",
+                "to summarise",
+                "in conclusion",
+                "to conclude",
+                "to wrap up",
+                "wrapping up",
+                "overall,",
+                "that covers",
+            ]),
+        }
+    }
+}

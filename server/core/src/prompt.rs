@@ -1,0 +1,303 @@
+//! Which prompts there are, which placeholders each may hold, and how one is rendered. Files are not read here.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The shipped prompt files, by what they are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PromptName {
+    /// The packet request.
+    AutoCompact,
+    HeadsUp,
+    ScratchWrite,
+    Judgment,
+    JudgmentContext,
+    WatcherPacket,
+    Handoff,
+    Compact,
+    SummaryPrefix,
+}
+
+/// A value that a prompt may ask for, in both spellings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placeholder {
+    pub camel: &'static str,
+    pub snake: &'static str,
+    /// A prompt without it cannot do its work.
+    pub required: bool,
+    pub meaning: &'static str,
+}
+
+const fn placeholder(
+    camel: &'static str,
+    snake: &'static str,
+    required: bool,
+    meaning: &'static str,
+) -> Placeholder {
+    Placeholder { camel, snake, required, meaning }
+}
+
+const SCRATCH_FILE: Placeholder = placeholder(
+    "scratchFile",
+    "scratch_file",
+    false,
+    "the thread's scratch file, relative to its folder",
+);
+const SCRATCH_FILE_REQUIRED: Placeholder =
+    placeholder("scratchFile", "scratch_file", true, SCRATCH_FILE.meaning);
+const THREAD_ID: Placeholder =
+    placeholder("threadId", "thread_id", false, "the host's id of the thread");
+const REASON: Placeholder =
+    placeholder("reason", "reason", false, "why the compaction comes now, in a few words");
+const PACKET: Placeholder =
+    placeholder("packet", "packet", true, "the continuation packet, word for word");
+
+impl PromptName {
+    pub const ALL: [Self; 9] = [
+        Self::AutoCompact,
+        Self::HeadsUp,
+        Self::ScratchWrite,
+        Self::Judgment,
+        Self::JudgmentContext,
+        Self::WatcherPacket,
+        Self::Handoff,
+        Self::Compact,
+        Self::SummaryPrefix,
+    ];
+
+    /// The name on the wire, and of the file without `.md`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AutoCompact => "auto-compact",
+            Self::HeadsUp => "heads-up",
+            Self::ScratchWrite => "scratch-write",
+            Self::Judgment => "judgment",
+            Self::JudgmentContext => "judgment-context",
+            Self::WatcherPacket => "watcher-packet",
+            Self::Handoff => "handoff",
+            Self::Compact => "compact",
+            Self::SummaryPrefix => "summary-prefix",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|prompt| prompt.name() == name)
+    }
+
+    pub const fn placeholders(self) -> &'static [Placeholder] {
+        match self {
+            Self::AutoCompact => &[SCRATCH_FILE, THREAD_ID],
+            Self::HeadsUp => &[REASON, THREAD_ID],
+            Self::ScratchWrite => &[SCRATCH_FILE_REQUIRED, THREAD_ID],
+            Self::Judgment | Self::Compact | Self::SummaryPrefix => &[],
+            Self::JudgmentContext => {
+                const {
+                    &[
+                        placeholder("tier", "tier", false, "early, ready, asap or emergency"),
+                        placeholder(
+                            "percentRemaining",
+                            "percent_remaining",
+                            false,
+                            "percent of the context window left",
+                        ),
+                        placeholder(
+                            "boundariesJson",
+                            "boundaries_json",
+                            false,
+                            "the boundaries present, a JSON list",
+                        ),
+                        placeholder(
+                            "lastAgentMessage",
+                            "last_agent_message",
+                            false,
+                            "the agent's last message",
+                        ),
+                        placeholder(
+                            "transcriptExcerpt",
+                            "transcript_excerpt",
+                            false,
+                            "the newest part of the transcript",
+                        ),
+                        THREAD_ID,
+                        placeholder("turnId", "turn_id", false, "the host's id of the turn"),
+                        placeholder(
+                            "totalUsageTokens",
+                            "total_usage_tokens",
+                            false,
+                            "tokens in the context now",
+                        ),
+                        placeholder(
+                            "modelContextWindow",
+                            "model_context_window",
+                            false,
+                            "tokens that the window holds",
+                        ),
+                    ]
+                }
+            }
+            Self::WatcherPacket => {
+                const {
+                    &[
+                        placeholder(
+                            "goal",
+                            "goal",
+                            false,
+                            "the user's first message of the thread",
+                        ),
+                        placeholder("plan", "plan", false, "the plan's steps with their status"),
+                        placeholder(
+                            "done",
+                            "done",
+                            false,
+                            "commits and pull requests since the last compaction",
+                        ),
+                        placeholder(
+                            "directives",
+                            "directives",
+                            false,
+                            "the user's standing instructions, word for word",
+                        ),
+                        placeholder(
+                            "lastAgentMessage",
+                            "last_agent_message",
+                            false,
+                            "the end of the agent's last message",
+                        ),
+                        placeholder("state", "state", false, "working, waiting_for_user or done"),
+                        SCRATCH_FILE,
+                        THREAD_ID,
+                    ]
+                }
+            }
+            Self::Handoff => {
+                const {
+                    &[
+                        PACKET,
+                        placeholder("author", "author", false, "who wrote the packet"),
+                        placeholder(
+                            "resume",
+                            "resume",
+                            false,
+                            "what to do now, by the packet's state",
+                        ),
+                        placeholder(
+                            "directives",
+                            "directives",
+                            false,
+                            "the user's standing instructions, word for word",
+                        ),
+                        SCRATCH_FILE,
+                        THREAD_ID,
+                    ]
+                }
+            }
+        }
+    }
+}
+
+/// The texts in force, front matter taken off.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prompts {
+    texts: [String; PromptName::ALL.len()],
+}
+
+impl Prompts {
+    pub fn new(text: impl FnMut(PromptName) -> String) -> Self {
+        Self { texts: PromptName::ALL.map(text) }
+    }
+
+    pub fn text(&self, name: PromptName) -> &str {
+        &self.texts[name as usize]
+    }
+}
+
+/// The prompts that a running sequence still needs: it keeps the set that it started with, also across a restart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequencePrompts {
+    pub packet_request: String,
+    pub heads_up: String,
+    pub scratch_write: String,
+    pub watcher_packet: String,
+    pub handoff: String,
+}
+
+impl SequencePrompts {
+    pub fn of(prompts: &Prompts) -> Self {
+        let text = |name| prompts.text(name).to_owned();
+        Self {
+            packet_request: text(PromptName::AutoCompact),
+            heads_up: text(PromptName::HeadsUp),
+            scratch_write: text(PromptName::ScratchWrite),
+            watcher_packet: text(PromptName::WatcherPacket),
+            handoff: text(PromptName::Handoff),
+        }
+    }
+}
+
+/// Something in braces that reads like a placeholder: `{name}`, a plain identifier and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'t> {
+    pub name: &'t str,
+    /// Bytes of the template, braces included.
+    pub span: Range<usize>,
+}
+
+/// All `{identifier}`s of a template. JSON and code braces do not qualify: they hold quotes, blanks or nothing.
+pub fn scan(template: &str) -> impl Iterator<Item = Found<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let open = at + template[at..].find('{')?;
+            let rest = &template[open + 1..];
+            let length = rest
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                .count();
+            let closed = rest.as_bytes().get(length) == Some(&b'}');
+            let named = rest.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+            at = open + 1;
+            if closed && named {
+                at = open + length + 2;
+                return Some(Found { name: &rest[..length], span: open..at });
+            }
+        }
+    })
+}
+
+/// Fills in the declared placeholders. Everything else in braces stays as it was written.
+pub fn render<'v>(
+    name: PromptName,
+    template: &str,
+    value: impl Fn(&str) -> Option<&'v str>,
+) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut copied = 0;
+    for found in scan(template) {
+        let declared =
+            name.placeholders().iter().find(|p| p.camel == found.name || p.snake == found.name);
+        if let Some(declared) = declared {
+            text.push_str(&template[copied..found.span.start]);
+            text.push_str(value(declared.camel).unwrap_or_default());
+            copied = found.span.end;
+        }
+    }
+    text.push_str(&template[copied..]);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_are_filled_and_json_braces_pass_through() {
+        let template = "{scratchFile} {scratch_file} {\"a\": {}} { x } {unknown} {threadId";
+        let text = render(PromptName::ScratchWrite, template, |name| {
+            (name == "scratchFile").then_some("notes.md {threadId}")
+        });
+        assert_eq!(
+            text, "notes.md {threadId} notes.md {threadId} {\"a\": {}} { x } {unknown} {threadId",
+            "a value is never scanned again"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Semantic breaks in the agent's last message: done, moving on, concluding. Wording is a secondary signal.
+
+use crate::boundary::{Boundaries, Boundary};
+use crate::policy::Phrases;
+
+/// A phrase after one of these, in the same clause, says the opposite.
+const NEGATIONS: [&str; 12] = [
+    "not", "n't", "never", "no", "without", "before", "until", "unless", "once", "when", "if",
+    "cannot",
+];
+
+pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
+    let text = message.to_lowercase().replace('\u{2019}', "'");
+    let groups = [
+        (Boundary::AgentDone, &phrases.agent_done),
+        (Boundary::TopicShift, &phrases.topic_shift),
+        (Boundary::ConcludingThought, &phrases.concluding_thought),
+    ];
+    groups
+        .into_iter()
+        .filter(|(_, list)| list.iter().any(|phrase| says(&text, phrase)))
+        .map(|(b, _)| b)
+        .collect()
+}
+
+fn says(text: &str, phrase: &str) -> bool {
+    let phrase = phrase.trim();
+    !phrase.is_empty()
+        && text
+            .match_indices(phrase)
+            .any(|(at, _)| whole_words(text, at, at + phrase.len()) && !negated(&text[..at]))
+}
+
+fn whole_words(text: &str, start: usize, end: usize) -> bool {
+    let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (first, last) = (text[start..].chars().next(), text[..end].chars().next_back());
+    !(inside(first) && inside(text[..start].chars().next_back())
+        || inside(last) && inside(text[end..].chars().next()))
+}
+
+fn negated(before: &str) -> bool {
+    let clause = before.rsplit(['.', '!', '?', ';', ',', ':', '\n']).next().unwrap_or_default();
+    let words: Vec<_> = clause.split_whitespace().rev().take(5).collect();
+    words.iter().any(|word| NEGATIONS.contains(word) || word.ends_with("n't"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(message: &str, expected: &str) {
+        assert_eq!(boundaries(message, &Phrases::default()).to_string(), expected, "{message}");
+    }
+
+    #[test]
+    fn each_kind_of_break_is_heard() {
+        check("All done: the tests pass.", "agent_done");
+        check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
+        check("To summarise: three files changed.", "concluding_thought");
+        check("I changed three files.", "none");
+    }
+
+    #[test]
+    fn negations_do_not_count() {
+        check("The task is not yet complete; the work isn't all done", "none");
+        check("I will tell you once everything is done", "none");
+        check("We can't say that the work is done", "none");
+        check("No errors, and the work is done", "agent_done");
+    }
+
+    #[test]
+    fn a_phrase_inside_a_longer_word_does_not_count() {
+        check("the ball donee said so", "none");
+    }
+}

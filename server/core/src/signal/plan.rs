@@ -1,0 +1,74 @@
+//! What changed between two versions of a plan.
+
+use crate::boundary::{Boundaries, Boundary};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    pub step: String,
+    pub status: StepStatus,
+}
+
+/// A step newly completed is a checkpoint as well as an update; the same plan again is nothing.
+pub fn boundaries(before: &[PlanStep], after: &[PlanStep]) -> Boundaries {
+    if before == after {
+        return Boundaries::NONE;
+    }
+    let done = |plan: &[PlanStep], step: &str| {
+        plan.iter().any(|s| s.step == step && s.status == StepStatus::Completed)
+    };
+    let newly_completed =
+        after.iter().any(|s| s.status == StepStatus::Completed && !done(before, &s.step))
+            && !after.is_empty();
+    let checkpoint = if newly_completed {
+        Boundaries::of(&[Boundary::PlanCheckpoint])
+    } else {
+        Boundaries::NONE
+    };
+    checkpoint.or(Boundaries::of(&[Boundary::PlanUpdate]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(text: &str) -> Vec<PlanStep> {
+        let status = |mark| match mark {
+            'x' => StepStatus::Completed,
+            '>' => StepStatus::InProgress,
+            _ => StepStatus::Pending,
+        };
+        text.split_whitespace()
+            .map(|word| PlanStep {
+                step: word[1..].to_owned(),
+                status: status(word.as_bytes()[0] as char),
+            })
+            .collect()
+    }
+
+    fn check(before: &str, after: &str, expected: &str) {
+        assert_eq!(
+            boundaries(&plan(before), &plan(after)).to_string(),
+            expected,
+            "{before} to {after}"
+        );
+    }
+
+    #[test]
+    fn a_step_newly_completed_is_a_checkpoint() {
+        check(".a .b", "xa .b", "plan_checkpoint, plan_update");
+        check("", "xa", "plan_checkpoint, plan_update");
+        check("xa .b", ".b xa .c", "plan_update");
+        check("xa .b", "xa >b", "plan_update");
+        check("xa", "", "plan_update");
+        check("xa .b", "xa .b", "none");
+    }
+}

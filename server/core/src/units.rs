@@ -1,0 +1,120 @@
+//! The small types everything else is built of: ids, tokens, percent, time. No rules live here.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// The host's name for a conversation.
+    ThreadId;
+    /// The host's name for the processing of one user input.
+    TurnId;
+    /// The client's name for one user message.
+    InputId;
+    /// The host's name for one tool call.
+    CallId;
+    /// One run of the golden path.
+    SequenceId;
+    /// One thing asked of the host, done once however often it is asked.
+    ActionId;
+    /// One assessment with all its gates.
+    DecisionId;
+    /// One "do not compact until …".
+    GuardId;
+}
+
+/// Integer Unix milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    pub fn plus_seconds(self, seconds: u64) -> Self {
+        Self(self.0.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)))
+    }
+
+    pub fn seconds_since(self, earlier: Self) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0) / 1000).unwrap_or(0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tokens(pub u64);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// How much of the context window is left, 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Percent(pub u8);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", self.0)
+    }
+}
+
+impl Percent {
+    /// The baseline (fixed instructions and tools) comes off both sides, so that a host which does the same shows
+    /// the same number. Nothing is known about a window that the baseline fills.
+    pub fn remaining(used: Tokens, window: Tokens, baseline: Tokens) -> Option<Self> {
+        let room = window.0.checked_sub(baseline.0).filter(|room| *room > 0)?;
+        let left = room.saturating_sub(used.0.saturating_sub(baseline.0));
+        let rounded = (u128::from(left) * 200 + u128::from(room)) / (u128::from(room) * 2);
+        Some(Self(u8::try_from(rounded).unwrap_or(100).min(100)))
+    }
+}
+
+/// The same number on every platform and release (FNV-1a), for names that must not change.
+pub fn stable_hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_takes_the_baseline_off_both_sides() {
+        let percent = |used, window, baseline| {
+            Percent::remaining(Tokens(used), Tokens(window), Tokens(baseline))
+        };
+        assert_eq!(percent(143_139, 190_000, 0), Some(Percent(25)));
+        assert_eq!(percent(143_139, 190_000, 12_000), Some(Percent(26)));
+        assert_eq!(percent(5_000, 190_000, 12_000), Some(Percent(100)));
+        assert_eq!(percent(500_000, 190_000, 12_000), Some(Percent(0)));
+        assert_eq!(percent(1, 12_000, 12_000), None);
+        assert_eq!(percent(u64::MAX, u64::MAX, 0), Some(Percent(0)));
+    }
+}
