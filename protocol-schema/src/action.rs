@@ -1,0 +1,147 @@
+//! Payloads about actions: what the arbiter asks of a host, and what became of it. Shapes only.
+
+use crate::names::names;
+use crate::{CompactionTrigger, Purpose};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ActionPerformNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The sequence that the action belongs to.
+    pub sequence_id: String,
+    /// The action's name for good: also after a crash.
+    pub action_id: String,
+    /// What to do.
+    pub action: Action,
+}
+
+/// One thing that the arbiter asks a host to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Action {
+    /// Give the agent a text of ours.
+    InjectTurn {
+        /// What the text is for.
+        purpose: Purpose,
+        /// The whole text, marker included.
+        text: String,
+        /// A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`.
+        marker: String,
+        /// Whether to add it to the running turn instead of starting one.
+        #[serde(default, deserialize_with = "crate::lenient::or_default")]
+        via_steer: bool,
+    },
+    /// Compact the history.
+    Compact {
+        /// What led to it, for the host's own records.
+        trigger: CompactionTrigger,
+        /// The model to compact with, if another than the thread's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// How hard that model is to think.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_effort: Option<String>,
+        /// How much that model is to write.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        verbosity: Option<String>,
+    },
+    /// Hand over an input that was held, in one turn of the items given.
+    DeliverInput {
+        /// The input.
+        input_id: String,
+        /// In order, each an item of its own (design §2, invariant 8).
+        items: Vec<InputItem>,
+    },
+    /// Run a judgment outside the transcript; answered by `rawr/judgment/answer`.
+    Judge {
+        /// The judgment's name, given back with the answer.
+        request_id: String,
+        /// The system text.
+        instructions: String,
+        /// The user text.
+        context: String,
+        /// JSON Schema of the answer.
+        #[serde(deserialize_with = "crate::lenient::object")]
+        output_schema: Map<String, Value>,
+    },
+    /// Sample a packet from the agent's context without a turn; its text comes with `rawr/action/report`.
+    SamplePacket {
+        /// What to ask.
+        prompt: String,
+    },
+}
+
+/// One item of a delivered input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct InputItem {
+    /// Whose text it is.
+    pub role: ItemRole,
+    /// The text; a person's is unchanged.
+    pub text: String,
+}
+
+names! {
+    /// Whose text an item is.
+    pub enum ItemRole {
+        /// Ours: the packet and what to do with it.
+        Handoff = "handoff",
+        /// The person's.
+        Input = "input",
+    }
+}
+
+/// An action that was asked for and not reported done: the action's own fields, and its ids beside them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PendingAction {
+    /// The action's name, as it was when it was first asked for.
+    pub action_id: String,
+    /// The sequence that it belongs to.
+    pub sequence_id: String,
+    /// What to do.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// `rawr/action/report`: what became of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ActionReportParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The action.
+    pub action_id: String,
+    /// What became of it.
+    pub status: ActionStatus,
+    /// The turn that it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// What it yielded, such as a sampled packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why it failed, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+names! {
+    /// What became of an action.
+    pub enum ActionStatus {
+        /// The host has it.
+        Accepted = "accepted",
+        /// It is done.
+        Completed = "completed",
+        /// It will not be done.
+        Failed = "failed",
+    }
+}

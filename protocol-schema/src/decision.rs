@@ -1,0 +1,167 @@
+//! Payloads about decisions: verdicts and the record of all gates behind them. Shapes only.
+
+use crate::names::names;
+use crate::{CompactionTrigger, Entrance, Gate, GateOutcome, Tier};
+use serde::{Deserialize, Serialize};
+
+/// The outcome of an assessment, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    /// The decision, for `rawr/decision/explain`.
+    pub decision_id: String,
+    /// What was decided.
+    pub outcome: Outcome,
+    /// The tier that held; absent above every tier, or while usage is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Percent of the context window left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// Why, in one sentence for people.
+    pub reason: String,
+    /// The sequence that was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+}
+
+names! {
+    /// What was decided (design §4).
+    pub enum Outcome {
+        /// Nothing.
+        Nothing = "nothing",
+        /// Say that compaction would have happened.
+        Tag = "tag",
+        /// Recommend it to the person.
+        Suggest = "suggest",
+        /// Ask the person.
+        Ask = "ask",
+        /// Ask the judge; the sequence goes on or ends with the answer.
+        Judge = "judge",
+        /// Compact before the next user input.
+        Defer = "defer",
+        /// Compact.
+        Compact = "compact",
+    }
+}
+
+/// A verdict with everything that led to it: "why" and "why not" are the same record (design §4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// The decision.
+    pub decision_id: String,
+    /// What was decided.
+    pub outcome: Outcome,
+    /// The tier that held; absent above every tier, or while usage is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Percent of the context window left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// Why, in one sentence for people.
+    pub reason: String,
+    /// The sequence that was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// When, Unix milliseconds.
+    pub at_ms: i64,
+    /// What the compaction is recorded under; absent where none was in sight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<CompactionTrigger>,
+    /// The door through which the assessment came in.
+    pub entrance: Entrance,
+    /// Every gate, in the order in which they run.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub gates: Vec<GateResult>,
+    /// What would have to change for a compaction, in sentences for people.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub would_fire_if: Vec<String>,
+}
+
+impl Decision {
+    /// The decision in short.
+    pub fn verdict(&self) -> Verdict {
+        Verdict {
+            decision_id: self.decision_id.clone(),
+            outcome: self.outcome,
+            tier: self.tier,
+            percent_remaining: self.percent_remaining,
+            reason: self.reason.clone(),
+            sequence_id: self.sequence_id.clone(),
+        }
+    }
+}
+
+/// What came of one gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct GateResult {
+    /// Which gate.
+    pub gate: Gate,
+    /// What came of it.
+    pub outcome: GateOutcome,
+    /// The facts that it went by, for people; empty if it was not reached.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub evidence: String,
+}
+
+/// `rawr/decision/explain`: why, or why not?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionExplainParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The decision; the latest if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<String>,
+}
+
+/// Answer to `rawr/decision/explain`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionExplainResult {
+    /// The decision.
+    pub decision: Decision,
+}
+
+/// `rawr/decision/list`: past decisions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionListParams {
+    /// The thread.
+    pub thread_id: String,
+    /// At most so many; the sidecar's own limit if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// Only decisions before this one, for the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+/// Answer to `rawr/decision/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionListResult {
+    /// Latest first.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub decisions: Vec<Decision>,
+}
+
+/// `rawr/decision/recorded`: a decision was written down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionRecordedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The decision.
+    pub decision: Decision,
+}

@@ -1,0 +1,212 @@
+//! The closed vocabularies of the wire: snake_case names that several payloads share. Names only; what follows from them is decided in the core.
+
+/// One line a name, so that the table of a vocabulary is its definition.
+macro_rules! names {
+    ($(
+        $(#[$about:meta])*
+        pub enum $name:ident {$(
+            $(#[$doc:meta])*
+            $variant:ident = $wire:literal,
+        )+}
+    )+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name {$(
+            $(#[$doc])*
+            #[serde(rename = $wire)]
+            $variant,
+        )+}
+
+        impl $name {
+            /// Every value, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self {$(Self::$variant => $wire,)+}
+            }
+
+            /// The value that has this name on the wire.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($wire => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )+};
+}
+pub(crate) use names;
+
+names! {
+    /// Urgency by percent of the context window remaining, in rising order (spec 1 §6).
+    pub enum Tier {
+        /// Below 85 % unless configured.
+        Early = "early",
+        /// Below 75 % unless configured.
+        Ready = "ready",
+        /// Below 65 % unless configured.
+        Asap = "asap",
+        /// Below 15 % unless configured; bypasses boundaries and judgment.
+        Emergency = "emergency",
+    }
+
+    /// An explicit signal that a phase of work may have ended (design §1).
+    pub enum Boundary {
+        /// A commit was made.
+        Commit = "commit",
+        /// A plan step was newly completed.
+        PlanCheckpoint = "plan_checkpoint",
+        /// The plan changed in some other way; weak on its own.
+        PlanUpdate = "plan_update",
+        /// A pull request was opened, updated, merged or the like.
+        PrCheckpoint = "pr_checkpoint",
+        /// The agent's last message says that it is done.
+        AgentDone = "agent_done",
+        /// The agent's last message turns to another subject.
+        TopicShift = "topic_shift",
+        /// The agent's last message concludes.
+        ConcludingThought = "concluding_thought",
+        /// A turn ended; counts only where a policy names it.
+        TurnComplete = "turn_complete",
+    }
+
+    /// Where a thread stands in the sequence machine (design §5).
+    pub enum Phase {
+        /// No sequence runs.
+        Idle = "idle",
+        /// A model is asked whether now is a good moment.
+        AwaitingJudgment = "awaiting_judgment",
+        /// A person is asked.
+        AwaitingApproval = "awaiting_approval",
+        /// Compaction waits for the next user input.
+        Deferred = "deferred",
+        /// The heads-up turn was asked for and has not ended.
+        AwaitingHeadsUp = "awaiting_heads_up",
+        /// The scratch turn was asked for and has not ended.
+        AwaitingScratchWrite = "awaiting_scratch_write",
+        /// The agent is writing its packet.
+        AwaitingPacket = "awaiting_packet",
+        /// The host is compacting.
+        Compacting = "compacting",
+        /// The handoff was asked for and has not been taken.
+        AwaitingHandoff = "awaiting_handoff",
+    }
+
+    /// A named check on the way to "compact now", in the order in which they run (design §4).
+    pub enum Gate {
+        /// The feature is on.
+        Feature = "feature",
+        /// The context is known and full enough for a tier.
+        Pressure = "pressure",
+        /// The turn is the user's and no sequence runs.
+        Origin = "origin",
+        /// The host is not in review mode or the like.
+        ModeOfHost = "mode_of_host",
+        /// No guard is active.
+        Guard = "guard",
+        /// The last sequences did what they were for.
+        Breaker = "breaker",
+        /// Enough was added since the last compaction.
+        Rearm = "rearm",
+        /// Enough turns and time passed since the last compaction.
+        Cooldown = "cooldown",
+        /// A required and allowed boundary is present and unspent.
+        Boundary = "boundary",
+        /// There is more than a bare plan update.
+        WeakBoundary = "weak_boundary",
+        /// A plan boundary has a semantic break beside it.
+        SemanticBreak = "semantic_break",
+        /// No tool runs and the turn finished.
+        ActiveWork = "active_work",
+        /// There is something to build a packet from.
+        PacketWorth = "packet_worth",
+        /// The judge agrees.
+        Judgment = "judgment",
+        /// The configured mode lets compaction go on by itself.
+        Mode = "mode",
+    }
+
+    /// What came of one gate (design §4).
+    pub enum GateOutcome {
+        /// The gate lets the decision through.
+        Pass = "pass",
+        /// The gate stops it.
+        Fail = "fail",
+        /// The gate would have stopped it, and the tier or the entrance goes past it.
+        Bypassed = "bypassed",
+        /// A gate before it failed.
+        NotReached = "not_reached",
+    }
+
+    /// The door through which an assessment came in (design §2, invariant 1).
+    pub enum Entrance {
+        /// A turn ended.
+        TurnComplete = "turn_complete",
+        /// A user input arrived while a compaction was deferred.
+        Preflight = "preflight",
+        /// Between two sampling requests of one turn.
+        MidTurn = "mid_turn",
+        /// Built-in inline compaction, used only when rawr is off.
+        Inline = "inline",
+    }
+
+    /// What a turn that rawr asked for is for (design §5).
+    pub enum Purpose {
+        /// Tells the agent what is about to happen.
+        HeadsUp = "heads_up",
+        /// Asks the agent to save its working notes.
+        ScratchWrite = "scratch_write",
+        /// Asks the agent for its continuation packet.
+        PacketRequest = "packet_request",
+        /// Gives the packet back after compaction.
+        Handoff = "handoff",
+    }
+
+    /// Who wrote a packet, or is to write it (design §5, §10.1).
+    pub enum PacketAuthor {
+        /// The agent, in a turn asked for this.
+        Agent = "agent",
+        /// rawr, from structured state; always labelled as such.
+        Watcher = "watcher",
+        /// A person, by submitting or editing one; never a plan, only a fact about a packet that exists.
+        Person = "person",
+    }
+
+    /// What the agent does after the handoff (design §5).
+    pub enum ResumeState {
+        /// It was at work and is told to continue.
+        Working = "working",
+        /// It had asked the user something.
+        WaitingForUser = "waiting_for_user",
+        /// It had finished.
+        Done = "done",
+    }
+
+    /// Where a plan step stands.
+    pub enum StepStatus {
+        /// Not begun.
+        Pending = "pending",
+        /// Begun.
+        InProgress = "in_progress",
+        /// Done; a step that newly gets here is a `plan_checkpoint` (design §10.3).
+        Completed = "completed",
+    }
+
+    /// Who started a compaction.
+    pub enum CompactionOrigin {
+        /// The arbiter.
+        Rawr = "rawr",
+        /// The host by itself.
+        Host = "host",
+        /// A person, by the host's own command.
+        User = "user",
+    }
+}

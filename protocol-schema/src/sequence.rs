@@ -1,0 +1,95 @@
+//! Payloads about a person's part in a sequence: the banner and the answer to it. Shapes only.
+
+use crate::names::names;
+use crate::{Boundary, PacketAuthor, Phase, Tier};
+use serde::{Deserialize, Serialize};
+
+/// `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SequenceHeadsUpNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The sequence that runs, or that would.
+    pub sequence_id: String,
+    /// What the banner is about.
+    pub stage: Stage,
+    /// The tier that held.
+    pub tier: Tier,
+    /// Percent of the context window left; for people, never for the agent (design §10.6).
+    pub percent_remaining: u8,
+    /// Why, in one sentence for people.
+    pub reason: String,
+    /// The boundaries that counted.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub boundaries: Vec<Boundary>,
+    /// Who is to write the packet.
+    pub packet_author: PacketAuthor,
+    /// What a person can answer now, the default first.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub choices: Vec<Choice>,
+    /// When the sequence goes on without an answer, Unix milliseconds; absent if it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_at_ms: Option<i64>,
+}
+
+names! {
+    /// What a banner is about.
+    pub enum Stage {
+        /// Compaction comes unless somebody objects.
+        WillCompact = "will_compact",
+        /// Compaction comes only if somebody agrees.
+        AwaitingApproval = "awaiting_approval",
+        /// Compaction is recommended (`mode = "suggest"`).
+        Recommended = "recommended",
+        /// Compaction would have come (`mode = "tag"`).
+        Tagged = "tagged",
+    }
+
+    /// What a person can answer.
+    pub enum Choice {
+        /// Compact, whatever the gates say.
+        CompactNow = "compact_now",
+        /// Go on.
+        Approve = "approve",
+        /// Not now.
+        Snooze = "snooze",
+        /// Not at all, this time.
+        Cancel = "cancel",
+        /// Go on with this packet.
+        EditPacket = "edit_packet",
+    }
+}
+
+/// `rawr/sequence/respond`: a person's answer, from any client of the thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SequenceRespondParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The answer.
+    pub choice: Choice,
+    /// The sequence that is answered; the running one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// With `snooze`: for so many user turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// With `snooze`: for so many minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<u64>,
+    /// With `edit_packet`: the packet as edited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet: Option<String>,
+}
+
+/// Answer to `rawr/sequence/respond`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SequenceRespondResult {
+    /// Where the thread stands now.
+    pub phase: Phase,
+}

@@ -1,0 +1,129 @@
+//! Payloads about signals: what hosts observe between turns. Shapes only; what a signal means is decided in the core.
+
+use crate::{Boundary, StepStatus};
+use serde::{Deserialize, Serialize};
+
+/// `rawr/signal/report`: something happened that may matter to a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SignalReportParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The turn that it happened in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// What happened.
+    pub signal: Signal,
+}
+
+/// Answer to `rawr/signal/report`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SignalReportResult {
+    /// The boundaries that the signal amounts to; mostly none.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub boundaries: Vec<Boundary>,
+}
+
+/// An observation, told by whoever knows it for certain (spec 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Signal {
+    /// The agent wrote its plan anew.
+    PlanUpdated {
+        /// The whole plan, in order.
+        steps: Vec<PlanStep>,
+        /// Why the plan changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
+    },
+    /// A shell command ended.
+    CommandFinished {
+        /// The command.
+        command: CommandLine,
+        /// Its exit code; 0 is success.
+        exit_code: i64,
+        /// The folder that it ran in, absolute.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    /// A commit was made, seen by other means than its command.
+    Commit {
+        /// The commit's hash.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hash: Option<String>,
+        /// The first line of its message.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+    },
+    /// Something happened to a pull request.
+    PrCheckpoint {
+        /// What: opened, updated, merged, …
+        action: String,
+        /// The pull request's address.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+    },
+    /// Another branch was checked out.
+    BranchChanged {
+        /// The branch.
+        branch: String,
+    },
+    /// A tool call began; until it ends, work is active.
+    ToolStarted {
+        /// The host's name for the call.
+        call_id: String,
+        /// The tool.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// A tool call ended, well or not.
+    ToolFinished {
+        /// The host's name for the call.
+        call_id: String,
+    },
+    /// A person or a program says that a phase ended.
+    PhaseBoundary {
+        /// Which phase.
+        label: String,
+    },
+    /// A user instruction that must survive word for word.
+    Directive {
+        /// The instruction, unchanged.
+        text: String,
+        /// Whether it never ages out.
+        #[serde(default, deserialize_with = "crate::lenient::or_default")]
+        pinned: bool,
+    },
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PlanStep {
+    /// What is to be done.
+    pub step: String,
+    /// Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint.
+    #[serde(deserialize_with = "step_status")]
+    pub status: StepStatus,
+}
+
+fn step_status<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<StepStatus, D::Error> {
+    let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
+    Ok(StepStatus::from_name(&name).unwrap_or(StepStatus::Pending))
+}
+
+/// A command, as the host knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum CommandLine {
+    /// One line for a shell.
+    Line(String),
+    /// Words, not yet quoted.
+    Words(Vec<String>),
+}

@@ -1,0 +1,287 @@
+//! Payloads about threads: open, close, list, get, changed. Shapes only.
+
+use crate::names::names;
+use crate::{
+    Boundary, CompactionOrigin, CompactionTrigger, Guard, PendingAction, Phase, PlanStep, Tier,
+};
+use serde::{Deserialize, Serialize};
+
+/// `rawr/thread/open`: a client announces a conversation and what its host can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadOpenParams {
+    /// The host's name for the conversation; see [`check_id`](crate::check_id).
+    pub thread_id: String,
+    /// The conversation's working directory, absolute.
+    pub cwd: String,
+    /// What the client wants to be to the thread.
+    pub role: Role,
+    /// The agent program that owns the transcript.
+    pub host: Host,
+    /// The model in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Size of the context window, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub baseline_tokens: u64,
+    /// Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_source: Option<SessionSource>,
+}
+
+names! {
+    /// What a client is to a thread (design §2, invariant 4).
+    pub enum Role {
+        /// Performs actions; at most one per thread.
+        Owner = "owner",
+        /// Watches, and may append what a person decides.
+        Observer = "observer",
+    }
+}
+
+/// The agent program that owns a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Host {
+    /// Its name, for people; nothing branches on it (design §3).
+    pub name: String,
+    /// Its version, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What it can do; absent means nothing.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub capabilities: HostCapabilities,
+}
+
+/// What a host can do, probed by its client (design §9). Absent means no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct HostCapabilities {
+    /// Start a turn with a text that rawr gives.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub inject_turn: bool,
+    /// Add a text to the running turn.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub steer: bool,
+    /// Run one sampling request outside the transcript.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub sample: bool,
+    /// Hold user inputs back until told.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub queue: bool,
+    /// Compact its own history.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub compact: bool,
+    /// Compact between two sampling requests of a turn.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub mid_turn_compact: bool,
+    /// Put items into the history without a turn.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub inject_items: bool,
+    /// Run a judgment with its own model and login.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub judge: bool,
+}
+
+/// Whose conversation a thread is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum SessionSource {
+    /// A person's.
+    User,
+    /// A sub-agent's.
+    Subagent {
+        /// Its name; sanitised before it names a file.
+        name: String,
+    },
+}
+
+/// Answer to `rawr/thread/open`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadOpenResult {
+    /// The thread that is open.
+    pub thread_id: String,
+    /// Where it stands.
+    pub phase: Phase,
+    /// The agent's scratch file, relative to the working directory, with forward slashes.
+    pub scratch_file: String,
+    /// Percent of the context window left; absent while usage or window is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3).
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub pending_actions: Vec<PendingAction>,
+    /// Whether this client is to perform the thread's actions.
+    pub owner: bool,
+}
+
+/// `rawr/thread/close`: the client will say no more of the thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadCloseParams {
+    /// The thread.
+    pub thread_id: String,
+}
+
+/// `rawr/thread/list`: all threads in this home.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadListParams {}
+
+/// Answer to `rawr/thread/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadListResult {
+    /// Latest first.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub threads: Vec<ThreadSummary>,
+}
+
+/// One thread in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread_id: String,
+    /// Its working directory, absolute.
+    pub cwd: String,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Its tier; absent above every tier, or while usage is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Percent of the context window left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// When something last happened in it, Unix milliseconds.
+    pub updated_at_ms: i64,
+    /// Whether a client of this sidecar has it open.
+    pub open: bool,
+}
+
+/// `rawr/thread/get`: all that is known of one thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadGetParams {
+    /// The thread.
+    pub thread_id: String,
+}
+
+/// Answer to `rawr/thread/get`: the structured state (spec 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadGetResult {
+    /// The thread in short.
+    pub thread: ThreadSummary,
+    /// The agent's plan as last reported.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub plan: Vec<PlanStep>,
+    /// Active guards.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub guards: Vec<Guard>,
+    /// User instructions that must survive word for word.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub directives: Vec<Directive>,
+    /// Boundaries seen, oldest first.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub boundaries: Vec<BoundaryMark>,
+    /// The last compaction, whoever started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_compaction: Option<LastCompaction>,
+    /// What was asked of the host and not reported done.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub pending_actions: Vec<PendingAction>,
+    /// Ids of user inputs that wait for a sequence, in order.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub held_inputs: Vec<String>,
+}
+
+/// A user instruction that must survive compaction word for word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Directive {
+    /// The instruction, unchanged.
+    pub text: String,
+    /// Whether it never ages out.
+    pub pinned: bool,
+}
+
+/// A boundary that was seen, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BoundaryMark {
+    /// Which.
+    pub boundary: Boundary,
+    /// The turn that it was seen in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// The sequence that it started, after which it counts no more (design §2, invariant 5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_by: Option<String>,
+}
+
+/// A compaction that is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LastCompaction {
+    /// When it completed, Unix milliseconds.
+    pub at_ms: i64,
+    /// Who started it.
+    pub origin: CompactionOrigin,
+    /// The sequence that it belonged to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// What led to it: the audit trail (design §5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<CompactionTrigger>,
+    /// Tokens in the context before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// Tokens in the context after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+}
+
+/// `rawr/thread/changed`: what a status bar shows has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadChangedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Its tier; absent above every tier, or while usage is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Percent of the context window left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// The sequence that runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// Active guards.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub guards: Vec<Guard>,
+    /// The last compaction, whoever started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_compaction: Option<LastCompaction>,
+}

@@ -1,0 +1,133 @@
+//! Payloads about turns: started, usage, completed. Shapes only.
+
+use crate::Verdict;
+use crate::names::names;
+use serde::{Deserialize, Serialize};
+
+/// `rawr/turn/started`: the host begins to work on something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStartedParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The host's name for the turn.
+    pub turn_id: String,
+    /// Where the turn came from; only the user's trigger anything (design §2, invariant 5).
+    pub origin: TurnOrigin,
+    /// The action that asked for the turn, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action_id: Option<String>,
+    /// The input; a marker in it gives away a turn of ours that the host calls a user's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+names! {
+    /// Where a turn came from.
+    pub enum TurnOrigin {
+        /// A person's input.
+        User = "user",
+        /// A turn that rawr asked for.
+        Synthetic = "synthetic",
+        /// The host by itself, such as its own compaction.
+        Host = "host",
+    }
+
+    /// How a turn ended.
+    pub enum TurnStatus {
+        /// The agent finished.
+        Completed = "completed",
+        /// Somebody stopped it.
+        Interrupted = "interrupted",
+        /// It broke off with an error.
+        Failed = "failed",
+    }
+}
+
+/// Tokens as the host's model reported them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TokenUsage {
+    /// Tokens in the context window now: what percentages are formed of.
+    pub context_tokens: u64,
+    /// Tokens sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Of those, tokens served from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_input_tokens: Option<u64>,
+    /// Tokens received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Of those, tokens of hidden reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+}
+
+/// `rawr/turn/usage`: a sampling request ended and the turn may go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUsageParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The turn.
+    pub turn_id: String,
+    /// Tokens after the request.
+    pub usage: TokenUsage,
+    /// Size of the context window in tokens, if it is known anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs_follow_up: Option<bool>,
+    /// The agent's latest message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_agent_message: Option<String>,
+}
+
+/// Answer to `rawr/turn/usage`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUsageResult {
+    /// What was decided; absent if nothing was to be decided here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// `rawr/turn/completed`: a turn is over, however it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnCompletedParams {
+    /// The thread.
+    pub thread_id: String,
+    /// The turn.
+    pub turn_id: String,
+    /// How it ended.
+    pub status: TurnStatus,
+    /// The agent's last message in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_agent_message: Option<String>,
+    /// Tokens at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+    /// How many user inputs wait in the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued_inputs: Option<u64>,
+    /// Whether the host is in review mode, in which compaction must not happen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_mode: Option<bool>,
+}
+
+/// Answer to `rawr/turn/completed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnCompletedResult {
+    /// What was decided.
+    pub verdict: Verdict,
+}
