@@ -1,0 +1,288 @@
+//! THE table of methods: one line each, from which marker types, the method list and the schema come. Nothing here handles a call.
+
+use crate::error::ErrorCode;
+use crate::*;
+
+/// One method, as data.
+#[derive(Debug, Clone, Copy)]
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Whether it is answered.
+    pub kind: MethodKind,
+    /// Who sends it to whom.
+    pub direction: Direction,
+    /// What it is for, in one sentence.
+    pub summary: &'static str,
+    /// Where its rules are written down.
+    pub source: &'static str,
+    /// What it may fail with, beside [`ErrorCode::OF_ANY_REQUEST`].
+    pub errors: &'static [ErrorCode],
+    #[cfg(feature = "schema")]
+    pub(crate) params: SchemaOf,
+    #[cfg(feature = "schema")]
+    pub(crate) result: Option<SchemaOf>,
+}
+
+#[cfg(feature = "schema")]
+type SchemaOf = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+
+/// Whether a method is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MethodKind {
+    /// Exactly once.
+    Request,
+    /// Never.
+    Notification,
+}
+
+/// Who sends a method to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The client to the sidecar.
+    ToServer,
+    /// The sidecar to the client.
+    ToClient,
+}
+
+/// The method of this name.
+pub fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
+}
+
+macro_rules! methods {
+    ($(source $source:literal {$(
+        #[doc = $summary:literal]
+        $kind:ident $((from $sender:ident))? $name:ident = $method:literal ($params:ty)
+            $(-> $result:ty)? $(, fails [$($error:ident),+])?;
+    )+})+) => {
+        $($(methods! { @marker $kind #[doc = $summary] $name = $method ($params) $(-> $result)? })+)+
+
+        /// Every method, in the order of the table.
+        pub const METHODS: &[Method] = &[$($(Method {
+            name: $method,
+            kind: methods!(@kind $kind),
+            direction: methods!(@direction $($sender)?),
+            summary: $summary.trim_ascii(),
+            source: $source,
+            errors: &[$($(ErrorCode::$error),+)?],
+            #[cfg(feature = "schema")]
+            params: |generator| generator.subschema_for::<$params>(),
+            #[cfg(feature = "schema")]
+            result: methods!(@result $($result)?),
+        }),+),+];
+    };
+
+    (@marker request #[doc = $summary:literal] $name:ident = $method:literal ($params:ty) -> $result:ty) => {
+        #[doc = $summary]
+        #[derive(Debug, Clone, Copy)]
+        pub enum $name {}
+
+        impl Request for $name {
+            type Params = $params;
+            type Result = $result;
+            const METHOD: &'static str = $method;
+        }
+    };
+    (@marker notification #[doc = $summary:literal] $name:ident = $method:literal ($params:ty)) => {
+        #[doc = $summary]
+        #[derive(Debug, Clone, Copy)]
+        pub enum $name {}
+
+        impl Notification for $name {
+            type Params = $params;
+            const METHOD: &'static str = $method;
+        }
+    };
+
+    (@kind request) => { MethodKind::Request };
+    (@kind notification) => { MethodKind::Notification };
+
+    (@direction) => { Direction::ToServer };
+    (@direction client) => { Direction::ToServer };
+    (@direction server) => { Direction::ToClient };
+
+    (@result) => { None };
+    (@result $result:ty) => { Some(|generator| generator.subschema_for::<$result>()) };
+}
+
+methods! {
+    source "LSP 3.17" {
+        /// Opens the connection and says what each side can do.
+        request Initialize = "initialize" (InitializeParams) -> InitializeResult;
+        /// The client has read the answer to initialize.
+        notification(from client) Initialized = "initialized" (Empty);
+        /// Ends all work; only exit may follow.
+        request Shutdown = "shutdown" (Empty) -> ();
+        /// Ends the sidecar.
+        notification(from client) Exit = "exit" (Empty);
+        /// Says that an answer is no longer wanted.
+        notification(from client) CancelRequest = "$/cancelRequest" (CancelParams);
+        /// Says how far something long has come.
+        notification(from server) Progress = "$/progress" (ProgressParams);
+        /// Sets how much of its work the sidecar tells.
+        notification(from client) SetTrace = "$/setTrace" (SetTraceParams);
+        /// Writes a line to the client's log.
+        notification(from server) LogMessage = "window/logMessage" (LogMessageParams);
+    }
+
+    source "design §3; spec 4" {
+        /// Announces a conversation and what its host can do.
+        request ThreadOpen = "rawr/thread/open" (ThreadOpenParams) -> ThreadOpenResult,
+            fails [OwnedElsewhere, StoreFailed];
+        /// Ends what this client has to say about a thread.
+        request ThreadClose = "rawr/thread/close" (ThreadCloseParams) -> Empty, fails [UnknownThread];
+        /// Lists all threads of this home.
+        request ThreadList = "rawr/thread/list" (ThreadListParams) -> ThreadListResult, fails [StoreFailed];
+        /// Gives all that is known of one thread.
+        request ThreadGet = "rawr/thread/get" (ThreadGetParams) -> ThreadGetResult,
+            fails [UnknownThread, StoreFailed];
+        /// Says that what a status bar shows of a thread has changed.
+        notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
+    }
+
+    source "design §4 and §5; spec 1 §7 and §8" {
+        /// Reports that the host begins to work on something.
+        request TurnStarted = "rawr/turn/started" (TurnStartedParams) -> Empty,
+            fails [UnknownThread, NotOwner, StoreFailed];
+        /// Reports token usage after a sampling request; the mid-turn entrance.
+        request TurnUsage = "rawr/turn/usage" (TurnUsageParams) -> TurnUsageResult,
+            fails [UnknownThread, NotOwner, StoreFailed];
+        /// Reports the end of a turn and gives the verdict on it.
+        request TurnCompleted = "rawr/turn/completed" (TurnCompletedParams) -> TurnCompletedResult,
+            fails [UnknownThread, NotOwner, StoreFailed];
+    }
+
+    source "spec 4" {
+        /// Reports an observation that may be a boundary.
+        request SignalReport = "rawr/signal/report" (SignalReportParams) -> SignalReportResult,
+            fails [UnknownThread, NotOwner, StoreFailed];
+    }
+
+    source "design §2 invariant 8 and §5" {
+        /// Asks whether the host may have a user's input now.
+        request InputSubmit = "rawr/input/submit" (InputSubmitParams) -> InputSubmitResult,
+            fails [UnknownThread, NotOwner, StoreFailed];
+        /// Lists the inputs that are held.
+        request InputQueued = "rawr/input/queued" (InputQueuedParams) -> InputQueuedResult,
+            fails [UnknownThread, StoreFailed];
+        /// Takes a held input back.
+        request InputCancel = "rawr/input/cancel" (InputCancelParams) -> InputCancelResult,
+            fails [UnknownThread, StoreFailed];
+    }
+
+    source "design §2 invariant 3" {
+        /// Asks the thread's owner to do one thing.
+        notification(from server) ActionPerform = "rawr/action/perform" (ActionPerformNotification);
+        /// Reports what became of an action.
+        request ActionReport = "rawr/action/report" (ActionReportParams) -> Empty,
+            fails [UnknownThread, NotOwner, UnknownAction, StoreFailed];
+    }
+
+    source "design §2 invariant 6; spec 1 §9" {
+        /// Asks the judge about a given situation.
+        request JudgmentEvaluate = "rawr/judgment/evaluate" (JudgmentEvaluateParams) -> JudgmentEvaluateResult,
+            fails [UnknownThread, JudgmentUnavailable];
+        /// Gives the host's answer to a judge action.
+        request JudgmentAnswer = "rawr/judgment/answer" (JudgmentAnswerParams) -> JudgmentAnswerResult,
+            fails [UnknownThread, NotOwner, StoreFailed];
+    }
+
+    source "design §5 and §10; spec 2" {
+        /// Builds a packet from structured state.
+        request PacketBuild = "rawr/packet/build" (PacketBuildParams) -> PacketBuildResult,
+            fails [UnknownThread, StoreFailed];
+        /// Says whether a packet would do.
+        request PacketCheck = "rawr/packet/check" (PacketCheckParams) -> PacketCheckResult, fails [UnknownThread];
+        /// Gives the packet that a sequence waits for.
+        request PacketSubmit = "rawr/packet/submit" (PacketSubmitParams) -> PacketSubmitResult,
+            fails [UnknownThread, NoSequence, NotNow, StoreFailed];
+        /// Gives the packet of a sequence.
+        request PacketGet = "rawr/packet/get" (PacketGetParams) -> PacketGetResult,
+            fails [UnknownThread, NoSequence, StoreFailed];
+        /// Builds the message that would give a packet back.
+        request HandoffBuild = "rawr/handoff/build" (HandoffBuildParams) -> HandoffBuildResult,
+            fails [UnknownThread];
+    }
+
+    source "design §5; spec 5" {
+        /// Says where the agent's notes are.
+        request ScratchPath = "rawr/scratch/path" (ScratchPathParams) -> ScratchPathResult, fails [UnknownThread];
+        /// Adds to the agent's notes.
+        request ScratchAppend = "rawr/scratch/append" (ScratchAppendParams) -> ScratchAppendResult,
+            fails [UnknownThread, StoreFailed];
+        /// Gives the agent's notes.
+        request ScratchRead = "rawr/scratch/read" (ScratchReadParams) -> ScratchReadResult,
+            fails [UnknownThread, StoreFailed];
+        /// Lists all agents' notes in the thread's working directory.
+        request ScratchList = "rawr/scratch/list" (ScratchListParams) -> ScratchListResult,
+            fails [UnknownThread, StoreFailed];
+    }
+
+    source "design §8; spec 1 §4" {
+        /// Lists the prompts in force.
+        request PromptList = "rawr/prompt/list" (PromptListParams) -> PromptListResult;
+        /// Gives one prompt in full.
+        request PromptGet = "rawr/prompt/get" (PromptGetParams) -> PromptGetResult, fails [UnknownName];
+        /// Fills the placeholders of a prompt in force.
+        request PromptRender = "rawr/prompt/render" (PromptRenderParams) -> PromptRenderResult,
+            fails [UnknownName, UnknownThread];
+        /// Shows how a text that is not saved yet would be sent.
+        request PromptPreview = "rawr/prompt/preview" (PromptPreviewParams) -> PromptPreviewResult,
+            fails [UnknownName, UnknownThread];
+        /// Says that a prompt file was edited.
+        notification(from server) PromptChanged = "rawr/prompt/changed" (PromptChangedNotification);
+    }
+
+    source "design §4 and §6" {
+        /// Gives a decision with every gate: why, or why not.
+        request DecisionExplain = "rawr/decision/explain" (DecisionExplainParams) -> DecisionExplainResult,
+            fails [UnknownThread, UnknownName, StoreFailed];
+        /// Lists past decisions.
+        request DecisionList = "rawr/decision/list" (DecisionListParams) -> DecisionListResult,
+            fails [UnknownThread, StoreFailed];
+        /// Says that a decision was written down.
+        notification(from server) DecisionRecorded = "rawr/decision/recorded" (DecisionRecordedNotification);
+    }
+
+    source "design §4 gate 5; spec 4" {
+        /// Forbids compaction until something happens.
+        request GuardSet = "rawr/guard/set" (GuardSetParams) -> GuardSetResult, fails [UnknownThread, StoreFailed];
+        /// Ends a guard early.
+        request GuardClear = "rawr/guard/clear" (GuardClearParams) -> GuardClearResult,
+            fails [UnknownThread, StoreFailed];
+        /// Lists active guards.
+        request GuardList = "rawr/guard/list" (GuardListParams) -> GuardListResult,
+            fails [UnknownThread, StoreFailed];
+    }
+
+    source "design §3 and §5; spec 2" {
+        /// Gives a person's answer to the banner.
+        request SequenceRespond = "rawr/sequence/respond" (SequenceRespondParams) -> SequenceRespondResult,
+            fails [UnknownThread, NoSequence, NotNow, StoreFailed];
+        /// Shows the banner.
+        notification(from server) SequenceHeadsUp = "rawr/sequence/headsUp" (SequenceHeadsUpNotification);
+    }
+
+    source "design §3 and §5; spec 1 §10" {
+        /// Rewrites a history for a host that cannot.
+        request CompactionRewrite = "rawr/compaction/rewrite" (CompactionRewriteParams) -> CompactionRewriteResult;
+        /// Reports how a compaction goes, whoever started it.
+        request CompactionReport = "rawr/compaction/report" (CompactionReportParams) -> Empty,
+            fails [UnknownThread, NotOwner, UnknownAction, StoreFailed];
+        /// Says that a compaction began or ended.
+        notification(from server) CompactionUpdate = "rawr/compaction/update" (CompactionUpdateNotification);
+    }
+
+    source "design §7" {
+        /// Gives the configuration in force.
+        request ConfigGet = "rawr/config/get" (ConfigGetParams) -> ConfigGetResult, fails [UnknownThread];
+        /// Says that a configuration file was edited.
+        notification(from server) ConfigChanged = "rawr/config/changed" (ConfigChangedNotification);
+    }
+
+    source "design §3" {
+        /// Counts the tokens of a text.
+        request TokensCount = "rawr/tokens/count" (TokensCountParams) -> TokensCountResult;
+    }
+}
