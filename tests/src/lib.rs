@@ -1,1 +1,8 @@
-//! Placeholder.
+//! What the tests share: a scripted model, the real Codex, throw-away homes and repositories. Holds no test and nothing of rawr itself.
+
+pub mod codex;
+pub mod mock_responses;
+pub mod repository;
+
+pub use mock_responses::MockModel;
+pub use repository::Repository;

@@ -1,2 +1,3 @@
-//! Placeholder.
+//! The `rawr` binary. Everything is in the library.
+
 fn main() {}

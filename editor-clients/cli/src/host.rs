@@ -1,0 +1,1 @@
+//! What the driver needs of an agent host. It knows nothing of rawr's policy.

@@ -1,0 +1,140 @@
+//! The real Codex for tests: where its binary is, and a `CODEX_HOME` that leads to a mock model. Starts nothing itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::MockModel;
+
+/// The folder whose lock file pins Codex.
+const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/codex");
+
+/// The native binary. Panics with the command that installs it when it is not there.
+pub fn binary() -> PathBuf {
+    let name = if cfg!(windows) { "codex.exe" } else { "codex" };
+    let (package, triple) = platform();
+    let modules = Path::new(INSTALL).join("node_modules/@openai");
+    let binary = modules.join(package).join("vendor").join(triple).join("bin").join(name);
+    assert!(
+        binary.is_file(),
+        "Codex is not installed for the tests. Run: npm ci --prefix tests/codex"
+    );
+    binary
+}
+
+/// The npm package and the target triple of its binary.
+fn platform() -> (&'static str, &'static str) {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => ("codex-linux-x64", "x86_64-unknown-linux-musl"),
+        ("linux", "aarch64") => ("codex-linux-arm64", "aarch64-unknown-linux-musl"),
+        ("macos", "x86_64") => ("codex-darwin-x64", "x86_64-apple-darwin"),
+        ("macos", "aarch64") => ("codex-darwin-arm64", "aarch64-apple-darwin"),
+        ("windows", "x86_64") => ("codex-win32-x64", "x86_64-pc-windows-msvc"),
+        ("windows", "aarch64") => ("codex-win32-arm64", "aarch64-pc-windows-msvc"),
+        (os, arch) => panic!("there is no Codex for {os} on {arch}"),
+    }
+}
+
+/// What a test's Codex is configured as.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Codex reports 95 % of it.
+    pub context_window: u64,
+    /// A model that Codex knows gets its tools; any other name works, with a warning.
+    pub model: String,
+    /// Without it the agent has no plan tool, and Codex sends no plan signals.
+    pub plan_tool: PlanTool,
+    /// Further TOML tables.
+    pub tables: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanTool {
+    On,
+    /// Codex's default.
+    Unset,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            context_window: 200_000,
+            model: "gpt-5.5".to_owned(),
+            plan_tool: PlanTool::On,
+            tables: String::new(),
+        }
+    }
+}
+
+/// A throw-away `CODEX_HOME`: no login, no network, one provider, the mock.
+#[derive(Debug)]
+pub struct CodexHome {
+    folder: TempDir,
+}
+
+impl CodexHome {
+    /// Writes `config.toml` for `model`.
+    pub fn new(model: &MockModel, config: &Config) -> Self {
+        let folder =
+            TempDir::new().unwrap_or_else(|error| panic!("no folder for CODEX_HOME: {error}"));
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, config_toml(model, config))
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self { folder }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What a Codex that must not see the user's own settings is started with.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let home = self.path().display().to_string();
+        vec![("CODEX_HOME".to_owned(), home.clone()), ("HOME".to_owned(), home)]
+    }
+}
+
+fn config_toml(model: &MockModel, config: &Config) -> String {
+    let Config { context_window, model: name, plan_tool, tables } = config;
+    let name = quoted(name);
+    let url = quoted(&model.base_url());
+    let plan_tool = match plan_tool {
+        PlanTool::On => "[tools.update_plan]\nenabled = true\n",
+        PlanTool::Unset => "",
+    };
+    format!(
+        r#"model = {name}
+model_provider = "mock"
+model_context_window = {context_window}
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.mock]
+name = "mock"
+base_url = {url}
+wire_api = "responses"
+requires_openai_auth = false
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+
+[features]
+plugins = false
+apps = false
+
+[analytics]
+enabled = false
+
+{plan_tool}
+{tables}
+"#
+    )
+}
+
+/// A JSON string is a TOML basic string as well.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}

@@ -1,0 +1,73 @@
+//! A model that answers from a script: the OpenAI Responses API on a loopback port. It must not reach a network, nor guess what a test left out.
+//!
+//! It runs on a thread of its own, so that tests with and without a runtime can use it.
+
+mod choose;
+mod recorded;
+mod script;
+mod serve;
+mod stream;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+pub use recorded::{Purpose, Recorded};
+pub use script::{
+    Answer, Item, Reply, Script, call, custom_call, http_error, say, sse_failed, stall,
+};
+use tokio::sync::{oneshot, watch};
+
+/// A running mock. It stops when it is dropped; replies under way are cut off.
+#[derive(Debug)]
+pub struct MockModel {
+    address: SocketAddr,
+    recorded: watch::Receiver<Vec<Arc<Recorded>>>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MockModel {
+    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    pub fn start(script: Script) -> Self {
+        let (record, recorded) = watch::channel(Vec::new());
+        let (stop, stopped) = oneshot::channel();
+        let (bound, address) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("mock model".to_owned())
+            .spawn(move || serve::run(script, record, stopped, &bound))
+            .unwrap_or_else(|error| panic!("no thread for the mock model: {error}"));
+        let address =
+            address.recv().unwrap_or_else(|_| panic!("the mock model ended before it listened"));
+        Self { address, recorded, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// What a model provider's `base_url` is set to.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Every request so far, oldest first.
+    pub fn requests(&self) -> Vec<Arc<Recorded>> {
+        self.recorded.borrow().clone()
+    }
+
+    /// The requests, once there are at least `count`. Waits for ever: the test runner's limit ends a test that gets stuck.
+    pub async fn requests_after(&self, count: usize) -> Vec<Arc<Recorded>> {
+        let mut recorded = self.recorded.clone();
+        let reached = recorded.wait_for(|requests| requests.len() >= count).await;
+        reached
+            .map(|requests| requests.clone())
+            .unwrap_or_else(|_| panic!("the mock model ended early"))
+    }
+}
+
+impl Drop for MockModel {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the mock has been printed on its own thread; a second one here would abort the test run.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Which reply of the script a request gets. Pure: a request and the number of compactions before it in, a reply out.
+
+use super::recorded::{Purpose, Recorded};
+use super::script::{Reply, Script};
+
+/// Notes the marker in `request` and returns the reply.
+pub(super) fn reply<'s>(
+    script: &'s Script,
+    request: &mut Recorded,
+    compactions_before: usize,
+) -> &'s Reply {
+    if request.purpose != Purpose::Turn {
+        return nth_or_last(&script.compactions, compactions_before);
+    }
+    let text = request.last_user_message().unwrap_or_default();
+    let found = script.turns.iter().find(|(marker, _)| text.contains(marker));
+    request.marker = found.map(|(marker, _)| marker.clone());
+    nth_or_last(found.map_or(&script.otherwise, |(_, replies)| replies), request.step)
+}
+
+fn nth_or_last(replies: &[Reply], n: usize) -> &Reply {
+    &replies[n.min(replies.len() - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::script::{Answer, Item, call, say};
+    use super::*;
+
+    fn user(text: &str) -> Value {
+        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+    }
+
+    fn output() -> Value {
+        json!({"type": "function_call_output", "call_id": "c", "output": "done"})
+    }
+
+    fn check(input: Vec<Value>, expected: &str) {
+        let script = Script::default()
+            .on("WORK", [call("update_plan", json!({})), say("worked")])
+            .otherwise([say("otherwise")])
+            .on_compaction([say("first summary"), say("second summary")]);
+        let mut request = Recorded::new(json!({ "input": input }));
+        let reply = reply(&script, &mut request, 1);
+        let Answer::Items(items) = &reply.answer else { panic!("{reply:?}") };
+        let found = match &items[0] {
+            Item::Say(text) => text,
+            Item::Call { name, .. } | Item::CustomCall { name, .. } => name,
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_marker_in_the_last_user_message_chooses_and_outputs_count_the_steps() {
+        check(vec![user("please WORK")], "update_plan");
+        check(vec![user("please WORK"), output()], "worked");
+        check(vec![user("please WORK"), output(), output(), output()], "worked");
+        check(vec![user("please WORK"), output(), user("thanks")], "otherwise");
+        check(vec![user("thanks"), output(), user("WORK")], "update_plan");
+    }
+
+    #[test]
+    fn text_that_codex_writes_as_the_user_is_passed_over() {
+        check(
+            vec![user("WORK"), user("<environment_context>here</environment_context>")],
+            "update_plan",
+        );
+    }
+
+    #[test]
+    fn a_compaction_has_replies_of_its_own() {
+        check(
+            vec![user("WORK"), user("You are performing a CONTEXT CHECKPOINT COMPACTION.")],
+            "second summary",
+        );
+        check(vec![user("WORK"), json!({"type": "compaction_trigger"})], "second summary");
+    }
+}

@@ -1,0 +1,123 @@
+//! One request as the model saw it, with the questions that tests ask of it. Changes nothing.
+
+use serde_json::Value;
+
+/// What a request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The agent works.
+    Turn,
+    /// A summary by a prompt: the history ends in a request for one.
+    LocalCompaction,
+    /// The provider compacts: the history ends in a trigger item, and the answer is opaque.
+    RemoteCompaction,
+}
+
+/// One request to the model.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    pub purpose: Purpose,
+    /// The marker of the script that chose the reply.
+    pub marker: Option<String>,
+    /// How many tool outputs stood behind the last user message.
+    pub step: usize,
+    pub body: Value,
+}
+
+/// How Codex's own summarisation prompt begins; a `compact_prompt` in its configuration replaces it.
+const LOCAL_COMPACTION_PROMPT: &str = "CONTEXT CHECKPOINT COMPACTION";
+
+/// User-role text that Codex writes by itself: never what a turn is about.
+const FRAGMENTS: [&str; 4] =
+    ["<environment_context>", "<turn_aborted>", "<user_instructions>", "# AGENTS.md instructions"];
+
+impl Recorded {
+    pub(super) fn new(body: Value) -> Self {
+        let mut recorded = Self { purpose: Purpose::Turn, marker: None, step: 0, body };
+        recorded.purpose = recorded.purpose_of();
+        recorded.step = recorded.tool_outputs_after_last_user_message();
+        recorded
+    }
+
+    /// The history that was sent, as raw items.
+    pub fn input(&self) -> &[Value] {
+        self.body["input"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The messages of one role, in order: `user`, `assistant` or `developer`.
+    pub fn messages(&self, role: &str) -> Vec<String> {
+        self.input().iter().filter(|item| item["role"] == role).map(text_of).collect()
+    }
+
+    /// User messages without those that Codex writes by itself.
+    pub fn user_messages(&self) -> Vec<String> {
+        let mut messages = self.messages("user");
+        messages.retain(|text| !is_fragment(text));
+        messages
+    }
+
+    /// The types of the items that are not messages: calls, outputs, reasoning.
+    pub fn other_items(&self) -> Vec<&str> {
+        self.input()
+            .iter()
+            .filter_map(|item| item["type"].as_str())
+            .filter(|kind| *kind != "message")
+            .collect()
+    }
+
+    /// The names of the tools on offer.
+    pub fn tools(&self) -> Vec<&str> {
+        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        tools
+            .iter()
+            .filter_map(|tool| tool["name"].as_str().or_else(|| tool["type"].as_str()))
+            .collect()
+    }
+
+    /// What Codex tells the provider about this request, for instance `request_kind`.
+    pub fn metadata(&self) -> Value {
+        let text =
+            self.body["client_metadata"]["x-codex-turn-metadata"].as_str().unwrap_or_default();
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    pub(super) fn last_user_message(&self) -> Option<String> {
+        self.last_user_item().map(|at| text_of(&self.input()[at]))
+    }
+
+    fn last_user_item(&self) -> Option<usize> {
+        self.input().iter().rposition(|item| item["role"] == "user" && !is_fragment(&text_of(item)))
+    }
+
+    fn tool_outputs_after_last_user_message(&self) -> usize {
+        let after = self.last_user_item().map_or(0, |at| at + 1);
+        let kinds = self.input()[after..].iter().filter_map(|item| item["type"].as_str());
+        kinds.filter(|kind| kind.ends_with("_output")).count()
+    }
+
+    fn purpose_of(&self) -> Purpose {
+        if self.input().last().is_some_and(|item| item["type"] == "compaction_trigger") {
+            return Purpose::RemoteCompaction;
+        }
+        let asked =
+            self.last_user_message().is_some_and(|text| text.contains(LOCAL_COMPACTION_PROMPT));
+        if asked || self.metadata()["request_kind"] == "compaction" {
+            return Purpose::LocalCompaction;
+        }
+        Purpose::Turn
+    }
+}
+
+fn is_fragment(text: &str) -> bool {
+    FRAGMENTS.iter().any(|fragment| text.trim_start().starts_with(fragment))
+}
+
+fn text_of(item: &Value) -> String {
+    match &item["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}

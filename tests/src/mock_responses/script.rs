@@ -1,0 +1,136 @@
+//! What a mock model answers, as data. Knows nothing of HTTP and chooses nothing.
+
+use serde_json::Value;
+
+/// The whole behaviour of a mock model.
+///
+/// A turn's reply is found by the first marker that occurs in the last user message, then by the step: how many
+/// tool outputs stand behind that message. The last reply of a list is repeated.
+#[derive(Debug, Clone)]
+pub struct Script {
+    pub(super) turns: Vec<(String, Vec<Reply>)>,
+    pub(super) otherwise: Vec<Reply>,
+    pub(super) compactions: Vec<Reply>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            turns: Vec::new(),
+            otherwise: vec![say("ok")],
+            compactions: vec![say("A summary by the mock model.")],
+        }
+    }
+}
+
+impl Script {
+    /// Replies to a user message that holds `marker`.
+    pub fn on(mut self, marker: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.turns.push((marker.to_owned(), listed(replies)));
+        self
+    }
+
+    /// Replies to every other user message.
+    pub fn otherwise(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.otherwise = listed(replies);
+        self
+    }
+
+    /// Replies to the requests of a compaction: the first reply to the first request, and so on.
+    pub fn on_compaction(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.compactions = listed(replies);
+        self
+    }
+}
+
+fn listed(replies: impl IntoIterator<Item = Reply>) -> Vec<Reply> {
+    let replies: Vec<_> = replies.into_iter().collect();
+    assert!(!replies.is_empty(), "a script needs at least one reply a marker");
+    replies
+}
+
+/// One answer of the model.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub answer: Answer,
+    /// Counted from the size of the request unless a test states it.
+    pub input_tokens: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// A response that completes. Without items it is a model that says nothing at all.
+    Items(Vec<Item>),
+    /// Refused before the stream begins.
+    Http { status: u16, message: String },
+    /// The stream begins and then fails.
+    Failed { code: String, message: String },
+    /// The stream begins and never goes on.
+    Stall,
+}
+
+#[derive(Debug, Clone)]
+pub enum Item {
+    Say(String),
+    Call { name: String, arguments: Value },
+    CustomCall { name: String, input: String },
+}
+
+/// An assistant message.
+pub fn say(text: &str) -> Reply {
+    items(Item::Say(text.to_owned()))
+}
+
+/// A function call.
+pub fn call(name: &str, arguments: Value) -> Reply {
+    items(Item::Call { name: name.to_owned(), arguments })
+}
+
+/// A call of a tool that takes free text.
+pub fn custom_call(name: &str, input: &str) -> Reply {
+    items(Item::CustomCall { name: name.to_owned(), input: input.to_owned() })
+}
+
+/// An HTTP error instead of a stream.
+pub fn http_error(status: u16) -> Reply {
+    Answer::Http { status, message: format!("scripted error {status}") }.into()
+}
+
+/// A stream that ends in `response.failed`.
+pub fn sse_failed(code: &str, message: &str) -> Reply {
+    Answer::Failed { code: code.to_owned(), message: message.to_owned() }.into()
+}
+
+/// A stream that opens and then hangs until the mock stops or the client goes away.
+pub fn stall() -> Reply {
+    Answer::Stall.into()
+}
+
+impl Reply {
+    /// What the provider says that the request cost.
+    pub fn input_tokens(mut self, tokens: u64) -> Self {
+        self.input_tokens = Some(tokens);
+        self
+    }
+
+    /// Adds the items of `other` to the same response.
+    pub fn and(mut self, other: Self) -> Self {
+        match (&mut self.answer, other.answer) {
+            (Answer::Items(items), Answer::Items(more)) => items.extend(more),
+            (answer, more) => {
+                panic!("only items can share a response, not {answer:?} and {more:?}")
+            }
+        }
+        self
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self { answer, input_tokens: None }
+    }
+}
+
+fn items(item: Item) -> Reply {
+    Answer::Items(vec![item]).into()
+}

@@ -1,0 +1,170 @@
+//! The HTTP side of the mock: one thread, one connection a task. Decides nothing about replies.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll};
+
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
+use tokio::task::LocalSet;
+
+use super::recorded::{Purpose, Recorded};
+use super::script::{Answer, Script};
+use super::{choose, stream};
+
+/// Serves until `stopped` resolves, which it also does when its sender is dropped.
+pub(super) fn run(
+    script: Script,
+    record: watch::Sender<Vec<Arc<Recorded>>>,
+    stopped: oneshot::Receiver<()>,
+    bound: &mpsc::Sender<SocketAddr>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime for the mock model: {error}"));
+    let model = Rc::new(Model { script, record });
+    LocalSet::new().block_on(&runtime, async {
+        tokio::select! {
+            failed = listen(model, bound) => panic!("the mock model cannot listen: {failed}"),
+            _ = stopped => {}
+        }
+    });
+}
+
+struct Model {
+    script: Script,
+    record: watch::Sender<Vec<Arc<Recorded>>>,
+}
+
+async fn listen(model: Rc<Model>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
+    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
+        Ok(listener) => listener,
+        Err(error) => return error,
+    };
+    match listener.local_addr() {
+        Ok(address) => drop(bound.send(address)),
+        Err(error) => return error,
+    }
+    loop {
+        match listener.accept().await {
+            Ok((connection, _)) => {
+                drop(tokio::task::spawn_local(converse(Rc::clone(&model), connection)))
+            }
+            Err(error) => return error,
+        }
+    }
+}
+
+async fn converse(model: Rc<Model>, connection: TcpStream) {
+    let service = service_fn(move |request| answer(Rc::clone(&model), request));
+    // A client that hangs up in the middle (a killed Codex, an interrupted turn) is part of the tests.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(connection), service)
+        .await;
+}
+
+async fn answer(
+    model: Rc<Model>,
+    request: Request<Incoming>,
+) -> Result<Response<ReplyBody>, Infallible> {
+    if request.method() != Method::POST || !request.uri().path().ends_with("/responses") {
+        return Ok(error(StatusCode::NOT_FOUND, "the mock model only answers POST …/responses"));
+    }
+    let Ok(body) = request.into_body().collect().await else {
+        return Ok(error(StatusCode::BAD_REQUEST, "the request broke off"));
+    };
+    let Ok(body) = serde_json::from_slice(&body.to_bytes()) else {
+        return Ok(error(StatusCode::BAD_REQUEST, "the request is not JSON"));
+    };
+    Ok(model.reply(Recorded::new(body)))
+}
+
+impl Model {
+    fn reply(&self, mut request: Recorded) -> Response<ReplyBody> {
+        let (number, compactions) = {
+            let before = self.record.borrow();
+            (
+                before.len() + 1,
+                before.iter().filter(|request| request.purpose != Purpose::Turn).count(),
+            )
+        };
+        let reply = choose::reply(&self.script, &mut request, compactions);
+        let response = match &reply.answer {
+            Answer::Http { status, message } => error(
+                StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+                message,
+            ),
+            Answer::Stall => events(ReplyBody::endless(stream::events(number, &request, reply))),
+            Answer::Items(_) | Answer::Failed { .. } => {
+                events(ReplyBody::whole(stream::events(number, &request, reply)))
+            }
+        };
+        self.record.send_modify(|requests| requests.push(Arc::new(request)));
+        response
+    }
+}
+
+fn events(body: ReplyBody) -> Response<ReplyBody> {
+    with_type(Response::new(body), "text/event-stream")
+}
+
+fn error(status: StatusCode, message: &str) -> Response<ReplyBody> {
+    let body = json!({"error": {"message": message, "type": "scripted"}});
+    let mut response =
+        with_type(Response::new(ReplyBody::whole(body.to_string())), "application/json");
+    *response.status_mut() = status;
+    response
+}
+
+fn with_type(mut response: Response<ReplyBody>, kind: &'static str) -> Response<ReplyBody> {
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// One piece of text, after which the body ends or stays open for ever.
+struct ReplyBody {
+    text: Option<Bytes>,
+    then: End,
+}
+
+#[derive(PartialEq)]
+enum End {
+    Close,
+    Hang,
+}
+
+impl ReplyBody {
+    fn whole(text: String) -> Self {
+        Self { text: Some(text.into()), then: End::Close }
+    }
+
+    fn endless(text: String) -> Self {
+        Self { text: Some(text.into()), then: End::Hang }
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match (self.text.take(), &self.then) {
+            (Some(text), _) => Poll::Ready(Some(Ok(Frame::data(text)))),
+            (None, End::Close) => Poll::Ready(None),
+            // hyper drops the body when the connection ends, and nothing else may end it.
+            (None, End::Hang) => Poll::Pending,
+        }
+    }
+}
