@@ -1,7 +1,27 @@
-//! x
+//! The decision system of rawr: what happened goes in, what to do comes out.
+//!
+//! This crate must not read a clock, a file or the network, start a task or write a log. Times are arguments,
+//! time-outs are values it hands out, and every change of a thread is an [`Event`] that the caller stores.
+//! Reading order: [`units`], [`policy`], [`event`], [`thread`] (state is a fold of events), [`assess`] (the gates),
+//! [`sequence`] (the golden path), [`machine`] (the one entrance).
+
+pub mod units;
+
 pub mod boundary;
 pub mod policy;
 pub mod prompt;
+
+pub mod event;
+pub mod packet;
 pub mod scratch;
 pub mod signal;
-pub mod units;
+pub mod thread;
+
+pub mod assess;
+pub mod sequence;
+
+pub mod machine;
+
+pub use event::{Event, Record};
+pub use machine::{Effect, Input, Machine, Notice, Refusal, Rules};
+pub use thread::Thread;

@@ -1,0 +1,587 @@
+//! The one entrance: an input and the time go in, effects come out. Everything that a thread will ever do starts here.
+
+use crate::assess::{Decision, Gate, GateOutcome, GateResult, Question, assess};
+use crate::boundary::Boundaries;
+use crate::event::{
+    Action, ActionIssued, Assessed, Choice, CompactionOrigin, CompactionReported, CompactionStatus,
+    DeadlinePassed, Event, GuardSet, InputHeld, Item, ItemRole, Outcome, Phase, Record, Request,
+    Responded, SequenceEnded, SequenceStarted, Trigger, Until,
+};
+use crate::policy::{PacketAuthor, Policy, Tier};
+use crate::prompt::{Prompts, SequencePrompts};
+use crate::scratch;
+use crate::sequence;
+use crate::signal::{command, message, plan};
+use crate::thread::{Issued, Progress, Thread};
+use crate::units::{ActionId, GuardId, InputId, Percent, SequenceId, Timestamp, TurnId};
+
+/// What a person configured, as it stands at the moment of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'r> {
+    pub policy: &'r Policy,
+    pub prompts: &'r Prompts,
+}
+
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// Something happened. Boundaries are filled in here: a caller leaves them empty.
+    Saw(Event),
+    Command {
+        turn: Option<TurnId>,
+        command: ShellCommand,
+        exit_code: i64,
+    },
+    Submitted {
+        input: InputId,
+        text: String,
+        kind: InputKind,
+    },
+    Respond(Response),
+    SetGuard {
+        until: Until,
+        note: Option<String>,
+        by: Option<String>,
+    },
+    /// Time went by, or a stored thread was taken up again.
+    Tick,
+}
+
+#[derive(Debug, Clone)]
+pub enum ShellCommand {
+    Line(String),
+    Words(Vec<String>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputKind {
+    Message,
+    /// A shell command of the user's own: it never waits.
+    LocalCommand,
+}
+
+#[derive(Debug, Clone)]
+pub struct Response {
+    pub choice: Choice,
+    pub sequence: Option<SequenceId>,
+    pub turns: Option<u32>,
+    pub minutes: Option<u32>,
+    pub packet: Option<String>,
+    pub by: Option<String>,
+}
+
+/// What the caller has to do, in this order: store every `Record` durably, and only then the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    Record(Record),
+    Decided(Decision),
+    Perform(Issued),
+    Tell(Notice),
+}
+
+/// For people and clients; nothing hangs on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The banner.
+    HeadsUp(HeadsUp),
+    /// Phase, tier, percent, guards or the last compaction are not what they were.
+    Changed,
+    Compaction {
+        report: CompactionReported,
+        sequence: Option<SequenceId>,
+        trigger: Option<Trigger>,
+    },
+    /// The golden path ended short of its handoff.
+    SequenceEnded(SequenceEnded),
+    /// An emergency, or a person, went over an active guard.
+    GuardBypassed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadsUp {
+    pub sequence: Option<SequenceId>,
+    pub stage: Stage,
+    pub tier: Option<Tier>,
+    pub percent: Option<Percent>,
+    pub reason: String,
+    pub boundaries: Boundaries,
+    pub author: PacketAuthor,
+    pub deadline: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    WillCompact,
+    AwaitingApproval,
+    Recommended,
+    Tagged,
+}
+
+/// Why an input was not taken. Nothing was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    UnknownAction(ActionId),
+    UnknownGuard(GuardId),
+    UnknownInput(InputId),
+    NoSequence,
+    /// The phase does not allow it.
+    NotNow(Phase),
+    OtherSequence(SequenceId),
+    PacketMissing,
+}
+
+/// What a client shows; compared before and after, so that it hears of changes only.
+#[derive(Debug, PartialEq, Eq)]
+struct Glance {
+    phase: Phase,
+    percent: Option<Percent>,
+    tier: Option<Tier>,
+    sequences: u32,
+    guards: usize,
+    compacted_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    thread: Thread,
+}
+
+impl Machine {
+    pub const fn new(thread: Thread) -> Self {
+        Self { thread }
+    }
+
+    pub const fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// A stored event, ours or another process's. Replaying is nothing but this.
+    pub fn apply(&mut self, record: &Record) {
+        self.thread.apply(record);
+    }
+
+    /// When to come back with a [`Input::Tick`].
+    pub fn next_deadline(&self, policy: &Policy) -> Option<Timestamp> {
+        self.thread.sequence.as_ref()?.deadline(&self.thread, &policy.deadlines)
+    }
+
+    pub fn handle(
+        &mut self,
+        input: Input,
+        rules: &Rules<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Effect>, Refusal> {
+        let before = self.glance(rules.policy);
+        let mut effects = Vec::new();
+        for event in self.observe(input, rules.policy, now)? {
+            self.record(event, rules, now, &mut effects);
+        }
+        while let Some(event) = self.next(rules, now, &mut effects) {
+            self.record(event, rules, now, &mut effects);
+        }
+        if self.glance(rules.policy) != before {
+            effects.push(Effect::Tell(Notice::Changed));
+        }
+        Ok(effects)
+    }
+
+    fn glance(&self, policy: &Policy) -> Glance {
+        let percent = self.thread.percent_remaining();
+        Glance {
+            phase: self.thread.phase(),
+            percent,
+            tier: percent.and_then(|percent| policy.tiers.pick(percent)),
+            sequences: self.thread.sequences,
+            guards: self.thread.guards.len(),
+            compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
+        }
+    }
+
+    /// What an input adds to the log.
+    fn observe(
+        &self,
+        input: Input,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let one = |event: Event| Ok(vec![event]);
+        match input {
+            Input::Saw(event) => self.saw(event, policy),
+            Input::Command { turn, command, exit_code } => {
+                let (line, boundaries) = match command {
+                    ShellCommand::Line(line) => {
+                        let boundaries =
+                            command::boundaries(command::Command::Line(&line), exit_code);
+                        (line, boundaries)
+                    }
+                    ShellCommand::Words(words) => (
+                        words.join(" "),
+                        command::boundaries(command::Command::Words(&words), exit_code),
+                    ),
+                };
+                one(crate::event::CommandFinished { turn, command: line, exit_code, boundaries }
+                    .into())
+            }
+            Input::Submitted { input, text, kind } => {
+                let waits = kind == InputKind::Message
+                    && (self.thread.sequence.is_some() || !self.thread.held.is_empty());
+                let known = self.thread.held.iter().any(|held| held.id == input);
+                Ok(if waits && !known {
+                    vec![InputHeld { input, text }.into()]
+                } else {
+                    Vec::new()
+                })
+            }
+            Input::Respond(response) => self.respond(response),
+            Input::SetGuard { until, note, by } => {
+                one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
+            }
+            Input::Tick => {
+                let sequence = self.thread.sequence.as_ref();
+                let late = self.next_deadline(policy).is_some_and(|deadline| deadline <= now);
+                Ok(sequence
+                    .filter(|_| late)
+                    .map(|s| DeadlinePassed { sequence: s.id.clone(), phase: s.phase() }.into())
+                    .into_iter()
+                    .collect())
+            }
+        }
+    }
+
+    fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
+        match &mut event {
+            Event::PlanUpdated(updated) => {
+                updated.boundaries = plan::boundaries(&self.thread.plan, &updated.steps);
+            }
+            Event::TurnCompleted(completed) => {
+                let turn = self.thread.turn(&completed.turn);
+                // Reported before: a host that is not sure says it twice.
+                if turn.is_some_and(|turn| turn.end.is_some()) {
+                    return Ok(Vec::new());
+                }
+                let synthetic = turn.is_some_and(crate::thread::Turn::is_synthetic);
+                let message =
+                    completed.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
+                completed.boundaries = message::boundaries(message, &policy.phrases);
+            }
+            Event::ActionReported(reported) => {
+                match self.thread.action(&reported.action).map(|known| &known.progress) {
+                    None => return Err(Refusal::UnknownAction(reported.action.clone())),
+                    Some(Progress::Completed(_) | Progress::Failed(_) | Progress::Withdrawn) => {
+                        let binds = reported.turn.as_ref().is_some_and(|turn| {
+                            self.thread.turn(turn).is_none_or(|turn| turn.action.is_none())
+                        });
+                        if !binds {
+                            return Ok(Vec::new());
+                        }
+                    }
+                    Some(Progress::Issued | Progress::Accepted) => {}
+                }
+            }
+            // Said again, after its sequence had taken note of it.
+            Event::CompactionReported(reported)
+                if reported.origin == CompactionOrigin::Rawr
+                    && self.thread.sequence.is_none()
+                    && !self.thread.compaction_running =>
+            {
+                return Ok(Vec::new());
+            }
+            Event::InputCancelled(cancelled) => {
+                let waits = |held: &crate::thread::HeldInput| {
+                    held.id == cancelled.input && held.action.is_none()
+                };
+                if !self.thread.held.iter().any(waits) {
+                    return Err(Refusal::UnknownInput(cancelled.input.clone()));
+                }
+            }
+            Event::GuardCleared(cleared)
+                if !self.thread.guards.iter().any(|guard| guard.id == cleared.guard) =>
+            {
+                return Err(Refusal::UnknownGuard(cleared.guard.clone()));
+            }
+            _ => {}
+        }
+        Ok(vec![event])
+    }
+
+    fn respond(&self, response: Response) -> Result<Vec<Event>, Refusal> {
+        let running = self.thread.sequence.as_ref();
+        if let (Some(asked), Some(running)) = (&response.sequence, running)
+            && *asked != running.id
+        {
+            return Err(Refusal::OtherSequence(running.id.clone()));
+        }
+        let phase = self.thread.phase();
+        let stoppable = running.is_some_and(sequence::Sequence::can_be_stopped);
+        let allowed = match response.choice {
+            Choice::CompactNow => running.is_none() || phase == Phase::AwaitingApproval,
+            Choice::Approve => phase == Phase::AwaitingApproval,
+            Choice::Snooze => running.is_none() || stoppable,
+            Choice::Cancel | Choice::EditPacket => stoppable,
+        };
+        if !allowed {
+            return Err(if running.is_none() {
+                Refusal::NoSequence
+            } else {
+                Refusal::NotNow(phase)
+            });
+        }
+        if response.choice == Choice::EditPacket
+            && response.packet.as_deref().is_none_or(|p| p.trim().is_empty())
+        {
+            return Err(Refusal::PacketMissing);
+        }
+        let mut events = Vec::new();
+        if response.choice == Choice::Snooze {
+            let until = match (response.turns, response.minutes) {
+                (_, Some(minutes)) => Until::Minutes(minutes),
+                (turns, None) => Until::Turns(turns.unwrap_or(1)),
+            };
+            let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
+            events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
+        }
+        if running.is_some() || response.choice == Choice::CompactNow {
+            let sequence = running.map(|sequence| sequence.id.clone());
+            let Response { choice, packet, by, .. } = response;
+            events.push(Responded { choice, sequence, packet, by }.into());
+        }
+        Ok(events)
+    }
+
+    fn record(
+        &mut self,
+        event: Event,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        let ended = self
+            .thread
+            .sequence
+            .as_ref()
+            .map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
+        let record = Record::new(now, event);
+        self.thread.apply(&record);
+        let announcement = self.announce(&record.event, ended, rules);
+        effects.push(Effect::Record(record));
+        effects.extend(announcement);
+    }
+
+    /// What the world hears follows from the event alone, whoever appended it.
+    fn announce(
+        &self,
+        event: &Event,
+        running: Option<(SequenceId, Trigger)>,
+        rules: &Rules<'_>,
+    ) -> Option<Effect> {
+        match event {
+            Event::SequenceStarted(started) if started.late.is_none() => {
+                Some(Effect::Tell(Notice::HeadsUp(self.heads_up(started, rules.policy))))
+            }
+            Event::ActionIssued(issued) => {
+                self.thread.action(&issued.action).cloned().map(Effect::Perform)
+            }
+            Event::CompactionReported(report) => {
+                let (sequence, trigger) = running.unzip();
+                Some(Effect::Tell(Notice::Compaction { report: report.clone(), sequence, trigger }))
+            }
+            Event::SequenceEnded(ended) => Some(Effect::Tell(Notice::SequenceEnded(ended.clone()))),
+            _ => None,
+        }
+    }
+
+    fn heads_up(&self, started: &SequenceStarted, policy: &Policy) -> HeadsUp {
+        let (tier, percent, boundaries) = match &started.trigger {
+            Trigger::Rawr { tier, percent, boundaries, .. } => {
+                (Some(*tier), Some(*percent), *boundaries)
+            }
+            Trigger::Host | Trigger::User => {
+                (None, self.thread.percent_remaining(), Boundaries::NONE)
+            }
+        };
+        HeadsUp {
+            sequence: Some(started.sequence.clone()),
+            stage: if started.needs_approval {
+                Stage::AwaitingApproval
+            } else {
+                Stage::WillCompact
+            },
+            tier,
+            percent,
+            reason: started.trigger.reason(),
+            boundaries,
+            author: started.author,
+            deadline: self.next_deadline(policy),
+        }
+    }
+
+    /// The next thing that follows from the state as it is; `None` once it is settled.
+    fn next(&self, rules: &Rules<'_>, now: Timestamp, effects: &mut Vec<Effect>) -> Option<Event> {
+        if let Some(turn) = &self.thread.unassessed {
+            return Some(self.assess(Question::TurnEnd(turn), rules, now, effects));
+        }
+        if let Some(starting) = &self.thread.starting {
+            let requests = self.requests(&starting.trigger, rules.policy);
+            return Some(self.start(
+                starting.trigger.clone(),
+                requests,
+                starting.needs_approval,
+                None,
+                rules,
+            ));
+        }
+        if self.thread.sequence.is_some() {
+            return sequence::next(&self.thread, rules);
+        }
+        if !self.thread.is_idle() {
+            return None;
+        }
+        if let (Some(origin), Some((packet, _))) =
+            (self.thread.late_handoff, &self.thread.spare_packet)
+        {
+            let trigger =
+                if origin == CompactionOrigin::User { Trigger::User } else { Trigger::Host };
+            return Some(self.start(trigger, Vec::new(), false, Some(packet.clone()), rules));
+        }
+        if self.thread.asked_for {
+            return Some(self.assess(Question::Person, rules, now, effects));
+        }
+        self.deliver_held()
+    }
+
+    fn assess(
+        &self,
+        question: Question<'_>,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Event {
+        let decision = assess(&self.thread, rules.policy, question, now);
+        let stage = match decision.outcome {
+            Outcome::Tag => Some(Stage::Tagged),
+            Outcome::Suggest => Some(Stage::Recommended),
+            _ => None,
+        };
+        let event = Assessed {
+            decision: decision.id.clone(),
+            entrance: decision.entrance,
+            outcome: decision.outcome,
+            turn: decision.turn.clone(),
+            tier: decision.tier,
+            percent: decision.percent,
+            boundaries: decision.boundaries,
+        };
+        let recommendation = stage.map(|stage| HeadsUp {
+            sequence: None,
+            stage,
+            tier: decision.tier,
+            percent: decision.percent,
+            reason: decision.reason.clone(),
+            boundaries: decision.boundaries,
+            author: rules.policy.packet_author,
+            deadline: None,
+        });
+        let bypassed = |result: &GateResult| {
+            result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
+        };
+        let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+        let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
+        effects.push(Effect::Decided(decision));
+        effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
+        effects.extend(recommendation.map(|heads_up| Effect::Tell(Notice::HeadsUp(heads_up))));
+        event.into()
+    }
+
+    /// The pre-compact queue. Scratch is not asked for in an emergency, and only at a boundary worth noting down.
+    fn requests(&self, trigger: &Trigger, policy: &Policy) -> Vec<Request> {
+        use crate::boundary::Boundary::{
+            AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
+        };
+        const NOTEWORTHY: Boundaries =
+            Boundaries::of(&[Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone]);
+        let noteworthy = match trigger {
+            Trigger::Rawr { tier, .. } => {
+                *tier != Tier::Emergency && !self.thread.present().and(NOTEWORTHY).is_empty()
+            }
+            Trigger::Host | Trigger::User => false,
+        };
+        let scratch = policy.scratch_write_enabled && noteworthy;
+        let packet = policy.packet_author == PacketAuthor::Agent;
+        let queue =
+            [(true, Request::HeadsUp), (scratch, Request::ScratchWrite), (packet, Request::Packet)];
+        queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
+    }
+
+    fn start(
+        &self,
+        trigger: Trigger,
+        requests: Vec<Request>,
+        needs_approval: bool,
+        late: Option<crate::event::Packet>,
+        rules: &Rules<'_>,
+    ) -> Event {
+        let policy = rules.policy;
+        SequenceStarted {
+            sequence: self.thread.next_sequence_id(),
+            trigger,
+            author: policy.packet_author,
+            requests,
+            needs_approval,
+            scratch_file: scratch::file(
+                &policy.scratch_file_template,
+                &self.thread.id,
+                self.thread.agent.as_deref(),
+            ),
+            land_at_percent: policy.breaker.land_at_percent,
+            prompts: SequencePrompts::of(rules.prompts),
+            late,
+        }
+        .into()
+    }
+
+    /// Messages that waited go out one by one, in order, each once.
+    fn deliver_held(&self) -> Option<Event> {
+        let first = self.thread.held.front().filter(|held| held.action.is_none())?;
+        let sequence =
+            self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
+        let action = ActionId::new(format!("{sequence}.input.{}", first.id));
+        let items = vec![Item { role: ItemRole::Input, text: first.text.clone() }];
+        let kind = Action::DeliverInput { input: first.id.clone(), items };
+        Some(ActionIssued { action, sequence, kind }.into())
+    }
+}
+
+/// Whether an event must be on the disk itself, not only in the page cache, before its request is answered:
+/// whatever a sequence hangs on, and what a person said.
+pub const fn must_be_durable(event: &Event) -> bool {
+    match event {
+        Event::UsageReported(_)
+        | Event::PlanUpdated(_)
+        | Event::CommandFinished(_)
+        | Event::CommitMade(_)
+        | Event::PrCheckpoint(_)
+        | Event::BranchChanged(_)
+        | Event::ToolStarted(_)
+        | Event::ToolFinished(_)
+        | Event::PhaseEnded(_)
+        | Event::TurnStarted(_)
+        | Event::ThreadClosed(_) => false,
+        Event::CompactionReported(reported) => {
+            !matches!(reported.status, CompactionStatus::Started)
+        }
+        Event::ThreadOpened(_)
+        | Event::TurnCompleted(_)
+        | Event::DirectiveGiven(_)
+        | Event::InputHeld(_)
+        | Event::InputCancelled(_)
+        | Event::GuardSet(_)
+        | Event::GuardCleared(_)
+        | Event::Assessed(_)
+        | Event::SequenceStarted(_)
+        | Event::ActionIssued(_)
+        | Event::ActionReported(_)
+        | Event::PacketTaken(_)
+        | Event::Responded(_)
+        | Event::DeadlinePassed(_)
+        | Event::SequenceEnded(_) => true,
+    }
+}

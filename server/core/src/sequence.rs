@@ -1,0 +1,421 @@
+//! One run of the golden path: heads-up, packet, compaction, handoff. What it has come to is a fold of events;
+//! [`next`] reads that state and names the next event, so that a restart at any point goes on where it stood.
+
+use crate::event::{
+    Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Ending, Event, Item,
+    ItemRole, Packet, PacketTaken, Phase, Purpose, Request, Responded, SequenceEnded,
+    SequenceStarted, Trigger, TurnStatus,
+};
+use crate::machine::Rules;
+use crate::packet::{self, RequestParts};
+use crate::policy::{Deadlines, PacketAuthor};
+use crate::prompt::SequencePrompts;
+use crate::thread::{Issued, Progress, Thread};
+use crate::units::{ActionId, SequenceId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sequence {
+    pub id: SequenceId,
+    pub trigger: Trigger,
+    pub author: PacketAuthor,
+    pub requests: Vec<Request>,
+    pub scratch_file: String,
+    pub land_at_percent: u8,
+    pub prompts: SequencePrompts,
+    pub approved: bool,
+    /// Why a person stopped it.
+    pub cancelled: Option<String>,
+    /// Counts the ids of its actions.
+    pub actions: u32,
+    /// How many turns of its queue have been asked for.
+    pub turns_issued: usize,
+    /// The newest action; its progress is what the sequence waits for.
+    pub current: Option<ActionId>,
+    pub compact: Option<ActionId>,
+    pub handoff: Option<ActionId>,
+    pub packet: Option<Packet>,
+    /// What the host reported of the compaction itself; its turn's end is the action's own progress.
+    pub compaction: CompactionSeen,
+    /// When the newest wait began.
+    pub since: Timestamp,
+    pub overdue: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionSeen {
+    Nothing,
+    Completed,
+    Failed(String),
+}
+
+impl Sequence {
+    pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
+        let late = started.late.is_some();
+        Self {
+            id: started.sequence.clone(),
+            trigger: started.trigger.clone(),
+            author: started.author,
+            requests: started.requests.clone(),
+            scratch_file: started.scratch_file.clone(),
+            land_at_percent: started.land_at_percent,
+            prompts: started.prompts.clone(),
+            approved: !started.needs_approval,
+            cancelled: None,
+            actions: 0,
+            turns_issued: 0,
+            current: None,
+            compact: None,
+            handoff: None,
+            packet: started.late.clone(),
+            compaction: if late { CompactionSeen::Completed } else { CompactionSeen::Nothing },
+            since: at,
+            overdue: false,
+        }
+    }
+
+    pub fn phase(&self) -> Phase {
+        if !self.approved {
+            Phase::AwaitingApproval
+        } else if self.handoff.is_some() || self.compacted() {
+            Phase::AwaitingHandoff
+        } else if self.compact.is_some() || self.packet.is_some() {
+            Phase::Compacting
+        } else {
+            let turn =
+                self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
+            match purpose(turn) {
+                Purpose::HeadsUp => Phase::AwaitingHeadsUp,
+                Purpose::ScratchWrite => Phase::AwaitingScratchWrite,
+                Purpose::PacketRequest | Purpose::Handoff => Phase::AwaitingPacket,
+            }
+        }
+    }
+
+    /// The host's history has been rewritten.
+    pub fn compacted(&self) -> bool {
+        self.compaction == CompactionSeen::Completed
+    }
+
+    /// Whether a person can still stop it: once the compaction is asked for, it runs.
+    pub fn can_be_stopped(&self) -> bool {
+        self.compact.is_none() && !self.compacted()
+    }
+
+    /// The queue as turns. An agent gets everything in one, since each turn costs it a full request.
+    fn turns(&self) -> impl Iterator<Item = &[Request]> {
+        let size = if self.requests.contains(&Request::Packet) { self.requests.len() } else { 1 };
+        self.requests.chunks(size.max(1))
+    }
+
+    pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
+        let asked =
+            self.current.as_ref().and_then(|id| thread.action(id)).is_some_and(Issued::is_open);
+        let waits = !self.approved || asked || !thread.is_idle();
+        let seconds = match self.phase() {
+            Phase::AwaitingApproval => deadlines.approval,
+            Phase::AwaitingHeadsUp => deadlines.heads_up,
+            Phase::AwaitingScratchWrite => deadlines.scratch_write,
+            Phase::AwaitingPacket => deadlines.packet,
+            Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
+            Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
+            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred => return None,
+        };
+        (waits && !self.overdue).then(|| self.since.plus_seconds(seconds))
+    }
+
+    pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
+        self.actions += 1;
+        self.since = at;
+        self.overdue = false;
+        self.current = Some(issued.action.clone());
+        match &issued.kind {
+            Action::Compact { .. } => self.compact = Some(issued.action.clone()),
+            Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
+                self.handoff = Some(issued.action.clone());
+            }
+            Action::InjectTurn { .. } => self.turns_issued += 1,
+        }
+    }
+
+    pub fn took(&mut self, packet: &Packet, at: Timestamp) {
+        self.packet = Some(packet.clone());
+        self.since = at;
+        self.overdue = false;
+    }
+
+    pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
+        match responded.choice {
+            Choice::CompactNow | Choice::Approve => {
+                self.approved = true;
+                self.since = at;
+            }
+            Choice::Snooze => self.cancelled = Some("snoozed".to_owned()),
+            Choice::Cancel => self.cancelled = Some("cancelled".to_owned()),
+            Choice::EditPacket => {
+                if let Some(text) = &responded.packet {
+                    let resume = packet::resume_state(text);
+                    self.packet =
+                        Some(Packet { author: PacketAuthor::Person, resume, text: text.clone() });
+                }
+            }
+        }
+    }
+
+    pub fn packet_grew_stale(&mut self) {
+        let edited =
+            self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
+        if self.can_be_stopped() && !edited {
+            self.packet = None;
+            if self.requests.contains(&Request::Packet) {
+                self.turns_issued = 0;
+                self.current = None;
+            }
+        }
+    }
+
+    pub fn compaction_reported(&mut self, reported: &CompactionReported) {
+        match reported.status {
+            CompactionStatus::Started => {}
+            CompactionStatus::Completed => self.compaction = CompactionSeen::Completed,
+            CompactionStatus::Failed if self.compact.is_some() && !self.compacted() => {
+                let error =
+                    reported.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
+                self.compaction = CompactionSeen::Failed(error);
+            }
+            CompactionStatus::Failed => {}
+        }
+    }
+}
+
+fn purpose(turn: &[Request]) -> Purpose {
+    if turn.contains(&Request::Packet) {
+        Purpose::PacketRequest
+    } else if turn.contains(&Request::ScratchWrite) {
+        Purpose::ScratchWrite
+    } else {
+        Purpose::HeadsUp
+    }
+}
+
+/// The text that an injected message carries, for hosts that cannot tell synthetic turns apart.
+pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
+    format!("[rawr:{sequence}:{}]", purpose.name())
+}
+
+/// The next event of the running sequence; `None` while it has to wait.
+pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
+    let sequence = thread.sequence.as_ref()?;
+    let step = Step { thread, sequence, rules };
+    if let Some(reason) = &sequence.cancelled {
+        return Some(step.end(Ending::Cancelled, reason));
+    }
+    if !sequence.approved {
+        return sequence.overdue.then(|| step.end(Ending::Cancelled, "nobody answered"));
+    }
+    if sequence.compacted() || sequence.compact.is_some() {
+        return step.compaction_and_handoff();
+    }
+    match &sequence.packet {
+        None => step.pre_compact(),
+        Some(packet) => match step.late_answer(packet) {
+            Some(packet) => Some(step.packet_taken(packet)),
+            None => step.when_idle(|| step.compact()),
+        },
+    }
+}
+
+struct Step<'s> {
+    thread: &'s Thread,
+    sequence: &'s Sequence,
+    rules: &'s Rules<'s>,
+}
+
+impl Step<'_> {
+    fn pre_compact(&self) -> Option<Event> {
+        if self.current().is_some_and(|issued| self.answer_may_come(issued))
+            && !self.sequence.overdue
+        {
+            return None;
+        }
+        if self.was_interrupted() {
+            return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
+        }
+        match self.sequence.turns().nth(self.sequence.turns_issued) {
+            Some(turn) => self.when_idle(|| self.ask(turn)),
+            None => Some(self.take_packet()),
+        }
+    }
+
+    /// Nothing is asked of a host in the middle of a turn: a compaction would abort it.
+    fn when_idle(&self, event: impl FnOnce() -> Event) -> Option<Event> {
+        if self.thread.is_idle() {
+            return Some(event());
+        }
+        let gave_up = self.sequence.overdue && !self.current().is_some_and(Issued::is_open);
+        gave_up.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
+    }
+
+    /// A host may call a turn done as soon as it runs; its answer comes with its end.
+    fn answer_may_come(&self, issued: &Issued) -> bool {
+        let runs = || {
+            issued
+                .turn
+                .as_ref()
+                .and_then(|turn| self.thread.turn(turn))
+                .is_some_and(|turn| turn.end.is_none())
+        };
+        issued.is_open() || issued.progress == Progress::Completed(None) && runs()
+    }
+
+    fn ask(&self, turn: &[Request]) -> Event {
+        let reason = self.sequence.trigger.reason();
+        let parts = RequestParts {
+            heads_up: turn.contains(&Request::HeadsUp),
+            scratch_write: turn.contains(&Request::ScratchWrite),
+            packet: turn.contains(&Request::Packet),
+            reason: &reason,
+            scratch_file: &self.sequence.scratch_file,
+            thread_id: self.thread.id.as_str(),
+        };
+        self.inject(purpose(turn), &packet::request_text(&self.sequence.prompts, parts))
+    }
+
+    /// The agent's answer; where there is none that says something, what rawr knows itself.
+    fn take_packet(&self) -> Event {
+        let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
+            let max = self.rules.policy.packet_max_tail_chars;
+            let template = &self.sequence.prompts.watcher_packet;
+            packet::by_watcher(self.thread, template, &self.sequence.scratch_file, max)
+        });
+        self.packet_taken(packet)
+    }
+
+    fn packet_taken(&self, packet: Packet) -> Event {
+        PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
+    }
+
+    fn answer(&self) -> Option<Packet> {
+        if !self.sequence.requests.contains(&Request::Packet) {
+            return None;
+        }
+        match &self.current()?.progress {
+            Progress::Completed(text) => packet::from_agent(text.as_deref()?),
+            _ => None,
+        }
+    }
+
+    /// The agent's own packet, where it came after rawr's had stood in and before the compaction.
+    fn late_answer(&self, taken: &Packet) -> Option<Packet> {
+        self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
+    }
+
+    fn compact(&self) -> Event {
+        self.issue(Action::Compact {
+            trigger: self.sequence.trigger.clone(),
+            author: self
+                .sequence
+                .packet
+                .as_ref()
+                .map_or(self.sequence.author, |packet| packet.author),
+            settings: self.rules.policy.compaction.clone(),
+        })
+    }
+
+    /// The compaction and the end of its turn are reported in either order; the handoff waits for both, but not
+    /// beyond the deadline: a history that was rewritten needs its packet.
+    fn compaction_and_handoff(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        let closed = match action.map(|issued| &issued.progress) {
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+            }
+            Some(Progress::Issued | Progress::Accepted) => false,
+            _ => true,
+        };
+        let compacted = self.sequence.compacted();
+        if self.sequence.handoff.is_some() {
+            return self.finish();
+        }
+        if compacted && closed || self.sequence.overdue && (compacted || closed && action.is_some())
+        {
+            return self.hand_off();
+        }
+        self.sequence
+            .overdue
+            .then(|| self.end(Ending::Failed, "the compaction did not finish in time"))
+    }
+
+    fn hand_off(&self) -> Option<Event> {
+        let Some(packet) = &self.sequence.packet else { return Some(self.take_packet()) };
+        if !self.thread.is_idle() {
+            return None;
+        }
+        let text = packet::handoff(
+            self.thread,
+            &self.sequence.prompts.handoff,
+            packet,
+            &self.sequence.scratch_file,
+        );
+        let held = self.thread.held.iter().find(|held| held.action.is_none());
+        Some(match held {
+            None => self.inject(Purpose::Handoff, &text),
+            Some(held) => self.issue(Action::DeliverInput {
+                input: held.id.clone(),
+                items: vec![
+                    Item { role: ItemRole::Handoff, text: self.marked(Purpose::Handoff, &text) },
+                    Item { role: ItemRole::Input, text: held.text.clone() },
+                ],
+            }),
+        })
+    }
+
+    fn finish(&self) -> Option<Event> {
+        let handoff = self.sequence.handoff.as_ref().and_then(|id| self.thread.action(id));
+        match handoff.map(|issued| &issued.progress) {
+            Some(Progress::Accepted | Progress::Completed(_)) => {
+                Some(self.end(Ending::Completed, "handed over"))
+            }
+            Some(Progress::Failed(error)) => {
+                Some(self.end(Ending::Failed, &format!("the handoff was refused: {error}")))
+            }
+            _ => self
+                .sequence
+                .overdue
+                .then(|| self.end(Ending::Failed, "the handoff was not taken in time")),
+        }
+    }
+
+    fn current(&self) -> Option<&Issued> {
+        self.thread.action(self.sequence.current.as_ref()?)
+    }
+
+    /// A person who interrupts the packet turn wants to be left alone.
+    fn was_interrupted(&self) -> bool {
+        let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
+        end.is_some_and(|end| end.status == TurnStatus::Interrupted)
+    }
+
+    fn marked(&self, purpose: Purpose, text: &str) -> String {
+        format!("{}\n\n{}", text.trim_end(), marker(&self.sequence.id, purpose))
+    }
+
+    fn inject(&self, purpose: Purpose, text: &str) -> Event {
+        let marker = marker(&self.sequence.id, purpose);
+        self.issue(Action::InjectTurn { purpose, text: self.marked(purpose, text), marker })
+    }
+
+    fn issue(&self, kind: Action) -> Event {
+        let action = ActionId::new(format!("{}.{}", self.sequence.id, self.sequence.actions + 1));
+        ActionIssued { action, sequence: self.sequence.id.clone(), kind }.into()
+    }
+
+    fn end(&self, ending: Ending, reason: &str) -> Event {
+        SequenceEnded { sequence: self.sequence.id.clone(), ending, reason: reason.to_owned() }
+            .into()
+    }
+}

@@ -1,0 +1,317 @@
+//! A thread's state: the fold of its events. `Thread::apply` is the only thing that changes it, live and in a replay.
+//! Nothing is decided here.
+
+mod apply;
+
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::{
+    Action, Assessed, CompactionOrigin, HostInfo, Origin, Packet, Phase, Trigger, TurnStatus, Until,
+};
+use crate::packet::TRIVIAL_CHARS;
+use crate::sequence::Sequence;
+use crate::signal::plan::PlanStep;
+use crate::units::{
+    ActionId, CallId, DecisionId, GuardId, InputId, Percent, SequenceId, ThreadId, Timestamp,
+    Tokens, TurnId, stable_hash,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, VecDeque};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    pub id: ThreadId,
+    pub updated_at: Timestamp,
+    pub cwd: String,
+    pub host: HostInfo,
+    pub model: Option<String>,
+    pub agent: Option<String>,
+    pub window: Option<Tokens>,
+    pub baseline: Tokens,
+    /// Tokens in the context now. Unknown between a compaction and the next sampling request.
+    pub context: Option<Tokens>,
+    pub review_mode: bool,
+
+    /// The newest turns, oldest first.
+    pub turns: VecDeque<Turn>,
+    /// Turns of the user or of the host's own that ended.
+    pub turns_ended: u32,
+    /// The end that nobody has assessed yet. It is set by the turn's end and taken by `Assessed`, so that a crash
+    /// between the two loses nothing.
+    pub unassessed: Option<TurnId>,
+    /// An assessment said yes and its sequence has not started yet; taken by `SequenceStarted`.
+    pub starting: Option<Starting>,
+    pub last_assessed: Option<Assessed>,
+
+    pub first_message: Option<String>,
+    pub last_message: Option<String>,
+    pub plan: Vec<PlanStep>,
+    pub directives: Vec<Directive>,
+    /// Commits, pull requests and ended phases since the last compaction, for a packet that rawr builds.
+    pub milestones: Vec<String>,
+    pub branch: Option<String>,
+    pub tools_running: BTreeSet<CallId>,
+    pub boundaries: Vec<Mark>,
+    pub guards: Vec<Guard>,
+
+    pub held: VecDeque<HeldInput>,
+    pub actions: VecDeque<Issued>,
+    pub sequence: Option<Sequence>,
+    pub last_sequence: Option<SequenceId>,
+    /// A person asked for a compaction that has not started yet.
+    pub asked_for: bool,
+    /// A packet that was taken and not handed over, with the number of turns that had ended by then.
+    pub spare_packet: Option<(Packet, u32)>,
+    /// A compaction that was not ours is waiting for its handoff.
+    pub late_handoff: Option<CompactionOrigin>,
+
+    pub compaction_running: bool,
+    pub last_compaction: Option<LastCompaction>,
+    /// Bad sequences in a row.
+    pub strikes: u32,
+    pub sequences: u32,
+    pub decisions: u32,
+    pub guards_set: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Starting {
+    pub trigger: Trigger,
+    pub needs_approval: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    pub id: TurnId,
+    pub origin: Origin,
+    /// The action that this turn carries out. Known from the turn's start, from its marker, or only later from
+    /// the host's report.
+    pub action: Option<ActionId>,
+    pub end: Option<TurnEnd>,
+}
+
+impl Turn {
+    pub const fn is_synthetic(&self) -> bool {
+        self.action.is_some() || matches!(self.origin, Origin::Synthetic)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnEnd {
+    pub status: TurnStatus,
+    pub message: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directive {
+    pub text: String,
+    pub pinned: bool,
+}
+
+/// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub boundary: Boundary,
+    pub turn: Option<TurnId>,
+    pub spent_by: Option<SequenceId>,
+    /// A turn's end has been assessed with this mark present.
+    pub assessed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    pub id: GuardId,
+    pub until: Until,
+    pub note: Option<String>,
+    pub by: Option<String>,
+    pub set_at: Timestamp,
+    pub set_at_turn: u32,
+}
+
+impl Guard {
+    pub fn is_active(&self, turns_ended: u32, now: Timestamp) -> bool {
+        match self.until {
+            Until::Turns(turns) => turns_ended.saturating_sub(self.set_at_turn) <= turns,
+            Until::Minutes(minutes) => now < self.set_at.plus_seconds(u64::from(minutes) * 60),
+            Until::NextCommit | Until::TestsPass | Until::Released => true,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldInput {
+    pub id: InputId,
+    pub text: String,
+    /// The action that delivers it.
+    pub action: Option<ActionId>,
+}
+
+/// An action that left, or is about to leave, for the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issued {
+    pub id: ActionId,
+    pub sequence: SequenceId,
+    pub kind: Action,
+    pub progress: Progress,
+    pub turn: Option<TurnId>,
+}
+
+impl Issued {
+    /// Neither done nor given up.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.progress, Progress::Issued | Progress::Accepted)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    Issued,
+    Accepted,
+    /// With the text that the host gave along, if any.
+    Completed(Option<String>),
+    Failed(String),
+    /// Its sequence ended without it.
+    Withdrawn,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastCompaction {
+    pub at: Timestamp,
+    pub turns_ended: u32,
+    pub origin: CompactionOrigin,
+    pub trigger: Option<Trigger>,
+    pub sequence: Option<SequenceId>,
+    pub before: Option<Tokens>,
+    /// From the host's report, else from the first sampling request after it.
+    pub after: Option<Tokens>,
+    /// For a compaction of ours: above this share of `before` it counts against the breaker.
+    pub land_at_percent: Option<u8>,
+}
+
+impl LastCompaction {
+    /// Whether it landed where a compaction must to be worth having; `None` while that is not known, or not asked.
+    fn was_worth_it(&self) -> Option<bool> {
+        let (before, after, share) = (self.before?, self.after?, self.land_at_percent?);
+        Some(after.0.saturating_mul(100) <= before.0.saturating_mul(u64::from(share)))
+    }
+}
+
+impl Thread {
+    pub fn new(id: ThreadId) -> Self {
+        Self {
+            id,
+            updated_at: Timestamp(0),
+            cwd: String::new(),
+            host: HostInfo::default(),
+            model: None,
+            agent: None,
+            window: None,
+            baseline: Tokens(0),
+            context: None,
+            review_mode: false,
+            turns: VecDeque::new(),
+            turns_ended: 0,
+            unassessed: None,
+            starting: None,
+            last_assessed: None,
+            first_message: None,
+            last_message: None,
+            plan: Vec::new(),
+            directives: Vec::new(),
+            milestones: Vec::new(),
+            branch: None,
+            tools_running: BTreeSet::new(),
+            boundaries: Vec::new(),
+            guards: Vec::new(),
+            held: VecDeque::new(),
+            actions: VecDeque::new(),
+            sequence: None,
+            last_sequence: None,
+            asked_for: false,
+            spare_packet: None,
+            late_handoff: None,
+            compaction_running: false,
+            last_compaction: None,
+            strikes: 0,
+            sequences: 0,
+            decisions: 0,
+            guards_set: 0,
+        }
+    }
+
+    pub fn percent_remaining(&self) -> Option<Percent> {
+        Percent::remaining(self.context?, self.window?, self.baseline)
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.sequence.as_ref().map_or(Phase::Idle, Sequence::phase)
+    }
+
+    pub fn is_idle(&self) -> bool {
+        !self.compaction_running && !self.turns.iter().any(|turn| self.is_running(turn))
+    }
+
+    /// A compaction's turn is over with its action, whether or not the host also reports the turn's end.
+    fn is_running(&self, turn: &Turn) -> bool {
+        let compacted =
+            |issued: &Issued| matches!(issued.kind, Action::Compact { .. }) && !issued.is_open();
+        turn.end.is_none()
+            && !turn.action.as_ref().and_then(|action| self.action(action)).is_some_and(compacted)
+    }
+
+    pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
+        self.turns.iter().rev().find(|turn| turn.id == *id)
+    }
+
+    pub fn action(&self, id: &ActionId) -> Option<&Issued> {
+        self.actions.iter().rev().find(|issued| issued.id == *id)
+    }
+
+    /// The turn that carried out an action, once it has ended.
+    pub fn turn_end_of(&self, action: &ActionId) -> Option<&TurnEnd> {
+        self.turns.iter().rev().find(|turn| turn.action.as_ref() == Some(action))?.end.as_ref()
+    }
+
+    /// Issued and not reported as done: what a reopened thread must ask for again, under the same ids.
+    pub fn pending_actions(&self) -> impl Iterator<Item = &Issued> {
+        self.actions.iter().filter(|issued| issued.is_open())
+    }
+
+    /// Boundaries that count at the next assessment.
+    pub fn present(&self) -> Boundaries {
+        self.boundaries
+            .iter()
+            .filter(|mark| mark.spent_by.is_none() && !mark.assessed)
+            .map(|mark| mark.boundary)
+            .collect()
+    }
+
+    pub fn has_packet_material(&self) -> bool {
+        let message = self.last_message.as_deref().unwrap_or_default();
+        message.trim().chars().count() >= TRIVIAL_CHARS
+            || !self.plan.is_empty()
+            || !self.directives.is_empty()
+            || !self.milestones.is_empty()
+    }
+
+    /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
+    pub fn next_sequence_id(&self) -> SequenceId {
+        SequenceId::new(format!(
+            "s{}-{:08x}",
+            self.sequences + 1,
+            stable_hash(self.id.as_str()) as u32
+        ))
+    }
+
+    pub fn next_decision_id(&self) -> DecisionId {
+        DecisionId::new(format!(
+            "d{}-{:08x}",
+            self.decisions + 1,
+            stable_hash(self.id.as_str()) as u32
+        ))
+    }
+
+    pub fn next_guard_id(&self) -> GuardId {
+        GuardId::new(format!("g{}", self.guards_set + 1))
+    }
+}

@@ -1,0 +1,452 @@
+//! The fold: what each event changes. It must depend on nothing but the state and the event.
+
+use super::{
+    Directive, Guard, HeldInput, Issued, LastCompaction, Mark, Progress, Starting, Thread, Turn,
+    TurnEnd,
+};
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::{
+    Action, ActionStatus, Assessed, Choice, CompactionOrigin, CompactionReported, CompactionStatus,
+    Ending, Event, Origin, Outcome, Record, SequenceEnded, ThreadOpened, Trigger, TurnCompleted,
+    TurnStarted, TurnStatus, Until, Usage,
+};
+use crate::sequence::Sequence;
+use crate::units::{ActionId, Timestamp, TurnId};
+
+/// How many turns and actions are remembered for reports that come late.
+const REMEMBERED: usize = 32;
+const MILESTONES: usize = 20;
+
+impl Thread {
+    pub fn apply(&mut self, record: &Record) {
+        let at = record.at;
+        self.updated_at = at;
+        match &record.event {
+            Event::ThreadOpened(opened) => self.opened(opened, at),
+            Event::ThreadClosed(_) => {}
+            Event::TurnStarted(started) => self.turn_started(started),
+            Event::UsageReported(reported) => {
+                self.window = reported.window.or(self.window);
+                self.used(reported.usage);
+            }
+            Event::TurnCompleted(completed) => self.turn_completed(completed),
+            Event::PlanUpdated(updated) => {
+                self.plan.clone_from(&updated.steps);
+                self.mark(updated.boundaries, updated.turn.as_ref());
+            }
+            Event::CommandFinished(finished) => {
+                self.mark(finished.boundaries, finished.turn.as_ref());
+                if !finished.boundaries.is_empty() {
+                    self.milestone(finished.command.clone());
+                }
+                if finished.boundaries.has(Boundary::Commit) {
+                    self.committed();
+                }
+            }
+            Event::CommitMade(made) => {
+                self.mark(Boundaries::of(&[Boundary::Commit]), made.turn.as_ref());
+                let hash = made.hash.as_deref().unwrap_or("commit");
+                self.milestone(format!("{hash} {}", made.subject.as_deref().unwrap_or_default()));
+                self.committed();
+            }
+            Event::PrCheckpoint(pr) => {
+                self.mark(Boundaries::of(&[Boundary::PrCheckpoint]), pr.turn.as_ref());
+                self.milestone(format!(
+                    "pull request: {} {}",
+                    pr.action,
+                    pr.url.as_deref().unwrap_or_default()
+                ));
+            }
+            Event::BranchChanged(changed) => self.branch = Some(changed.branch.clone()),
+            Event::ToolStarted(started) => {
+                self.tools_running.insert(started.call.clone());
+            }
+            Event::ToolFinished(finished) => {
+                self.tools_running.remove(&finished.call);
+            }
+            Event::PhaseEnded(ended) => {
+                self.mark(Boundaries::of(&[Boundary::PlanCheckpoint]), ended.turn.as_ref());
+                self.milestone(ended.label.clone());
+            }
+            Event::DirectiveGiven(given) => {
+                self.directives.push(Directive { text: given.text.clone(), pinned: given.pinned });
+            }
+            Event::InputHeld(held) => {
+                self.held.push_back(HeldInput {
+                    id: held.input.clone(),
+                    text: held.text.clone(),
+                    action: None,
+                });
+            }
+            Event::InputCancelled(cancelled) => self.held.retain(|held| held.id != cancelled.input),
+            Event::GuardSet(set) => {
+                self.guards_set += 1;
+                self.guards.push(Guard {
+                    id: set.guard.clone(),
+                    until: set.until.clone(),
+                    note: set.note.clone(),
+                    by: set.by.clone(),
+                    set_at: at,
+                    set_at_turn: self.turns_ended,
+                });
+            }
+            Event::GuardCleared(cleared) => self.guards.retain(|guard| guard.id != cleared.guard),
+            Event::CompactionReported(reported) => self.compaction_reported(reported, at),
+            Event::Assessed(assessed) => self.assessed(assessed),
+            Event::SequenceStarted(started) => {
+                self.sequences += 1;
+                self.starting = None;
+                self.late_handoff = None;
+                self.boundaries.retain(|mark| mark.spent_by.is_none());
+                for mark in &mut self.boundaries {
+                    mark.spent_by = Some(started.sequence.clone());
+                }
+                self.sequence = Some(Sequence::new(started, at));
+            }
+            Event::ActionIssued(issued) => {
+                if let Action::DeliverInput { input, .. } = &issued.kind {
+                    for held in self.held.iter_mut().filter(|held| held.id == *input) {
+                        held.action = Some(issued.action.clone());
+                    }
+                }
+                if let Some(sequence) =
+                    self.sequence.as_mut().filter(|sequence| sequence.id == issued.sequence)
+                {
+                    sequence.issued(issued, at);
+                }
+                self.actions.push_back(Issued {
+                    id: issued.action.clone(),
+                    sequence: issued.sequence.clone(),
+                    kind: issued.kind.clone(),
+                    progress: Progress::Issued,
+                    turn: None,
+                });
+                self.forget_old();
+            }
+            Event::ActionReported(reported) => {
+                let progress = match reported.status {
+                    ActionStatus::Accepted => Progress::Accepted,
+                    ActionStatus::Completed => Progress::Completed(reported.text.clone()),
+                    ActionStatus::Failed => {
+                        Progress::Failed(reported.error.clone().unwrap_or_default())
+                    }
+                };
+                self.progressed(&reported.action, progress);
+                if let Some(turn) = &reported.turn {
+                    self.bind(turn, &reported.action);
+                }
+            }
+            Event::PacketTaken(taken) => {
+                self.spare_packet = Some((taken.packet.clone(), self.turns_ended));
+                if let Some(sequence) = &mut self.sequence {
+                    sequence.took(&taken.packet, at);
+                }
+            }
+            Event::Responded(responded) => match responded.choice {
+                Choice::CompactNow if self.sequence.is_none() => self.asked_for = true,
+                _ => {
+                    if let Some(sequence) = &mut self.sequence {
+                        sequence.responded(responded, at);
+                    }
+                }
+            },
+            Event::DeadlinePassed(_) => {
+                if let Some(sequence) = &mut self.sequence {
+                    sequence.overdue = true;
+                }
+            }
+            Event::SequenceEnded(ended) => self.sequence_ended(ended),
+        }
+    }
+
+    /// A host that opens a thread again starts with a clean slate of running things, and the deadlines of a running
+    /// sequence start anew: the time in between was nobody's.
+    fn opened(&mut self, opened: &ThreadOpened, at: Timestamp) {
+        self.cwd.clone_from(&opened.cwd);
+        self.host.clone_from(&opened.host);
+        self.model.clone_from(&opened.model);
+        self.agent.clone_from(&opened.agent);
+        self.window = opened.window.or(self.window);
+        self.baseline = opened.baseline;
+        self.tools_running.clear();
+        if let Some(sequence) = &mut self.sequence {
+            sequence.since = at;
+        }
+    }
+
+    fn used(&mut self, usage: Usage) {
+        // A host's numbers during a compaction are the summary request's own.
+        if self.compaction_running {
+            return;
+        }
+        self.context = Some(usage.context);
+        if let Some(last) = &mut self.last_compaction
+            && last.after.is_none()
+        {
+            last.after = Some(usage.context);
+            if self.sequence.is_none() {
+                self.count_strike();
+            }
+        }
+    }
+
+    fn count_strike(&mut self) {
+        match self.last_compaction.as_ref().and_then(LastCompaction::was_worth_it) {
+            Some(true) => self.strikes = 0,
+            Some(false) => self.strikes += 1,
+            None => {}
+        }
+    }
+
+    fn turn_started(&mut self, started: &TurnStarted) {
+        let action = started.action.clone().or_else(|| {
+            let text = started.text.as_deref()?;
+            self.actions
+                .iter()
+                .find(|issued| marker(&issued.kind).is_some_and(|m| text.contains(m)))
+                .map(|i| i.id.clone())
+        });
+        self.turn_entry(&started.turn).origin = started.origin;
+        match action {
+            Some(action) => self.bind(&started.turn, &action),
+            None if started.origin == Origin::Synthetic => {}
+            None => {
+                if self.first_message.is_none() {
+                    self.first_message.clone_from(&started.text);
+                }
+                self.tools_running.clear();
+                self.boundaries.retain(|mark| !mark.assessed);
+            }
+        }
+    }
+
+    /// Reports come in any order: whoever names a turn first makes its entry.
+    fn turn_entry(&mut self, id: &TurnId) -> &mut Turn {
+        let at = self.turns.iter().position(|turn| turn.id == *id).unwrap_or_else(|| {
+            self.turns.push_back(Turn {
+                id: id.clone(),
+                origin: Origin::User,
+                action: None,
+                end: None,
+            });
+            self.turns.len() - 1
+        });
+        &mut self.turns[at]
+    }
+
+    fn bind(&mut self, turn: &TurnId, action: &ActionId) {
+        let entry = self.turn_entry(turn);
+        entry.origin = Origin::Synthetic;
+        entry.action = Some(action.clone());
+        let end = entry.end.clone();
+        self.boundaries.retain(|mark| mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some());
+        if let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) {
+            issued.turn = Some(turn.clone());
+            if issued.progress == Progress::Issued {
+                self.progressed(action, Progress::Accepted);
+            }
+        }
+        if let Some(end) = end {
+            self.turn_of_action_ended(action, &end);
+        }
+        self.forget_old();
+    }
+
+    fn turn_of_action_ended(&mut self, action: &ActionId, end: &TurnEnd) {
+        let compacts =
+            self.action(action).is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }));
+        let progress = match end.status {
+            TurnStatus::Completed => Progress::Completed(end.message.clone()),
+            TurnStatus::Interrupted | TurnStatus::Failed if compacts => {
+                Progress::Failed(format!("the compaction turn ended {}", end.status.name()))
+            }
+            TurnStatus::Interrupted | TurnStatus::Failed => Progress::Completed(None),
+        };
+        self.progressed(action, progress);
+    }
+
+    fn turn_completed(&mut self, completed: &TurnCompleted) {
+        let known = self.turn(&completed.turn).is_some();
+        let entry = self.turn_entry(&completed.turn);
+        if entry.end.is_some() {
+            return;
+        }
+        let end = TurnEnd { status: completed.status, message: completed.last_message.clone() };
+        entry.end = Some(end.clone());
+        let (synthetic, action) = (entry.is_synthetic(), entry.action.clone());
+        self.unassessed = Some(completed.turn.clone());
+        self.review_mode = completed.review_mode;
+        if let Some(usage) = completed.usage {
+            self.used(usage);
+        }
+        if let Some(action) = action {
+            self.turn_of_action_ended(&action, &end);
+        }
+        // A turn that nobody announced, while an injected one is awaited, may be that one: its report will tell.
+        if !synthetic && (known || !self.awaits_unbound_turn()) {
+            self.turns_ended += 1;
+            self.last_message = completed.last_message.clone().or(self.last_message.take());
+            self.mark(completed.boundaries, Some(&completed.turn));
+            self.packet_grew_stale();
+        }
+        self.forget_old();
+    }
+
+    fn awaits_unbound_turn(&self) -> bool {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        current.and_then(|action| self.action(action)).is_some_and(|issued| issued.turn.is_none())
+    }
+
+    /// Work was done after the packet was written: it is asked for again.
+    fn packet_grew_stale(&mut self) {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
+        let in_flight =
+            current.and_then(|action| self.action(&action).map(Issued::is_open)).unwrap_or(false);
+        if let Some(sequence) = self.sequence.as_mut().filter(|_| !in_flight) {
+            sequence.packet_grew_stale();
+        }
+    }
+
+    /// Boundaries of a sequence's own turns never count.
+    fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
+        let synthetic = match turn {
+            Some(id) => self.turn(id).is_some_and(Turn::is_synthetic),
+            None => self.turns.back().is_some_and(|turn| turn.end.is_none() && turn.is_synthetic()),
+        };
+        if synthetic {
+            return;
+        }
+        for boundary in boundaries.iter() {
+            let turn = turn.cloned();
+            self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+        }
+    }
+
+    fn milestone(&mut self, text: String) {
+        self.milestones.push(text.trim().to_owned());
+        if self.milestones.len() > MILESTONES {
+            self.milestones.remove(0);
+        }
+    }
+
+    fn committed(&mut self) {
+        self.guards.retain(|guard| guard.until != Until::NextCommit);
+    }
+
+    fn assessed(&mut self, assessed: &Assessed) {
+        self.decisions += 1;
+        self.asked_for = false;
+        self.unassessed = None;
+        self.last_assessed = Some(assessed.clone());
+        if matches!(assessed.outcome, Outcome::Compact | Outcome::Ask) {
+            let trigger = match (assessed.turn.as_ref(), assessed.tier, assessed.percent) {
+                (Some(_), Some(tier), Some(percent)) => Trigger::Rawr {
+                    entrance: assessed.entrance,
+                    tier,
+                    percent,
+                    boundaries: assessed.boundaries,
+                },
+                _ => Trigger::User,
+            };
+            self.starting =
+                Some(Starting { trigger, needs_approval: assessed.outcome == Outcome::Ask });
+            return;
+        }
+        // Boundaries stay behind with the turn that they belonged to, unless that turn was a sequence's own.
+        let synthetic =
+            assessed.turn.as_ref().and_then(|turn| self.turn(turn)).is_none_or(Turn::is_synthetic);
+        if !synthetic && self.sequence.is_none() {
+            for mark in &mut self.boundaries {
+                mark.assessed = true;
+            }
+        }
+    }
+
+    fn progressed(&mut self, action: &ActionId, progress: Progress) {
+        let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) else {
+            return;
+        };
+        let delivers = matches!(issued.kind, Action::DeliverInput { .. });
+        let adds_text = issued.progress == Progress::Completed(None)
+            && matches!(progress, Progress::Completed(Some(_)));
+        // A late "accepted" does not undo a "completed", and the first ending stands; only its text may still come.
+        if issued.is_open() || adds_text {
+            issued.progress = progress;
+        }
+        if delivers && !matches!(issued.progress, Progress::Issued) {
+            self.held.retain(|held| held.action.as_ref() != Some(action));
+        }
+    }
+
+    fn compaction_reported(&mut self, reported: &CompactionReported, at: Timestamp) {
+        match reported.status {
+            CompactionStatus::Started => self.compaction_running = true,
+            CompactionStatus::Failed => self.compaction_running = false,
+            CompactionStatus::Completed => {
+                self.compaction_running = false;
+                let before = reported.tokens_before.or(self.context);
+                let ours = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
+                self.last_compaction = Some(LastCompaction {
+                    at,
+                    turns_ended: self.turns_ended,
+                    origin: reported.origin,
+                    trigger: ours.map(|sequence| sequence.trigger.clone()),
+                    sequence: ours.map(|sequence| sequence.id.clone()),
+                    before,
+                    after: reported.tokens_after,
+                    land_at_percent: ours.map(|sequence| sequence.land_at_percent),
+                });
+                self.context = reported.tokens_after;
+                self.milestones.clear();
+                let fresh =
+                    self.spare_packet.as_ref().is_some_and(|(_, turns)| *turns == self.turns_ended);
+                if self.sequence.is_none() && reported.origin != CompactionOrigin::Rawr && fresh {
+                    self.late_handoff = Some(reported.origin);
+                }
+            }
+        }
+        if let Some(sequence) = &mut self.sequence {
+            sequence.compaction_reported(reported);
+        }
+    }
+
+    fn sequence_ended(&mut self, ended: &SequenceEnded) {
+        let Some(sequence) = self.sequence.take() else { return };
+        self.last_sequence = Some(sequence.id.clone());
+        match ended.ending {
+            Ending::Completed => {
+                self.spare_packet = None;
+                self.count_strike();
+            }
+            Ending::Failed => self.strikes += 1,
+            Ending::Cancelled => {}
+        }
+        for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
+            let deliver = matches!(issued.kind, Action::DeliverInput { .. });
+            if !deliver && issued.is_open() {
+                issued.progress = Progress::Withdrawn;
+            }
+        }
+    }
+
+    /// Old turns and finished actions are dropped; what is still open never is.
+    fn forget_old(&mut self) {
+        while self.turns.len() > REMEMBERED
+            && self.turns.front().is_some_and(|turn| turn.end.is_some())
+        {
+            self.turns.pop_front();
+        }
+        while self.actions.len() > REMEMBERED
+            && self.actions.front().is_some_and(|issued| !issued.is_open())
+        {
+            self.actions.pop_front();
+        }
+    }
+}
+
+fn marker(action: &Action) -> Option<&str> {
+    match action {
+        Action::InjectTurn { marker, .. } => Some(marker),
+        Action::Compact { .. } | Action::DeliverInput { .. } => None,
+    }
+}
