@@ -1,0 +1,82 @@
+//! What rawr must reach, each as a ratio to a peer of the same run: times of this machine promise nothing elsewhere.
+//! It must not measure, and a missed goal must not fail a run.
+
+use serde_json::{Value, json};
+
+use crate::report::{BARE_SYNC, BARE_WRITE, Measure, Report, SPLIT_LINES, short};
+
+enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+use Bound::{AtLeast, AtMost};
+use Measure::{Append, Durable, Pipelined, Replay, RoundTrip, Start};
+
+struct Goal(Measure, &'static str, &'static str, &'static str, &'static str, Bound);
+
+/// Measure, variant, server, cell, base, bound of the ratio.
+const GOALS: &[Goal] = &[
+    Goal(Start, "free", "rawr-usage", "ms", "copy", AtMost(1.5)),
+    Goal(Start, "free", "rawr-usage", "ms", "vscode-jsonrpc", AtMost(0.025)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "cat", AtMost(2.7)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "lsp-server", AtMost(0.45)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "vscode-jsonrpc", AtMost(0.6)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "p99Us", "lsp-server", AtMost(0.45)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "cpuUs", "lsp-server", AtMost(0.32)),
+    Goal(RoundTrip, "free", "rawr-usage", "p50Us", "lsp-server", AtMost(1.05)),
+    Goal(RoundTrip, "free", "rawr-usage", "p99Us", "lsp-server", AtMost(1.05)),
+    Goal(Pipelined, "window 64", "rawr-usage", "kPerS", "lsp-server", AtLeast(4.5)),
+    Goal(Pipelined, "window 64", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(2.2)),
+    Goal(Pipelined, "window 1024", "rawr-usage", "kPerS", "lsp-server", AtLeast(6.0)),
+    Goal(Pipelined, "window 1024", "rawr-usage", "kPerS", "vscode-jsonrpc", AtLeast(3.0)),
+    Goal(Pipelined, "window 64", "rawr-count", "kPerS", "vscode-jsonrpc", AtLeast(3.4)),
+    Goal(Pipelined, "window 1024", "rawr-usage", "idleMb", "vscode-jsonrpc", AtMost(0.08)),
+    Goal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
+    Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.5)),
+    Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(2.5)),
+    Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
+];
+
+/// A goal beside what the run found.
+#[derive(Debug)]
+pub struct Verdict {
+    what: [&'static str; 5],
+    bound: String,
+    found: f64,
+    met: bool,
+}
+
+/// Every goal that the run has both rows for.
+pub fn judge(report: &Report) -> Vec<Verdict> {
+    let judged = GOALS.iter().filter_map(|Goal(measure, variant, server, cell, base, bound)| {
+        let row = report.row(*measure, variant, server)?;
+        let found = report.ratio(row, cell, base)?;
+        let (bound, met) = match bound {
+            AtMost(most) => (format!("<= {}", short(Some(*most))), found <= *most),
+            AtLeast(least) => (format!(">= {}", short(Some(*least))), found >= *least),
+        };
+        Some(Verdict { what: [server, variant, measure.name(), cell, base], bound, found, met })
+    });
+    judged.collect()
+}
+
+impl Verdict {
+    pub fn header() -> Vec<String> {
+        ["server", "how", "measure", "cell", "to", "goal", "found", ""].map(str::to_owned).to_vec()
+    }
+
+    pub fn line(&self) -> Vec<String> {
+        let mut line: Vec<String> = self.what.map(str::to_owned).to_vec();
+        let word = if self.met { "met" } else { "MISSED" };
+        line.extend([self.bound.clone(), short(Some(self.found)), word.to_owned()]);
+        line
+    }
+
+    pub fn json(&self) -> Value {
+        let [server, variant, measure, cell, base] = self.what;
+        json!({
+            "event": "goal", "server": server, "variant": variant, "measure": measure, "cell": cell,
+            "base": base, "goal": self.bound, "found": self.found, "met": self.met,
+        })
+    }
+}

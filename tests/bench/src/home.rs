@@ -1,0 +1,90 @@
+//! A rawr home for one measurement: config, all shipped prompts, later the thread that the sidecar writes there.
+//! It must not outlive the measurement, and must not lie on a memory file system (syncs there cost nothing).
+
+use std::{
+    env, fs,
+    fs::OpenOptions,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+pub const THREAD: &str = "bench";
+const PROMPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../prompts");
+const CONFIG: &str = r#"[features]
+rawr_auto_compaction = true
+
+[rawr_auto_compaction]
+mode = "auto"
+packet_author = "agent"
+scratch_write_enabled = true
+
+[rawr_auto_compaction.policy.early]
+percent_remaining_lt = 85
+requires_any_boundary = ["plan_checkpoint", "plan_update", "pr_checkpoint", "topic_shift"]
+plan_boundaries_require_semantic_break = true
+
+[rawr_auto_compaction.policy.emergency]
+percent_remaining_lt = 15
+"#;
+
+pub struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Result<Self> {
+        let dir = scratch_dir()?;
+        fs::write(dir.path().join("rawr.toml"), CONFIG)?;
+        let prompts = dir.path().join("auto-compact");
+        fs::create_dir(&prompts)?;
+        for entry in fs::read_dir(PROMPTS).into_iter().flatten() {
+            let path = entry?.path();
+            if let (Some("md"), Some(name)) =
+                (path.extension().and_then(|it| it.to_str()), path.file_name())
+            {
+                fs::copy(&path, prompts.join(name))?;
+            }
+        }
+        Ok(Self { dir })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The bytes of the thread's event log so far.
+    pub fn events_len(&self) -> Result<u64> {
+        Ok(fs::metadata(self.events())?.len())
+    }
+
+    /// The lines of the thread's event log so far.
+    pub fn events_lines(&self) -> Result<u64> {
+        let bytes = fs::read(self.events()).context("the thread has no event log")?;
+        Ok(bytes.iter().filter(|byte| **byte == b'\n').count() as u64)
+    }
+
+    /// A file beside the thread's own, for writes that are compared with the sidecar's.
+    pub fn bare_file(&self) -> Result<fs::File> {
+        bare_file(self.path())
+    }
+
+    fn events(&self) -> PathBuf {
+        let thread = Path::new("rawr/auto_compaction/threads").join(THREAD);
+        self.path().join(thread).join("events.jsonl")
+    }
+}
+
+/// A folder that is gone with the value, beside the running executable: a real disk wherever the build is on one.
+pub fn scratch_dir() -> Result<TempDir> {
+    let exe = env::current_exe()?;
+    let beside = exe.parent().context("the executable has no folder")?;
+    Ok(tempfile::Builder::new().prefix("rawr-bench-").tempdir_in(beside)?)
+}
+
+/// An append-only file in `dir`, as a log without a store around it would be opened.
+pub fn bare_file(dir: &Path) -> Result<fs::File> {
+    let path = dir.join("bare.jsonl");
+    Ok(OpenOptions::new().append(true).create(true).open(path)?)
+}

@@ -1,0 +1,121 @@
+//! Order and quiet: cases run interleaved in shuffled rounds, and a sample that others disturbed is taken again.
+//! It must not know what a case measures.
+
+use std::{
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    report::{Cells, Measure, Row},
+    stats::{Shuffle, median},
+    system::foreign_cpu_seconds,
+};
+
+/// Above this many cores of foreign work a sample counts as disturbed.
+const DISTURBED: f64 = 0.10;
+/// The kernel counts CPU time in ticks of 10 ms: two of them may be nobody's fault.
+const TICKS: f64 = 0.02;
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Something measured again each round. One run gives one sample for each of its servers.
+pub struct Case<'a> {
+    pub measure: Measure,
+    pub variant: &'static str,
+    pub servers: Vec<&'static str>,
+    pub run: Box<dyn FnMut() -> Result<Vec<Cells>> + 'a>,
+}
+
+pub struct Lab {
+    order: Shuffle,
+    retries: u32,
+    /// How long this run may still wait for others to finish.
+    patience: Duration,
+    foreign: Vec<f64>,
+}
+
+impl Lab {
+    pub fn new(retries: u32, patience: Duration) -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let order = Shuffle::seeded(now.as_nanos() as u64);
+        Self { order, retries, patience, foreign: Vec::new() }
+    }
+
+    /// Runs every case once a round, each round in an order of its own. The rows come in the order of the cases.
+    pub fn run(
+        &mut self,
+        cases: &mut [Case<'_>],
+        rounds: usize,
+        mut told: impl FnMut(usize),
+    ) -> Result<Vec<Row>> {
+        let mut samples = vec![Vec::new(); cases.len()];
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        for round in 0..rounds {
+            told(round);
+            self.order.shuffle(&mut order);
+            for &at in &order {
+                let case = &mut cases[at];
+                let sample = self.sample(&mut case.run);
+                let name = || format!("{} of {}", case.measure.name(), case.servers.join(", "));
+                samples[at].push(sample.with_context(name)?);
+            }
+        }
+        let rows = cases.iter().zip(&samples).flat_map(|(case, samples)| rows_of(case, samples));
+        Ok(rows.collect())
+    }
+
+    /// Cores that others used during the kept samples: middle and worst.
+    pub fn foreign(&self) -> (f64, f64) {
+        let mut seen = self.foreign.clone();
+        (median(&mut seen), seen.last().copied().unwrap_or(f64::NAN))
+    }
+
+    fn sample(&mut self, run: &mut dyn FnMut() -> Result<Vec<Cells>>) -> Result<Vec<Cells>> {
+        let (mut foreign, mut kept) = watched(run)?;
+        for _ in 0..self.retries {
+            if foreign <= DISTURBED {
+                break;
+            }
+            self.rest();
+            let again = watched(run)?;
+            if again.0 < foreign {
+                (foreign, kept) = again;
+            }
+        }
+        self.foreign.push(foreign);
+        Ok(kept)
+    }
+
+    /// Waits until others are quiet, while there is patience left.
+    fn rest(&mut self) {
+        while !self.patience.is_zero() {
+            self.patience = self.patience.saturating_sub(LOOK);
+            let mut look = || {
+                thread::sleep(LOOK);
+                Ok(Vec::new())
+            };
+            if watched(&mut look).is_ok_and(|(foreign, _)| foreign <= DISTURBED) {
+                return;
+            }
+        }
+    }
+}
+
+/// The sample, and how many cores others used while it was taken.
+fn watched(run: &mut dyn FnMut() -> Result<Vec<Cells>>) -> Result<(f64, Vec<Cells>)> {
+    let (before, start) = (foreign_cpu_seconds()?, Instant::now());
+    let sample = run()?;
+    let foreign = (foreign_cpu_seconds()? - before - TICKS).max(0.0);
+    Ok((foreign / start.elapsed().as_secs_f64(), sample))
+}
+
+fn rows_of(case: &Case<'_>, samples: &[Vec<Cells>]) -> Vec<Row> {
+    let row = |(at, server): (usize, &&'static str)| {
+        let samples: Vec<Cells> =
+            samples.iter().filter_map(|sample| sample.get(at).cloned()).collect();
+        Row::of(case.measure, case.variant, server, &samples)
+    };
+    case.servers.iter().enumerate().map(row).collect()
+}

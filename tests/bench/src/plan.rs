@@ -1,0 +1,227 @@
+//! What one run measures: every case, how much of it, and the pass that reads every reply before anything is timed.
+//! It must not print.
+
+use std::{path::PathBuf, thread, time::Duration};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{
+    durable,
+    home::Home,
+    lab::{Case, Lab},
+    load,
+    report::{Cells, Measure, Report, Row},
+    servers::{Roster, Session, Subject},
+    stats::quantile,
+    store,
+    system::{Pinned, cpu_seconds, resident_mb, threads},
+};
+
+const WINDOWS: [(u64, &str); 2] = [(64, "window 64"), (1024, "window 1024")];
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub struct Amount {
+    pub rounds: usize,
+    pub starts: usize,
+    verified: u64,
+    warm_up: u64,
+    sequential: u64,
+    pipelined: u64,
+    turns: u64,
+    appends: u64,
+    events: u64,
+    retries: u32,
+    patience: Duration,
+}
+
+impl Amount {
+    /// Enough for numbers that mean something.
+    pub fn full() -> Self {
+        Self {
+            rounds: 5,
+            starts: 20,
+            verified: 2_000,
+            warm_up: 2_000,
+            sequential: 20_000,
+            pipelined: 100_000,
+            turns: 300,
+            appends: 200_000,
+            events: 1_000_000,
+            retries: 3,
+            patience: Duration::from_secs(120),
+        }
+    }
+
+    /// Enough to see that everything works.
+    pub fn quick() -> Self {
+        Self {
+            rounds: 1,
+            starts: 2,
+            verified: 500,
+            warm_up: 50,
+            sequential: 200,
+            pipelined: 2_000,
+            turns: 10,
+            appends: 2_000,
+            events: 20_000,
+            retries: 0,
+            patience: Duration::ZERO,
+        }
+    }
+}
+
+/// Who takes part.
+#[derive(Debug)]
+pub struct Choice {
+    /// Names of servers, or `store`; everyone when empty.
+    pub only: Vec<String>,
+    pub rawr: Option<PathBuf>,
+}
+
+/// One whole run. `told` hears what goes on, for a person who waits.
+pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
+    let roster = Roster::call(&choice.only, choice.rawr.as_deref());
+    let mut report = Report { absent: roster.absent, ..Report::default() };
+    let mut subjects = Vec::new();
+    for subject in roster.present {
+        told(format!("reading replies of {}", subject.name));
+        match verified(&subject, amount) {
+            Ok(row) => {
+                report.rows.push(row);
+                subjects.push(subject);
+            }
+            Err(error) => report.failed.push((subject.name, format!("{error:#}"))),
+        }
+    }
+    let home = used_home(&subjects)?;
+    let mut lab = Lab::new(amount.retries, amount.patience);
+    let starts = &mut starts(&subjects, home.as_ref());
+    let round = |what: &'static str, all| {
+        move |round| told(format!("{what}, round {} of {all}", round + 1))
+    };
+    report.rows.extend(lab.run(starts, amount.starts, round("starts", amount.starts))?);
+    let mut cases = loads(&subjects, amount);
+    if choice.only.is_empty() || choice.only.iter().any(|name| name == "store") {
+        let log = store::Log::generate(amount.events)?;
+        cases.push(in_process(Measure::Append, store::APPEND, move || {
+            store::append(amount.appends)
+        }));
+        cases.push(in_process(Measure::Replay, store::REPLAY, move || log.replay()));
+    }
+    report.rows.extend(lab.run(&mut cases, amount.rounds, round("load", amount.rounds))?);
+    report.foreign = lab.foreign();
+    let found = !(report.rows.is_empty() && report.absent.is_empty() && report.failed.is_empty());
+    ensure!(found, "nothing is called {}", choice.only.join(" or "));
+    Ok(report)
+}
+
+fn verified(subject: &Subject, amount: Amount) -> Result<Row> {
+    let mut session = subject.open()?;
+    for (window, _) in WINDOWS {
+        load::verify(&mut session, amount.verified, window)?;
+    }
+    let cells =
+        vec![("replies", session.sent as f64), ("requestBytes", session.request.size() as f64)];
+    Ok(Row::of(Measure::Verified, "read", subject.name, &[cells]))
+}
+
+/// A home as it is after a day's work: seeded, and with a thread in it.
+fn used_home(subjects: &[Subject]) -> Result<Option<Home>> {
+    let Some(rawr) = subjects.iter().find(|subject| subject.is_rawr()) else { return Ok(None) };
+    let mut session = rawr.open()?;
+    load::sequential(&mut session, 100)?;
+    let Session { link, home, .. } = session;
+    drop(link);
+    Ok(home)
+}
+
+fn starts<'a>(subjects: &'a [Subject], home: Option<&'a Home>) -> Vec<Case<'a>> {
+    let mut programs: Vec<&Subject> =
+        subjects.iter().filter(|subject| !subject.is_rawr()).collect();
+    // The rows of rawr are one program: it starts alike for all of them.
+    programs.extend(subjects.iter().find(|subject| subject.is_rawr()));
+    let case = |subject: &'a Subject| {
+        let home = if subject.is_rawr() { home } else { None };
+        Case {
+            measure: Measure::Start,
+            variant: "free",
+            servers: vec![subject.name],
+            run: Box::new(move || {
+                let start = std::time::Instant::now();
+                let link = subject.start(home)?;
+                let cells = vec![("ms", start.elapsed().as_secs_f64() * 1e3)];
+                drop(link);
+                Ok(vec![cells])
+            }),
+        }
+    };
+    programs.into_iter().map(case).collect()
+}
+
+fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
+    let mut cases = Vec::new();
+    for variant in ["pinned", "free"] {
+        cases.extend(subjects.iter().map(|subject| Case {
+            measure: Measure::RoundTrip,
+            variant,
+            servers: vec![subject.name],
+            run: Box::new(move || Ok(vec![round_trip(subject, amount, variant == "pinned")?])),
+        }));
+    }
+    for (window, variant) in WINDOWS {
+        cases.extend(subjects.iter().map(|subject| Case {
+            measure: Measure::Pipelined,
+            variant,
+            servers: vec![subject.name],
+            run: Box::new(move || Ok(vec![pipelined(subject, amount, window)?])),
+        }));
+    }
+    cases.extend(subjects.iter().find(|subject| subject.is_rawr()).map(|subject| Case {
+        measure: Measure::Durable,
+        variant: "in turn",
+        servers: durable::SERVERS.to_vec(),
+        run: Box::new(move || durable::completed(subject, amount.turns)),
+    }));
+    cases
+}
+
+fn in_process<'a>(
+    measure: Measure,
+    servers: &[&'static str],
+    run: impl FnMut() -> Result<Vec<Cells>> + 'a,
+) -> Case<'a> {
+    Case { measure, variant: "in process", servers: servers.to_vec(), run: Box::new(run) }
+}
+
+fn round_trip(subject: &Subject, amount: Amount, pinned: bool) -> Result<Cells> {
+    let _pinned = pinned.then(Pinned::to_last_core).transpose()?;
+    let mut session = subject.open()?;
+    load::sequential(&mut session, amount.warm_up)?;
+    let pid = session.link.pid();
+    let before = cpu_seconds(pid)?;
+    let mut micros = load::sequential(&mut session, amount.sequential)?;
+    let cpu = (cpu_seconds(pid)? - before) * 1e6 / amount.sequential as f64;
+    let (p50, p99) = (quantile(&mut micros, 0.5), quantile(&mut micros, 0.99));
+    Ok(vec![("p50Us", p50), ("p99Us", p99), ("cpuUs", cpu)])
+}
+
+fn pipelined(subject: &Subject, amount: Amount, window: u64) -> Result<Cells> {
+    let mut session = subject.open().context("not ready")?;
+    let pid = session.link.pid();
+    thread::sleep(SETTLE);
+    let idle = (resident_mb(pid)?, threads(pid)?);
+    load::pipelined(&mut session, amount.warm_up, window)?;
+    let before = cpu_seconds(pid)?;
+    let seconds = load::pipelined(&mut session, amount.pipelined, window)?;
+    let cpu = (cpu_seconds(pid)? - before) * 1e6 / amount.pipelined as f64;
+    Ok(vec![
+        ("kPerS", amount.pipelined as f64 / seconds / 1e3),
+        ("cpuUs", cpu),
+        ("idleMb", idle.0),
+        ("afterMb", resident_mb(pid)?),
+        ("threads", idle.1 as f64),
+        ("threadsAfter", threads(pid)? as f64),
+    ])
+}

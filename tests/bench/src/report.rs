@@ -1,0 +1,267 @@
+//! Rows of one run: medians over its samples, ratios to the peers of the same run, as a table or as JSON lines.
+//! It must not print or measure.
+
+use std::fmt::{self, Write as _};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    goals::{self, Verdict},
+    stats::median,
+};
+
+/// Named numbers of one sample. The unit stands in the name.
+pub type Cells = Vec<(&'static str, f64)>;
+
+/// What a table is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Verified,
+    Start,
+    RoundTrip,
+    Pipelined,
+    Durable,
+    Append,
+    Replay,
+}
+
+struct About {
+    name: &'static str,
+    title: &'static str,
+    /// The cell whose ratios to `bases` are shown.
+    key: &'static str,
+    bases: &'static [&'static str],
+}
+
+const PEERS: &[&str] = &["cat", "lsp-server", "vscode-jsonrpc"];
+
+impl Measure {
+    fn about(self) -> About {
+        let (name, title, key, bases): (_, _, _, &[_]) = match self {
+            Self::Verified => ("verified", "Replies read, each right and each once", "", &[]),
+            Self::Start => ("start", "Process start to initialize answered", "ms", PEERS),
+            Self::RoundTrip => ("round_trip", "One request at a time", "p50Us", PEERS),
+            Self::Pipelined => ("pipelined", "Many requests in flight", "kPerS", PEERS),
+            Self::Durable => {
+                ("durable", "turn/completed, synced before the answer", "p50Us", &[BARE_SYNC])
+            }
+            Self::Append => ("append", "One observation appended", "meanUs", &[BARE_WRITE]),
+            Self::Replay => ("replay", "Stored events read back", "mbPerS", &[SPLIT_LINES]),
+        };
+        About { name, title, key, bases }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+}
+
+pub const BARE_SYNC: &str = "write+fdatasync";
+pub const BARE_WRITE: &str = "write(2)";
+pub const SPLIT_LINES: &str = "split-lines";
+
+/// One server in one table.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub measure: Measure,
+    pub variant: &'static str,
+    pub server: &'static str,
+    pub cells: Cells,
+    pub samples: usize,
+}
+
+impl Row {
+    /// The median of each cell over the samples.
+    pub fn of(
+        measure: Measure,
+        variant: &'static str,
+        server: &'static str,
+        samples: &[Cells],
+    ) -> Self {
+        let names = samples.first().into_iter().flatten().map(|(name, _)| *name);
+        let cells = names.enumerate().map(|(at, name)| {
+            let mut values: Vec<f64> =
+                samples.iter().filter_map(|cells| cells.get(at)).map(|it| it.1).collect();
+            (name, median(&mut values))
+        });
+        Self { measure, variant, server, cells: cells.collect(), samples: samples.len() }
+    }
+
+    pub fn cell(&self, name: &str) -> Option<f64> {
+        self.cells.iter().find(|cell| cell.0 == name).map(|cell| cell.1)
+    }
+}
+
+/// All that one run has to say.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub rows: Vec<Row>,
+    pub absent: Vec<(&'static str, String)>,
+    pub failed: Vec<(&'static str, String)>,
+    /// Cores that other processes used during the kept samples: middle and worst.
+    pub foreign: (f64, f64),
+}
+
+impl Report {
+    pub fn row(&self, measure: Measure, variant: &str, server: &str) -> Option<&Row> {
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.measure == measure && row.variant == variant && row.server == server)
+    }
+
+    /// How often a row's cell holds the same cell of another server.
+    pub fn ratio(&self, row: &Row, cell: &str, base: &str) -> Option<f64> {
+        let base = self.row(row.measure, row.variant, base)?;
+        Some(row.cell(cell)? / base.cell(cell)?)
+    }
+
+    /// One JSON object a line.
+    pub fn json(&self) -> String {
+        let mut lines: Vec<Value> = self.rows.iter().map(|row| self.row_json(row)).collect();
+        let told = |event: &str, list: &[(&'static str, String)]| {
+            let line = |(server, reason): &(_, String)| json!({"event": event, "server": server, "reason": reason});
+            list.iter().map(line).collect::<Vec<_>>()
+        };
+        lines.extend(told("skipped", &self.absent));
+        lines.extend(told("failed", &self.failed));
+        lines.extend(goals::judge(self).iter().map(Verdict::json));
+        lines.push(json!({
+            "event": "run",
+            "foreignCoresMedian": self.foreign.0,
+            "foreignCoresWorst": self.foreign.1,
+            "optimised": optimised(),
+        }));
+        lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
+    }
+
+    fn row_json(&self, row: &Row) -> Value {
+        let about = row.measure.about();
+        let ratios =
+            about.bases.iter().filter_map(|base| Some((*base, self.ratio(row, about.key, base)?)));
+        let ratios: Map<_, _> =
+            ratios.map(|(base, ratio)| (base.to_owned(), ratio.into())).collect();
+        let mut line = Map::new();
+        line.extend(row.cells.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
+        line.extend([
+            ("event".to_owned(), "row".into()),
+            ("measure".to_owned(), about.name.into()),
+            ("server".to_owned(), row.server.into()),
+            ("variant".to_owned(), row.variant.into()),
+            ("samples".to_owned(), row.samples.into()),
+            ("ratios".to_owned(), ratios.into()),
+        ]);
+        line.into()
+    }
+
+    fn table(&self, rows: &[&Row]) -> String {
+        let Some(first) = rows.first() else { return String::new() };
+        let about = first.measure.about();
+        let mut header = vec!["server".to_owned(), "how".to_owned()];
+        header.extend(first.cells.iter().map(|cell| cell.0.to_owned()));
+        header.extend(about.bases.iter().map(|base| format!("x {base}")));
+        let mut lines = vec![header];
+        for row in rows {
+            let mut line = vec![row.server.to_owned(), row.variant.to_owned()];
+            line.extend(row.cells.iter().map(|cell| short(Some(cell.1))));
+            line.extend(about.bases.iter().map(|base| short(self.ratio(row, about.key, base))));
+            lines.push(line);
+        }
+        format!("{}\n{}", about.title, align(&lines))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for block in self.rows.chunk_by(|one, next| one.measure == next.measure) {
+            writeln!(f, "{}", self.table(&block.iter().collect::<Vec<_>>()))?;
+        }
+        let goals = goals::judge(self);
+        if !goals.is_empty() {
+            let mut lines = vec![Verdict::header()];
+            lines.extend(goals.iter().map(Verdict::line));
+            writeln!(f, "Goals: ratios within this run\n{}", align(&lines))?;
+        }
+        for (server, reason) in &self.absent {
+            writeln!(f, "skipped {server}: {reason}")?;
+        }
+        for (server, reason) in &self.failed {
+            writeln!(f, "FAILED {server}: {reason}")?;
+        }
+        let (middle, worst) = self.foreign;
+        writeln!(
+            f,
+            "other processes used {middle:.2} cores in the median sample, {worst:.2} in the worst"
+        )?;
+        if !optimised() {
+            writeln!(f, "this is a debug build: its numbers mean nothing")?;
+        }
+        Ok(())
+    }
+}
+
+fn optimised() -> bool {
+    !cfg!(debug_assertions)
+}
+
+/// Three significant digits, or a dash for what is not known.
+pub fn short(value: Option<f64>) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else { return "-".to_owned() };
+    match value.abs() {
+        size if size >= 100.0 || (size.fract() == 0.0 && size < 100.0) => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Columns in line: the first two to the left, numbers to the right.
+fn align(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|it| it.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut padded = String::from(" ");
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let _ = match at {
+                0 | 1 => write!(padded, " {cell:<width$}"),
+                _ => write!(padded, "  {cell:>width$}"),
+            };
+        }
+        text.push_str(padded.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let row = |server, values: &[f64]| {
+            let samples: Vec<Cells> = values.iter().map(|ms| vec![("ms", *ms)]).collect();
+            Row::of(Measure::Start, "free", server, &samples)
+        };
+        let rows = vec![row("cat", &[9.0, 0.8, 0.7]), row("rawr-usage", &[1.2])];
+        Report { rows, ..Report::default() }
+    }
+
+    #[test]
+    fn a_row_is_the_median_of_its_samples_beside_the_peers_of_the_same_run() {
+        let report = report();
+        let row = report.row(Measure::Start, "free", "rawr-usage").unwrap();
+        let found = [report.ratio(row, "ms", "cat"), report.ratio(row, "ms", "lsp-server")];
+        assert_eq!(found.map(short), ["1.50", "-"]);
+    }
+
+    #[test]
+    fn json_is_one_object_a_line_with_an_event() {
+        let text = report().json();
+        let events: Vec<_> = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].take())
+            .collect();
+        assert_eq!(events, ["row", "row", "run"]);
+    }
+}

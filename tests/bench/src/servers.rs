@@ -1,0 +1,212 @@
+//! The servers under test: how each is started, made ready, and what its answers must say.
+//! It must not measure anything.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::{
+    frame::{self, Request},
+    home::{Home, THREAD},
+    link::{Dialect, Launch, Link},
+    node,
+};
+
+const TURN: &str = "turn-1";
+/// So large that no tier is ever reached: the bench measures recording, not deciding.
+const CONTEXT_WINDOW: u64 = 100_000_000;
+const TEXT: &str = "The arbiter decides when the context is compacted. It waits for a boundary, asks for a packet \
+    while the agent still knows what it is doing, compacts, and hands the packet back with the next step.";
+
+/// What a server makes of the requests it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    SameBytes,
+    SameParams,
+    /// One observation is appended to the thread's log before the answer.
+    Recorded,
+    /// The tokens of a text; nothing is appended.
+    Counted,
+}
+
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub name: &'static str,
+    pub answers: Answers,
+    launch: Launch,
+}
+
+/// Who can be measured here, and who cannot and why.
+#[derive(Debug, Default)]
+pub struct Roster {
+    pub present: Vec<Subject>,
+    pub absent: Vec<(&'static str, String)>,
+}
+
+impl Roster {
+    /// Everyone whose name is in `only`, or all when it is empty. `rawr` names every row of rawr.
+    pub fn call(only: &[String], rawr: Option<&Path>) -> Self {
+        let bare = |program: PathBuf| Launch { program, args: Vec::new(), env: Vec::new() };
+        let peer = |name| sibling(name).map(bare);
+        let serve = || {
+            let program = rawr.map(Path::to_path_buf).map_or_else(|| sibling("rawr"), existing)?;
+            Ok(Launch { program, args: vec!["serve".into()], env: Vec::new() })
+        };
+        type Start<'a> = &'a dyn Fn() -> Result<Launch, String>;
+        let everyone: [(_, _, Start<'_>); 7] = [
+            ("cat", Answers::SameBytes, &|| Ok(bare("cat".into()))),
+            ("copy", Answers::SameBytes, &|| peer("peer-copy")),
+            ("lsp-server", Answers::SameParams, &|| peer("peer-lsp-server")),
+            ("jsonrpsee", Answers::SameParams, &|| peer("peer-jsonrpsee")),
+            ("vscode-jsonrpc", Answers::SameParams, &node::vscode_jsonrpc),
+            ("rawr-usage", Answers::Recorded, &serve),
+            ("rawr-count", Answers::Counted, &serve),
+        ];
+        let mut roster = Self::default();
+        for (name, answers, start) in everyone {
+            let wanted = |only: &String| name == only || name.split('-').next() == Some(only);
+            if !only.is_empty() && !only.iter().any(wanted) {
+                continue;
+            }
+            match start() {
+                Ok(launch) => roster.present.push(Subject { name, answers, launch }),
+                Err(reason) => roster.absent.push((name, reason)),
+            }
+        }
+        roster
+    }
+}
+
+/// A program that was built together with this one.
+fn sibling(name: &str) -> Result<PathBuf, String> {
+    let here = env::current_exe().map_err(|error| error.to_string())?;
+    existing(here.with_file_name(name))
+}
+
+fn existing(program: PathBuf) -> Result<PathBuf, String> {
+    if program.is_file() {
+        return Ok(program);
+    }
+    let name = program.file_name().unwrap_or_default().display();
+    Err(format!("{} is not there: build {name} in the same profile, or name it", program.display()))
+}
+
+impl Subject {
+    pub fn is_rawr(&self) -> bool {
+        matches!(self.answers, Answers::Recorded | Answers::Counted)
+    }
+
+    /// Starts the server and waits for the answer to `initialize`.
+    pub fn start(&self, home: Option<&Home>) -> Result<Link> {
+        let mut launch = self.launch.clone();
+        launch.env.extend(home.map(|home| ("RAWR_HOME", home.path().into())));
+        let params = json!({
+            "processId": process::id(),
+            "clientInfo": {"name": "rawr-bench"},
+            "capabilities": {},
+        });
+        if self.answers == Answers::SameBytes {
+            let mut link = Link::start(&launch, Dialect::Bytes)?;
+            let request =
+                json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+            link.send(&frame::message(&request))?;
+            link.reply()?;
+            return Ok(link);
+        }
+        let mut link = Link::start(&launch, Dialect::JsonRpc)?;
+        link.call(1, "initialize", params)?;
+        Ok(link)
+    }
+
+    /// A server that is ready for its requests, in a home of its own.
+    pub fn open(&self) -> Result<Session> {
+        let home = if self.is_rawr() { Some(Home::new()?) } else { None };
+        let mut link = self.start(home.as_ref())?;
+        if self.answers != Answers::SameBytes {
+            link.notify("initialized", json!({}))?;
+        }
+        if self.is_rawr() {
+            open_thread(&mut link)?;
+        }
+        let request = match self.answers {
+            Answers::Counted => Request::new("rawr/tokens/count", json!({"text": TEXT})),
+            // The peers get what rawr gets, byte for byte.
+            _ => Request::new(
+                "rawr/turn/usage",
+                json!({"threadId": THREAD, "turnId": TURN, "usage": {"contextTokens": 0}}),
+            ),
+        };
+        Ok(Session { link, request, answers: self.answers, home, sent: 0 })
+    }
+}
+
+fn open_thread(link: &mut Link) -> Result<()> {
+    let capabilities = json!({
+        "injectTurn": false, "steer": false, "sample": false, "queue": false, "compact": false,
+        "midTurnCompact": false, "injectItems": false, "judge": false,
+    });
+    let params = json!({
+        "threadId": THREAD,
+        "cwd": env::temp_dir(),
+        "role": "owner",
+        "host": {"name": "bench", "capabilities": capabilities},
+        "contextWindow": CONTEXT_WINDOW,
+    });
+    link.call(2, "rawr/thread/open", params)?;
+    start_turn(link, 3, TURN)
+}
+
+/// Tells the sidecar that a user's turn runs.
+pub fn start_turn(link: &mut Link, id: u64, turn: &str) -> Result<()> {
+    let params = json!({"threadId": THREAD, "turnId": turn, "origin": "user", "text": "go on"});
+    link.call(id, "rawr/turn/started", params).map(drop)
+}
+
+/// One running server, made ready.
+pub struct Session {
+    // Before `home`: the process ends before its files are removed.
+    pub link: Link,
+    pub request: Request,
+    answers: Answers,
+    pub home: Option<Home>,
+    /// How many requests the server got so far; the next one's number.
+    pub sent: u64,
+}
+
+impl Session {
+    /// Which request a reply answers, once it is sure that it answers it rightly.
+    pub fn check(&self, reply: &[u8]) -> Result<u64> {
+        let reply: Value = serde_json::from_slice(reply).context("a reply is no JSON")?;
+        let id = reply["id"].as_u64().with_context(|| format!("a reply without id: {reply}"))?;
+        let n =
+            Request::number_of(id).with_context(|| format!("an id that was never sent: {id}"))?;
+        if let Some(error) = reply.get("error") {
+            bail!("request {n} got an error: {error}");
+        }
+        let result = &reply["result"];
+        let sane = match self.answers {
+            Answers::SameBytes => reply["params"] == self.request.params_of(n),
+            Answers::SameParams => *result == self.request.params_of(n),
+            Answers::Recorded => result.is_object(),
+            Answers::Counted => result["tokens"].as_u64().is_some_and(plausible),
+        };
+        ensure!(sane, "request {n} got a reply that does not fit: {reply}");
+        Ok(n)
+    }
+
+    /// The lines that the server's log must have grown by when it recorded `requests`.
+    pub fn lines_owed(&self, requests: u64) -> u64 {
+        if self.answers == Answers::Recorded { requests } else { 0 }
+    }
+}
+
+/// English prose has three to seven bytes a token.
+fn plausible(tokens: u64) -> bool {
+    let length = TEXT.len() as u64;
+    (length / 7..=length / 3).contains(&tokens)
+}
