@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadOpenParams {
-    /// The host's name for the conversation; see [`check_id`](crate::check_id).
+    /// The host's name for the conversation: at most 200 bytes, never a path.
     pub thread_id: String,
     /// The conversation's working directory, absolute.
     pub cwd: String,

@@ -1,0 +1,331 @@
+//! One sample or more of every payload, as it is on the wire. Data only.
+
+use rawr_protocol::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// A payload on the wire, and how its type reads and writes it.
+pub struct Sample {
+    pub name: &'static str,
+    pub wire: Value,
+    pub round_trip: fn(&Value) -> Result<Value, serde_json::Error>,
+}
+
+fn round_trip<T: Serialize + DeserializeOwned>(wire: &Value) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(read_params::<T>(Some(&wire.to_string()))?)
+}
+
+macro_rules! samples {
+    ($($type:ident $wire:tt)+) => {
+        vec![$(Sample { name: stringify!($type), wire: json!($wire), round_trip: round_trip::<$type> }),+]
+    };
+}
+
+pub fn all() -> Vec<Sample> {
+    [lifecycle(), observed(), signals(), asked(), actions(), decided(), written(), files()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn lifecycle() -> Vec<Sample> {
+    samples! {
+        InitializeParams {
+            "processId": 4711, "clientInfo": { "name": "Neovim", "version": "0.11.4" },
+            "capabilities": { "general": { "positionEncodings": ["utf-8", "utf-16"] } },
+            "workspaceFolders": [{ "uri": "file:///w", "name": "w" }], "rootUri": "file:///w", "trace": "off",
+            "initializationOptions": { "home": "/h", "configFile": "/h/rawr.toml", "promptDir": "/h/p",
+                "config": { "rawr_auto_compaction": { "mode": "ask" } } },
+        }
+        InitializeResult {
+            "capabilities": { "positionEncoding": "utf-16", "experimental": { "rawr": { "protocolVersion": 1 } } },
+            "serverInfo": { "name": "rawr", "version": "0.1.0" },
+        }
+        Empty {}
+        CancelParams { "id": 7 }
+        CancelParams { "id": "a7" }
+        ProgressParams { "token": "t", "value": { "kind": "begin", "title": "Replaying" } }
+        SetTraceParams { "value": "verbose" }
+        LogMessageParams { "type": 2, "message": "config.toml has problems" }
+    }
+}
+
+fn observed() -> Vec<Sample> {
+    samples! {
+        ThreadOpenParams {
+            "threadId": "t1", "cwd": "/w", "role": "owner",
+            "host": { "name": "codex", "version": "0.99.0", "capabilities": { "injectTurn": true, "steer": true,
+                "sample": false, "queue": false, "compact": true, "midTurnCompact": false, "injectItems": true,
+                "judge": true } },
+            "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
+            "sessionSource": { "kind": "user" },
+        }
+        ThreadOpenParams {
+            "threadId": "t2", "cwd": "/w", "role": "observer", "baselineTokens": 0,
+            "host": { "name": "x", "capabilities": { "injectTurn": false, "steer": false, "sample": false,
+                "queue": false, "compact": false, "midTurnCompact": false, "injectItems": false, "judge": false } },
+            "sessionSource": { "kind": "subagent", "name": "reviewer" },
+        }
+        ThreadOpenResult {
+            "threadId": "t1", "phase": "awaiting_packet", "scratchFile": ".scratch/agent-ada.scratch.md",
+            "percentRemaining": 61, "owner": true,
+            "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "inject_turn",
+                "purpose": "packet_request", "text": "Write it. [rawr:s1:packet_request]",
+                "marker": "[rawr:s1:packet_request]", "viaSteer": false }],
+        }
+        ThreadCloseParams { "threadId": "t1" }
+        ThreadListParams {}
+        ThreadListResult {
+            "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "tier": "ready", "percentRemaining": 70,
+                "updatedAtMs": 1_790_000_000_000_i64, "open": true }],
+        }
+        ThreadGetParams { "threadId": "t1" }
+        ThreadGetResult {
+            "thread": { "threadId": "t1", "cwd": "/w", "phase": "deferred", "updatedAtMs": 1, "open": false },
+            "plan": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "in_progress" }],
+            "guards": [{ "guardId": "g1", "until": { "kind": "tests_pass" }, "setAtMs": 2 }],
+            "directives": [{ "text": "Never touch main.", "pinned": true }],
+            "boundaries": [{ "boundary": "commit", "turnId": "u1", "spentBy": "s1" }],
+            "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
+                "tokensBefore": 9, "tokensAfter": 4 },
+            "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
+            "heldInputs": ["i1"],
+        }
+        ThreadChangedNotification {
+            "threadId": "t1", "phase": "compacting", "tier": "asap", "percentRemaining": 40, "sequenceId": "s1",
+            "guards": [{ "guardId": "g1", "until": { "kind": "turns", "turns": 3 }, "note": "mid-refactor",
+                "setAtMs": 5, "setBy": "Neovim" }],
+            "lastCompaction": { "atMs": 3, "origin": "host" },
+        }
+        TurnStartedParams {
+            "threadId": "t1", "turnId": "u1", "origin": "synthetic", "actionId": "a1", "text": "[rawr:s1:heads_up]",
+        }
+        TurnUsageParams {
+            "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "needsFollowUp": true, "lastAgentMessage": "m",
+            "usage": { "contextTokens": 150_000, "inputTokens": 140_000, "cachedInputTokens": 130_000,
+                "outputTokens": 9_000, "reasoningTokens": 1_000 },
+        }
+        TurnUsageResult { "verdict": { "decisionId": "d1", "outcome": "nothing", "reason": "early has no boundary" } }
+        TurnUsageResult {}
+        TurnCompletedParams {
+            "threadId": "t1", "turnId": "u1", "status": "interrupted", "lastAgentMessage": "m",
+            "usage": { "contextTokens": 150_000 }, "queuedInputs": 1, "reviewMode": false,
+        }
+        TurnCompletedResult {
+            "verdict": { "decisionId": "d1", "outcome": "compact", "tier": "ready", "percentRemaining": 70,
+                "reason": "a commit ended a phase", "sequenceId": "s1" },
+        }
+        InputSubmitParams { "threadId": "t1", "inputId": "i1", "text": "go on", "kind": "local_command" }
+        InputSubmitResult { "disposition": "held" }
+        InputQueuedParams { "threadId": "t1" }
+        InputQueuedResult { "inputIds": ["i1", "i2"] }
+        InputCancelParams { "threadId": "t1", "inputId": "i1" }
+        InputCancelResult { "cancelled": true }
+        CompactionReportParams {
+            "threadId": "t1", "status": "completed", "origin": "rawr", "actionId": "a2", "tokensBefore": 150_000,
+            "tokensAfter": 21_000, "error": "none",
+        }
+    }
+}
+
+fn signals() -> Vec<Sample> {
+    samples! {
+        SignalReportParams {
+            "threadId": "t1", "turnId": "u1",
+            "signal": { "kind": "plan_updated", "explanation": "done reading",
+                "steps": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "pending" }] },
+        }
+        SignalReportParams {
+            "threadId": "t1",
+            "signal": { "kind": "command_finished", "command": "git commit -m x", "exitCode": 0, "cwd": "/w" },
+        }
+        SignalReportParams {
+            "threadId": "t1",
+            "signal": { "kind": "command_finished", "command": ["git", "commit", "-m", "x"], "exitCode": -1 },
+        }
+        SignalReportParams { "threadId": "t1", "signal": { "kind": "commit", "hash": "9fceb02", "subject": "Fix" } }
+        SignalReportParams {
+            "threadId": "t1", "signal": { "kind": "pr_checkpoint", "action": "opened", "url": "https://x/1" },
+        }
+        SignalReportParams { "threadId": "t1", "signal": { "kind": "branch_changed", "branch": "feature" } }
+        SignalReportParams { "threadId": "t1", "signal": { "kind": "tool_started", "callId": "c1", "name": "shell" } }
+        SignalReportParams { "threadId": "t1", "signal": { "kind": "tool_finished", "callId": "c1" } }
+        SignalReportParams { "threadId": "t1", "signal": { "kind": "phase_boundary", "label": "research" } }
+        SignalReportParams {
+            "threadId": "t1", "signal": { "kind": "directive", "text": "Never touch main.", "pinned": true },
+        }
+        SignalReportResult { "boundaries": ["plan_checkpoint", "plan_update"] }
+    }
+}
+
+fn asked() -> Vec<Sample> {
+    samples! {
+        JudgmentEvaluateParams {
+            "threadId": "t1", "requestId": "j1", "tier": "early", "percentRemaining": 80,
+            "boundariesPresent": ["commit", "topic_shift"], "lastAgentMessage": "m", "transcriptExcerpt": "x",
+        }
+        JudgmentEvaluateResult {
+            "requestId": "j1", "tier": "early", "shouldCompact": false, "reason": "mid-refactor", "source": "host",
+        }
+        JudgmentAnswerParams { "threadId": "t1", "requestId": "j1", "shouldCompact": true, "reason": "phase over" }
+        JudgmentAnswerResult { "accepted": true }
+        PacketBuildParams { "threadId": "t1", "author": "watcher" }
+        PacketBuildResult {
+            "packet": "# State", "author": "watcher",
+            "checked": { "ok": false, "missing": ["next step"], "tokens": 3, "redactions": 1 },
+        }
+        PacketCheckParams { "threadId": "t1", "packet": "# State" }
+        PacketCheckResult { "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 } }
+        PacketSubmitParams { "threadId": "t1", "sequenceId": "s1", "packet": "# State" }
+        PacketSubmitResult {
+            "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 }, "phase": "compacting",
+        }
+        PacketGetParams { "threadId": "t1", "sequenceId": "s1" }
+        PacketGetResult {
+            "packet": "# State", "author": "person", "sequenceId": "s1", "resumeState": "waiting_for_user",
+            "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 },
+        }
+        HandoffBuildParams { "threadId": "t1", "packet": "# State" }
+        HandoffBuildResult { "text": "Your packet: … [rawr:s1:handoff]", "marker": "[rawr:s1:handoff]" }
+        SequenceRespondParams {
+            "threadId": "t1", "choice": "edit_packet", "sequenceId": "s1", "turns": 2, "minutes": 10, "packet": "p",
+        }
+        SequenceRespondResult { "phase": "awaiting_heads_up" }
+        GuardSetParams { "threadId": "t1", "until": { "kind": "minutes", "minutes": 30 }, "note": "release" }
+        GuardSetParams { "threadId": "t1", "until": { "kind": "next_commit" } }
+        GuardSetResult { "guardId": "g1" }
+        GuardClearParams { "threadId": "t1", "guardId": "g1" }
+        GuardClearResult { "cleared": 1 }
+        GuardListParams { "threadId": "t1" }
+        GuardListResult { "guards": [{ "guardId": "g1", "until": { "kind": "released" }, "setAtMs": 5 }] }
+        TokensCountParams { "text": "hello", "encoding": "o200k_base" }
+        TokensCountResult { "tokens": 2, "method": "bytes/4" }
+    }
+}
+
+fn actions() -> Vec<Sample> {
+    samples! {
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a1",
+            "action": { "kind": "inject_turn", "purpose": "heads_up", "text": "Soon. [rawr:s1:heads_up]",
+                "marker": "[rawr:s1:heads_up]", "viaSteer": true },
+        }
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a2",
+            "action": { "kind": "compact", "model": "gpt-5.2", "reasoningEffort": "high", "verbosity": "low",
+                "trigger": { "kind": "rawr", "entrance": "mid_turn", "tier": "emergency", "percentRemaining": 9,
+                    "boundaries": ["commit"], "packetAuthor": "agent", "sequenceId": "s1" } },
+        }
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a2",
+            "action": { "kind": "compact", "trigger": { "kind": "inline", "percentRemaining": 14 } },
+        }
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a3",
+            "action": { "kind": "deliver_input", "inputId": "i1",
+                "items": [{ "role": "handoff", "text": "h" }, { "role": "input", "text": "go on" }] },
+        }
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a4",
+            "action": { "kind": "judge", "requestId": "j1", "instructions": "i", "context": "c",
+                "outputSchema": { "type": "object", "required": ["should_compact", "reason"] } },
+        }
+        ActionPerformNotification {
+            "threadId": "t1", "sequenceId": "s1", "actionId": "a5",
+            "action": { "kind": "sample_packet", "prompt": "Write it." },
+        }
+        ActionReportParams {
+            "threadId": "t1", "actionId": "a1", "status": "failed", "turnId": "u2", "text": "x", "error": "busy",
+        }
+    }
+}
+
+fn decided() -> Vec<Sample> {
+    samples! {
+        Decision {
+            "decisionId": "d1", "outcome": "compact", "tier": "ready", "percentRemaining": 70, "reason": "r",
+            "sequenceId": "s1", "atMs": 7, "entrance": "turn_complete",
+            "trigger": { "kind": "rawr", "entrance": "turn_complete", "tier": "ready", "percentRemaining": 70,
+                "boundaries": ["commit"], "packetAuthor": "watcher", "sequenceId": "s1" },
+            "gates": [{ "gate": "feature", "outcome": "pass", "evidence": "on" },
+                { "gate": "guard", "outcome": "bypassed", "evidence": "g1" },
+                { "gate": "mode", "outcome": "not_reached", "evidence": "" }],
+            "wouldFireIf": ["a commit is made"],
+        }
+        DecisionExplainParams { "threadId": "t1", "decisionId": "d1" }
+        DecisionExplainResult {
+            "decision": { "decisionId": "d1", "outcome": "nothing", "reason": "r", "atMs": 7, "entrance": "preflight",
+                "trigger": { "kind": "host" }, "gates": [], "wouldFireIf": [] },
+        }
+        DecisionListParams { "threadId": "t1", "limit": 20, "before": "d9" }
+        DecisionListResult {
+            "decisions": [{ "decisionId": "d1", "outcome": "judge", "reason": "r", "atMs": 7, "entrance": "inline",
+                "gates": [{ "gate": "pressure", "outcome": "fail", "evidence": "91 % left" }], "wouldFireIf": [] }],
+        }
+        DecisionRecordedNotification {
+            "threadId": "t1",
+            "decision": { "decisionId": "d1", "outcome": "defer", "reason": "r", "atMs": 7, "entrance": "preflight",
+                "gates": [], "wouldFireIf": [] },
+        }
+        SequenceHeadsUpNotification {
+            "threadId": "t1", "sequenceId": "s1", "stage": "awaiting_approval", "tier": "asap", "percentRemaining": 50,
+            "reason": "r", "boundaries": ["agent_done"], "packetAuthor": "agent",
+            "choices": ["approve", "snooze", "cancel", "edit_packet", "compact_now"], "deadlineAtMs": 9,
+        }
+        CompactionUpdateNotification {
+            "threadId": "t1", "sequenceId": "s1", "status": "in_progress", "origin": "rawr",
+            "trigger": { "kind": "user" }, "tokensBefore": 9, "tokensAfter": 4, "error": "none",
+        }
+        ErrorData { "field": "guards.0", "threadId": "t1", "file": "/h/rawr.toml", "hint": "Open the thread first." }
+    }
+}
+
+fn written() -> Vec<Sample> {
+    samples! {
+        CompactionRewriteParams {
+            "items": [{ "role": "system", "text": "s" }, { "role": "user", "text": "u", "id": "1" }],
+            "summary": "so far", "recentUserTokens": 20_000,
+        }
+        CompactionRewriteResult {
+            "items": [{ "role": "assistant", "text": "a" }, { "role": "tool", "text": "t" }],
+            "tokensBefore": 9, "tokensAfter": 4,
+        }
+        ScratchPathParams { "threadId": "t1" }
+        ScratchPathResult { "scratchFile": ".scratch/a.md", "path": "/w/.scratch/a.md", "exists": false }
+        ScratchAppendParams { "threadId": "t1", "text": "note" }
+        ScratchAppendResult { "scratchFile": ".scratch/a.md", "bytes": 5 }
+        ScratchReadParams { "threadId": "t1", "maxBytes": 4096 }
+        ScratchReadResult { "scratchFile": ".scratch/a.md", "text": "note\n", "truncated": false }
+        ScratchListParams { "threadId": "t1" }
+        ScratchListResult { "files": [{ "scratchFile": ".scratch/a.md", "bytes": 5, "modifiedAtMs": 3 }] }
+    }
+}
+
+fn files() -> Vec<Sample> {
+    samples! {
+        PromptListParams {}
+        PromptListResult {
+            "prompts": [{ "name": "heads-up", "path": "/h/auto-compact/heads-up.md", "origin": "user", "version": "1f",
+                "problems": [{ "code": "unknown-placeholder", "severity": "error", "message": "m" }] }],
+        }
+        PromptGetParams { "name": "heads-up" }
+        PromptGetResult {
+            "name": "auto-compact", "path": "/h/auto-compact/auto-compact.md", "origin": "shipped", "version": "1f",
+            "text": "Write {scratchFile}", "frontMatter": { "version": 1 }, "placeholders": ["scratchFile"],
+            "problems": [{ "code": "c", "severity": "hint", "message": "m", "file": "/h/x.md", "help": "h",
+                "range": { "start": { "line": 0, "character": 4 }, "end": { "line": 0, "character": 9 } } }],
+        }
+        PromptRenderParams { "name": "heads-up", "threadId": "t1", "values": { "tier": "asap" } }
+        PromptRenderResult { "text": "t", "problems": [] }
+        PromptPreviewParams { "name": "heads-up", "text": "t", "threadId": "t1" }
+        PromptPreviewResult { "text": "t", "tokens": 1, "problems": [] }
+        PromptChangedNotification { "name": "heads-up", "version": "2a", "problems": [] }
+        ConfigGetParams { "threadId": "t1" }
+        ConfigGetResult {
+            "effective": { "features": { "rawr_auto_compaction": true } }, "layers": ["/h/rawr.toml", "built-in"],
+            "problems": [{ "code": "unknown-key", "severity": "warning", "message": "m" }],
+        }
+        ConfigChangedNotification { "problems": [], "effective": {} }
+    }
+}
