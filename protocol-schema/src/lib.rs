@@ -1,5 +1,4 @@
 //! The rawr wire protocol: every method, every payload, the error codes and the framing. It must not decide anything, nor know how the sidecar works.
-
 //!
 //! Read `methods` first, it is the table of all calls; then the file of the noun that concerns you (`thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `scratch`,
@@ -74,9 +73,9 @@ pub const PROTOCOL_VERSION: u64 = 1;
 /// A method that is answered exactly once.
 pub trait Request {
     /// What is asked; read it with [`read_params`].
-    type Params: Serialize + DeserializeOwned;
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What is answered.
-    type Result: Serialize + DeserializeOwned;
+    type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The method's name on the wire.
     const METHOD: &'static str;
 }
@@ -84,7 +83,7 @@ pub trait Request {
 /// A method that is never answered.
 pub trait Notification {
     /// What is told; read it with [`read_params`].
-    type Params: Serialize + DeserializeOwned;
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The method's name on the wire.
     const METHOD: &'static str;
 }

@@ -44,11 +44,14 @@ pub fn schema() -> Result<Value, SchemaError> {
 pub fn openrpc() -> Result<Value, SchemaError> {
     let (described, definitions) = describe()?;
     let methods = described.iter().map(|described| openrpc_method(described, &definitions));
-    let errors = ErrorCode::ALL.iter().map(|code| (code.name().to_owned(), openrpc_error(*code)));
+    let errors = ErrorCode::ALL.iter().map(|code| {
+        (code.name().to_owned(), json!({ "code": code.code(), "message": code.message() }))
+    });
     let mut document = json!({
         "openrpc": "1.3.2",
         "info": { "title": "rawr protocol", "version": PROTOCOL_VERSION.to_string(), "description": NOTE },
         "methods": methods.collect::<Result<Vec<_>, _>>()?,
+        "x-errorData": { "$ref": format!("{DEFINITIONS}ErrorData") },
         "components": { "schemas": definitions, "errors": errors.collect::<Map<_, _>>() },
     });
     point_to_components(&mut document);
@@ -142,14 +145,6 @@ fn openrpc_params(shape: &Value) -> Vec<Value> {
         .into_iter()
         .map(|(optional, name, schema)| json!({ "name": name, "required": !optional, "schema": schema }))
         .collect()
-}
-
-fn openrpc_error(code: ErrorCode) -> Value {
-    json!({
-        "code": code.code(),
-        "message": code.message(),
-        "x-data": { "$ref": format!("{DEFINITIONS}ErrorData") },
-    })
 }
 
 fn error_codes() -> Value {
