@@ -15,10 +15,12 @@ pub struct SequenceHeadsUpNotification {
     pub sequence_id: String,
     /// What the banner is about.
     pub stage: Stage,
-    /// The tier that held.
-    pub tier: Tier,
+    /// The tier that held; absent where a person asked for a compaction above every tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
     /// Percent of the context window left; for people, never for the agent (design §10.6).
-    pub percent_remaining: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
     /// Why, in one sentence for people.
     pub reason: String,
     /// The boundaries that counted.

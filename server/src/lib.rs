@@ -1,6 +1,96 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
+//!
+//! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
+//! `desk` (owns the threads), `store`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out.
 
 pub mod config;
+pub mod connection;
+mod desk;
+mod methods;
+mod outbox;
 pub mod problem;
 pub mod prompts;
+mod publish;
 pub mod redact;
+mod router;
+mod stdio;
+pub mod store;
+mod wire;
+
+use connection::{Closed, Connection};
+use methods::Ctx;
+use outbox::Outbox;
+use router::Router;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tracing::level_filters::LevelFilter;
+
+/// How `rawr serve` was started.
+#[derive(Debug, Clone, Default)]
+pub struct ServeOptions {
+    /// Instead of `$RAWR_HOME`, `$CODEX_HOME` and `~/.codex`; a client's own wish goes first.
+    pub home: Option<PathBuf>,
+    /// Instead of standard error.
+    pub log_file: Option<PathBuf>,
+}
+
+/// Serves one client on standard input and output until either ends.
+pub fn serve(options: ServeOptions) -> ExitCode {
+    match start(options) {
+        Ok(Closed::Normally) => ExitCode::SUCCESS,
+        Ok(Closed::WithoutShutdown | Closed::Unreadable | Closed::GivenUp) => ExitCode::FAILURE,
+        Err(error) => {
+            tracing::error!(%error, "the sidecar could not start");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(options: ServeOptions) -> io::Result<Closed> {
+    log_to(options.log_file)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let closed = runtime.block_on(async {
+        let (input, output) = stdio::open()?;
+        serve_on(input, output, options.home).await
+    });
+    // A reading thread of standard input may still be blocked: nobody waits for it.
+    runtime.shutdown_background();
+    closed
+}
+
+/// The same on any pair of streams.
+pub async fn serve_on(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    home: Option<PathBuf>,
+) -> io::Result<Closed> {
+    let outbox = Outbox::default();
+    let ctx = Arc::new(Ctx::new(outbox.clone(), home));
+    let module = methods::module(Arc::clone(&ctx)).map_err(io::Error::other)?;
+    let watcher = Arc::clone(&ctx);
+    let router = Router::new(module, move || watcher.distrust_memory());
+    let closed = Connection::new(router, outbox, Arc::clone(&ctx)).run(input, output).await;
+    ctx.leave();
+    Ok(closed)
+}
+
+/// Standard output belongs to the protocol.
+fn log_to(file: Option<PathBuf>) -> io::Result<()> {
+    let level = std::env::var("RAWR_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or(LevelFilter::WARN);
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_target(false);
+    let set = match file {
+        Some(path) => {
+            let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+            builder.with_ansi(false).with_writer(Mutex::new(file)).try_init()
+        }
+        None => builder.with_writer(io::stderr).try_init(),
+    };
+    // Where somebody else set a subscriber before, theirs stays.
+    drop(set);
+    Ok(())
+}

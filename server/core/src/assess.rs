@@ -60,6 +60,9 @@ pub struct Decision {
     #[serde(default)]
     pub boundaries: Boundaries,
     pub reason: String,
+    /// The sequence that it starts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sequence: Option<SequenceId>,
     pub gates: Vec<GateResult>,
     /// What would have to change for a yes.
     #[serde(default)]
@@ -177,6 +180,7 @@ pub fn assess(
         percent,
         boundaries: case.counting(),
         reason: String::new(),
+        sequence: None,
         gates: Vec::with_capacity(GATES.len()),
         would_fire_if: Vec::new(),
     };
@@ -205,8 +209,23 @@ pub fn assess(
             decision.outcome = Outcome::Ask;
         }
         decision.reason = reason_to_compact(&case, question);
+        decision.sequence = Some(thread.next_sequence_id());
     }
     decision
+}
+
+impl Decision {
+    /// Under pressure, and at the first turn's end after a compaction: elsewhere a record would only be noise.
+    /// The ends of a sequence's own turns decide nothing.
+    pub fn is_worth_storing(&self, thread: &Thread) -> bool {
+        let turn = self.turn.as_ref().and_then(|turn| thread.turn(turn));
+        let own = turn.is_some_and(Turn::is_synthetic);
+        let after = thread
+            .last_compaction
+            .as_ref()
+            .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
+        !own && (self.tier.is_some() || after)
+    }
 }
 
 const fn outcome_of_failure(gate: Gate, policy: &Policy) -> Outcome {

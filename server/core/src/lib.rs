@@ -13,6 +13,7 @@ pub mod prompt;
 
 pub mod event;
 pub mod packet;
+pub mod rewrite;
 pub mod scratch;
 pub mod signal;
 pub mod thread;

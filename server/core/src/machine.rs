@@ -435,8 +435,7 @@ impl Machine {
         if !self.thread.is_idle() {
             return None;
         }
-        if let (Some(origin), Some((packet, _))) =
-            (self.thread.late_handoff, &self.thread.spare_packet)
+        if let (Some(origin), Some(packet)) = (self.thread.late_handoff, self.thread.fresh_packet())
         {
             let trigger =
                 if origin == CompactionOrigin::User { Trigger::User } else { Trigger::Host };

@@ -8,6 +8,7 @@ use crate::event::{
     Action, Assessed, CompactionOrigin, HostInfo, Origin, Packet, Phase, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
+use crate::policy::PacketAuthor;
 use crate::sequence::Sequence;
 use crate::signal::plan::PlanStep;
 use crate::units::{
@@ -59,8 +60,7 @@ pub struct Thread {
     pub last_sequence: Option<SequenceId>,
     /// A person asked for a compaction that has not started yet.
     pub asked_for: bool,
-    /// A packet that was taken and not handed over, with the number of turns that had ended by then.
-    pub spare_packet: Option<(Packet, u32)>,
+    pub last_packet: Option<LastPacket>,
     /// A compaction that was not ours is waiting for its handoff.
     pub late_handoff: Option<CompactionOrigin>,
 
@@ -175,12 +175,23 @@ pub enum Progress {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastPacket {
+    pub sequence: SequenceId,
+    pub packet: Packet,
+    /// How many turns had ended when it was taken: one more, and it is stale.
+    pub turns_ended: u32,
+    pub handed_over: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastCompaction {
     pub at: Timestamp,
     pub turns_ended: u32,
     pub origin: CompactionOrigin,
     pub trigger: Option<Trigger>,
     pub sequence: Option<SequenceId>,
+    /// Who wrote the packet that went with it.
+    pub author: Option<PacketAuthor>,
     pub before: Option<Tokens>,
     /// From the host's report, else from the first sampling request after it.
     pub after: Option<Tokens>,
@@ -228,7 +239,7 @@ impl Thread {
             sequence: None,
             last_sequence: None,
             asked_for: false,
-            spare_packet: None,
+            last_packet: None,
             late_handoff: None,
             compaction_running: false,
             last_compaction: None,
@@ -284,6 +295,12 @@ impl Thread {
             .filter(|mark| mark.spent_by.is_none() && !mark.assessed)
             .map(|mark| mark.boundary)
             .collect()
+    }
+
+    /// A packet that nobody has been given yet and that no turn has outdated.
+    pub fn fresh_packet(&self) -> Option<&Packet> {
+        let last = self.last_packet.as_ref()?;
+        (!last.handed_over && last.turns_ended == self.turns_ended).then_some(&last.packet)
     }
 
     pub fn has_packet_material(&self) -> bool {

@@ -1,8 +1,8 @@
 //! The fold: what each event changes. It must depend on nothing but the state and the event.
 
 use super::{
-    Directive, Guard, HeldInput, Issued, LastCompaction, Mark, Progress, Starting, Thread, Turn,
-    TurnEnd,
+    Directive, Guard, HeldInput, Issued, LastCompaction, LastPacket, Mark, Progress, Starting,
+    Thread, Turn, TurnEnd,
 };
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
@@ -137,7 +137,12 @@ impl Thread {
                 }
             }
             Event::PacketTaken(taken) => {
-                self.spare_packet = Some((taken.packet.clone(), self.turns_ended));
+                self.last_packet = Some(LastPacket {
+                    sequence: taken.sequence.clone(),
+                    packet: taken.packet.clone(),
+                    turns_ended: self.turns_ended,
+                    handed_over: false,
+                });
                 if let Some(sequence) = &mut self.sequence {
                     sequence.took(&taken.packet, at);
                 }
@@ -392,14 +397,14 @@ impl Thread {
                     origin: reported.origin,
                     trigger: ours.map(|sequence| sequence.trigger.clone()),
                     sequence: ours.map(|sequence| sequence.id.clone()),
+                    author: ours.and_then(|sequence| Some(sequence.packet.as_ref()?.author)),
                     before,
                     after: reported.tokens_after,
                     land_at_percent: ours.map(|sequence| sequence.land_at_percent),
                 });
                 self.context = reported.tokens_after;
                 self.milestones.clear();
-                let fresh =
-                    self.spare_packet.as_ref().is_some_and(|(_, turns)| *turns == self.turns_ended);
+                let fresh = self.fresh_packet().is_some();
                 if self.sequence.is_none() && reported.origin != CompactionOrigin::Rawr && fresh {
                     self.late_handoff = Some(reported.origin);
                 }
@@ -415,7 +420,9 @@ impl Thread {
         self.last_sequence = Some(sequence.id.clone());
         match ended.ending {
             Ending::Completed => {
-                self.spare_packet = None;
+                if let Some(last) = &mut self.last_packet {
+                    last.handed_over = true;
+                }
                 self.count_strike();
             }
             Ending::Failed => self.strikes += 1,

@@ -1,0 +1,256 @@
+//! One client on one pair of pipes: frames, the life cycle, and the table of requests in flight. It is the only sender
+//! of answers, and every request gets exactly one.
+
+mod envelope;
+
+use crate::outbox::Outbox;
+use crate::router::{Dispatched, Router, error};
+use bytes::BytesMut;
+use envelope::{Envelope, Malformed, RequestId};
+use futures::StreamExt;
+use futures::future::{AbortHandle, Abortable, BoxFuture};
+use futures::stream::FuturesUnordered;
+use jsonrpsee::core::server::MethodResponse;
+use jsonrpsee::types::Id;
+use rawr_protocol::framing::{Frame, Framing, FramingError};
+use rawr_protocol::{CancelParams, ErrorCode, read_params};
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout};
+use tokio_util::codec::{Decoder, Encoder};
+
+const READ_CHUNK: usize = 64 << 10;
+/// Answers wait here for a client that does not read; beyond it the client is given up.
+const BACKLOG_LIMIT: usize = 64 << 20;
+const MAX_IN_FLIGHT: usize = 256;
+/// How long the last words may take when the end has come.
+const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+
+/// Why the connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// `exit` after `shutdown`, the end of input, or a pipe that broke: all normal.
+    Normally,
+    /// `exit` without `shutdown`.
+    WithoutShutdown,
+    /// What came was no message, and nobody knows where the next one begins.
+    Unreadable,
+    /// The client let answers pile up without reading them.
+    GivenUp,
+}
+
+/// What the loop needs of the rest beside the router: timers.
+pub trait Clockwork {
+    /// How long until something is due; `None` while nothing is.
+    fn due_in(&self) -> Option<Duration>;
+    fn tick(&self);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Fresh,
+    Running,
+    ShutDown,
+}
+
+type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodResponse)>>>;
+
+pub struct Connection<C> {
+    router: Router,
+    outbox: Outbox,
+    clockwork: C,
+    stage: Stage,
+    /// Registered when it comes in, taken when it is answered: whoever takes the entry answers.
+    table: HashMap<RequestId, AbortHandle>,
+    in_flight: InFlight,
+}
+
+impl<C: Clockwork> Connection<C> {
+    pub fn new(router: Router, outbox: Outbox, clockwork: C) -> Self {
+        Self {
+            router,
+            outbox,
+            clockwork,
+            stage: Stage::Fresh,
+            table: HashMap::new(),
+            in_flight: FuturesUnordered::new(),
+        }
+    }
+
+    pub async fn run(mut self, mut reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> Closed {
+        let mut framing = Framing::default();
+        let (mut input, mut output) = (BytesMut::with_capacity(READ_CHUNK), BytesMut::new());
+        let closed = loop {
+            if let Some(closed) = self.handle_all(&mut framing, &mut input) {
+                break closed;
+            }
+            self.fill(&mut framing, &mut output);
+            if self.outbox.backlog() > BACKLOG_LIMIT {
+                break Closed::GivenUp;
+            }
+            let due = self.clockwork.due_in();
+            tokio::select! {
+                biased;
+                written = writer.write_buf(&mut output), if !output.is_empty() => match written {
+                    Ok(0) | Err(_) => break Closed::Normally,
+                    Ok(_) => {}
+                },
+                Some(done) = self.in_flight.next() => self.finish(done),
+                () = self.outbox.filled() => {}
+                read = reader.read_buf(&mut input) => match read {
+                    Ok(0) | Err(_) => break self.end_of_input(&mut framing, &mut input),
+                    Ok(_) => {}
+                },
+                () = tokio::time::sleep(due.unwrap_or_default()), if due.is_some() => self.clockwork.tick(),
+            }
+            input.reserve(READ_CHUNK / 2);
+        };
+        self.flush(&mut framing, &mut output, &mut writer).await;
+        closed
+    }
+
+    /// Every whole message that has come.
+    fn handle_all(&mut self, framing: &mut Framing, input: &mut BytesMut) -> Option<Closed> {
+        loop {
+            match framing.decode(input) {
+                Ok(None) => return None,
+                Ok(Some(Frame::Message(body))) => {
+                    if let Some(closed) = self.handle(&body) {
+                        return Some(closed);
+                    }
+                }
+                Ok(Some(Frame::TooLarge { length })) => {
+                    let message = format!("a message of {length} bytes is too large");
+                    self.send(error(Id::Null, ErrorCode::InvalidRequest, message, "send less at once"));
+                }
+                Err(error) => return Some(self.unreadable(&error)),
+            }
+        }
+    }
+
+    fn unreadable(&self, problem: &FramingError) -> Closed {
+        tracing::error!(error = %problem, "the input cannot be read on");
+        let hint = "every message begins with `Content-Length: N` and an empty line";
+        self.send(error(Id::Null, ErrorCode::ParseError, problem.to_string(), hint));
+        Closed::Unreadable
+    }
+
+    fn end_of_input(&self, framing: &mut Framing, input: &mut BytesMut) -> Closed {
+        if let Err(error) = framing.decode_eof(input) {
+            tracing::warn!(%error, "the input ended in the middle of a message");
+        }
+        Closed::Normally
+    }
+
+    fn handle(&mut self, body: &[u8]) -> Option<Closed> {
+        match envelope::parse(body) {
+            Ok(Envelope::Request { id, method, params }) => {
+                self.request(id, &method, params);
+                None
+            }
+            Ok(Envelope::Notification { method, params }) => self.notification(&method, params),
+            // We ask the client nothing, so nothing waits for this.
+            Ok(Envelope::Response) => None,
+            Err(Malformed { id, code, message, hint }) => {
+                self.outbox.send(envelope::error(&id, code, &message, hint));
+                None
+            }
+        }
+    }
+
+    fn request(&mut self, id: RequestId, method: &str, params: Option<&str>) {
+        let refusal = match (self.stage, method) {
+            (Stage::Fresh, "initialize") => None,
+            (Stage::Fresh, _) => Some((ErrorCode::ServerNotInitialized, "send initialize first")),
+            (Stage::Running, "initialize") => Some((ErrorCode::InvalidRequest, "initialize is sent once")),
+            (Stage::ShutDown, _) => Some((ErrorCode::InvalidRequest, "only exit may follow shutdown")),
+            _ if self.table.contains_key(&id) => Some((ErrorCode::InvalidRequest, "this id is in use")),
+            _ if self.table.len() >= MAX_IN_FLIGHT => Some((ErrorCode::Busy, "wait for some answers first")),
+            _ => None,
+        };
+        if let Some((code, hint)) = refusal {
+            return self.send(error(id.into(), code, code.message().to_owned(), hint));
+        }
+        match self.router.dispatch(method, id.clone().into(), params) {
+            Dispatched::Done(response) => {
+                match method {
+                    "initialize" if response.is_success() => self.stage = Stage::Running,
+                    "shutdown" => self.stage = Stage::ShutDown,
+                    _ => {}
+                }
+                self.send(response);
+            }
+            Dispatched::Working(work) => {
+                let (handle, registration) = AbortHandle::new_pair();
+                self.table.insert(id.clone(), handle);
+                let work = Abortable::new(work, registration);
+                self.in_flight.push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
+            }
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: Option<&str>) -> Option<Closed> {
+        match method {
+            "exit" => {
+                let orderly = self.stage == Stage::ShutDown;
+                return Some(if orderly { Closed::Normally } else { Closed::WithoutShutdown });
+            }
+            "$/cancelRequest" => match read_params::<CancelParams>(params) {
+                Ok(CancelParams { id }) => self.cancel(&RequestId::from(id)),
+                Err(error) => tracing::warn!(%error, "a cancellation names no request"),
+            },
+            "initialized" | "$/setTrace" => {}
+            other if other.starts_with("$/") => {}
+            other => tracing::warn!(method = other, "an unknown notification was ignored"),
+        }
+        None
+    }
+
+    /// Answered at once; what its work still comes to falls on the floor.
+    fn cancel(&mut self, id: &RequestId) {
+        if let Some(handle) = self.table.remove(id) {
+            handle.abort();
+            let code = ErrorCode::RequestCancelled;
+            self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
+        }
+    }
+
+    fn finish(&mut self, done: Option<(RequestId, MethodResponse)>) {
+        if let Some((id, response)) = done
+            && self.table.remove(&id).is_some()
+        {
+            self.send(response);
+        }
+    }
+
+    fn send(&self, response: MethodResponse) {
+        self.outbox.send(String::from(Box::<str>::from(response.into_json())).into_bytes().into());
+    }
+
+    /// Moves messages into the buffer that is being written. The rest waits where its length is watched.
+    fn fill(&self, framing: &mut Framing, output: &mut BytesMut) {
+        while output.len() < READ_CHUNK {
+            let Some(message) = self.outbox.take() else { return };
+            if let Err(error) = framing.encode(bytes::Bytes::from(message), output) {
+                tracing::error!(%error, "a message could not be framed");
+            }
+        }
+    }
+
+    async fn flush(&self, framing: &mut Framing, output: &mut BytesMut, writer: &mut (impl AsyncWrite + Unpin)) {
+        let deadline = Instant::now() + FLUSH_LIMIT;
+        loop {
+            self.fill(framing, output);
+            if output.is_empty() {
+                break;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match timeout(left, writer.write_buf(output)).await {
+                Ok(Ok(written)) if written > 0 => {}
+                _ => break,
+            }
+        }
+        let _ = timeout(FLUSH_LIMIT, writer.flush()).await;
+    }
+}

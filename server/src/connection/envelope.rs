@@ -1,0 +1,116 @@
+//! The outside of a JSON-RPC message: is it one, of which kind, under which id. Params are left unread.
+
+use jsonrpsee::types::Id;
+use rawr_protocol::{ErrorCode, ErrorData};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// An id as JSON-RPC libraries agree on it: a number from 0 on, or a string.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RequestId {
+    Number(u64),
+    Text(String),
+}
+
+impl From<RequestId> for Id<'static> {
+    fn from(id: RequestId) -> Self {
+        match id {
+            RequestId::Number(number) => Self::Number(number),
+            RequestId::Text(text) => Self::Str(Cow::Owned(text)),
+        }
+    }
+}
+
+impl From<rawr_protocol::RequestId> for RequestId {
+    fn from(id: rawr_protocol::RequestId) -> Self {
+        match id {
+            rawr_protocol::RequestId::Number(number) => Self::Number(u64::try_from(number).unwrap_or(u64::MAX)),
+            rawr_protocol::RequestId::Text(text) => Self::Text(text),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub enum Envelope<'b> {
+    Request { id: RequestId, method: Cow<'b, str>, params: Option<&'b str> },
+    Notification { method: Cow<'b, str>, params: Option<&'b str> },
+    Response,
+}
+
+/// No message that could be served, with what can be said of it.
+#[derive(Debug)]
+pub struct Malformed {
+    /// As it was sent, or `null`.
+    pub id: String,
+    pub code: ErrorCode,
+    pub message: String,
+    pub hint: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Raw<'b> {
+    #[serde(borrow)]
+    jsonrpc: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    id: Option<&'b RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    params: Option<&'b RawValue>,
+    #[serde(borrow)]
+    result: Option<&'b RawValue>,
+    #[serde(borrow)]
+    error: Option<&'b RawValue>,
+}
+
+pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
+    let malformed = |id: &str, code, message: String, hint| Malformed { id: id.to_owned(), code, message, hint };
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        let message = "batches are not supported".to_owned();
+        return Err(malformed("null", ErrorCode::InvalidRequest, message, "send one message at a time"));
+    }
+    let raw: Raw<'_> = serde_json::from_slice(body).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => {
+            malformed("null", ErrorCode::InvalidRequest, error.to_string(), "send a JSON-RPC 2.0 object")
+        }
+        _ => malformed("null", ErrorCode::ParseError, error.to_string(), "send JSON in UTF-8"),
+    })?;
+    let id = raw.id.map_or("null", RawValue::get);
+    if raw.jsonrpc.as_deref() != Some("2.0") {
+        let message = "`jsonrpc` is not \"2.0\"".to_owned();
+        return Err(malformed(id, ErrorCode::InvalidRequest, message, "send a JSON-RPC 2.0 object"));
+    }
+    let params = raw.params.map(RawValue::get);
+    match (raw.id, raw.method) {
+        (_, None) if raw.result.is_some() || raw.error.is_some() => Ok(Envelope::Response),
+        (_, None) => {
+            let message = "`method` is missing".to_owned();
+            Err(malformed(id, ErrorCode::InvalidRequest, message, "name the method"))
+        }
+        (None, Some(method)) => Ok(Envelope::Notification { method, params }),
+        (Some(raw_id), Some(method)) => match request_id(raw_id) {
+            Some(id) => Ok(Envelope::Request { id, method, params }),
+            None => {
+                let message = format!("`id` {id} is neither a whole number from 0 on nor a string");
+                Err(malformed(id, ErrorCode::InvalidRequest, message, "count ids up from 0 or 1"))
+            }
+        },
+    }
+}
+
+fn request_id(raw: &RawValue) -> Option<RequestId> {
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(text).ok().map(RequestId::Text),
+        Some(b'0'..=b'9') => text.parse().ok().map(RequestId::Number),
+        _ => None,
+    }
+}
+
+/// An error answer under an id that no library would repeat for us.
+pub fn error(id: &str, code: ErrorCode, message: &str, hint: &str) -> Box<[u8]> {
+    let data = ErrorData { hint: hint.to_owned(), ..ErrorData::default() };
+    let error = serde_json::json!({ "code": code.code(), "message": message, "data": data });
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into_bytes().into()
+}

@@ -1,0 +1,424 @@
+//! The desk: owns every open thread, its rules and its files, and runs what the core decides. It knows no wire and no
+//! client; what the world should hear leaves as [`Notice`]s. Everything here is synchronous and has one owner.
+
+mod notes;
+mod query;
+
+pub use query::Summary;
+
+use crate::config::{Config, Home};
+use crate::problem::Problem;
+use crate::prompts::PromptStore;
+use crate::redact::redact;
+use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
+use rawr_core::assess::Decision;
+use rawr_core::event::{CompactionReported, HostInfo, SequenceEnded, ThreadClosed, ThreadOpened, Trigger};
+use rawr_core::machine::{self, HeadsUp, must_be_durable};
+use rawr_core::thread::Issued;
+use rawr_core::units::{DecisionId, GuardId, SequenceId, ThreadId, Timestamp, Tokens};
+use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the world should hear, in the order in which it happened.
+#[derive(Debug)]
+pub enum Notice<'n> {
+    /// A decision was stored.
+    Decided { thread: &'n Thread, decision: &'n Decision },
+    Perform { thread: &'n Thread, issued: &'n Issued },
+    HeadsUp { thread: &'n Thread, heads_up: &'n HeadsUp },
+    Changed { thread: &'n Thread, config: &'n Config, now: Timestamp },
+    Compaction {
+        thread: &'n Thread,
+        report: &'n CompactionReported,
+        sequence: Option<&'n SequenceId>,
+        trigger: Option<&'n Trigger>,
+    },
+    SequenceEnded { thread: &'n Thread, ended: &'n SequenceEnded },
+    GuardBypassed { thread: &'n Thread },
+    /// Something on disk was not as it should be, and was dealt with.
+    Damaged { thread: &'n ThreadId, damage: &'n Damage },
+    Problems { problems: &'n [Problem] },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error("thread {0} is not open here")]
+    UnknownThread(ThreadId),
+    #[error("thread {0} is open here for looking only")]
+    NotOwner(ThreadId),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}", refusal(.1))]
+    Refused(ThreadId, Refusal),
+    #[error("there is no {what} `{name}`")]
+    UnknownName { what: &'static str, name: String },
+    #[error("no packet is known of {0}")]
+    NoPacket(ThreadId),
+    #[error("cannot {verb} {path}: {source}", path = path.display())]
+    Notes { verb: &'static str, path: PathBuf, source: io::Error },
+}
+
+fn refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::UnknownAction(action) => format!("no action {action} was asked for"),
+        Refusal::UnknownGuard(guard) => format!("there is no guard {guard}"),
+        Refusal::UnknownInput(input) => format!("no message {input} is held"),
+        Refusal::NoSequence => "no sequence is running".to_owned(),
+        Refusal::NotNow(phase) => format!("the thread is {}, which does not allow it", phase.name()),
+        Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
+        Refusal::PacketMissing => "the edited packet is empty".to_owned(),
+    }
+}
+
+/// Who takes a thread up, and as what.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    pub thread: ThreadId,
+    pub cwd: String,
+    pub role: Role,
+    pub host: HostInfo,
+    pub model: Option<String>,
+    pub window: Option<Tokens>,
+    pub baseline: Tokens,
+    pub agent: Option<String>,
+    /// Who to name where another asks for the thread.
+    pub holder: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Performs actions; one at a time for a thread.
+    Owner,
+    Observer,
+}
+
+/// What one input led to.
+#[derive(Debug, Default)]
+pub struct Handled {
+    pub records: Vec<Record>,
+    pub decision: Option<Decision>,
+}
+
+#[derive(Debug)]
+struct Open {
+    machine: Machine,
+    log: ThreadLog,
+    owner: Option<OwnerLock>,
+    config: Config,
+    problems: Vec<Problem>,
+    last_decision: Option<Decision>,
+    /// A write failed: what is in memory may be ahead of the disk, which is right.
+    stale: bool,
+}
+
+/// Where the desk works and with what, before any thread is opened.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    pub home: Home,
+    pub prompt_folder: Option<PathBuf>,
+    pub overrides: Option<serde_json::Value>,
+}
+
+type Listener = Box<dyn FnMut(Notice<'_>) + Send>;
+
+pub struct Desk {
+    setup: Setup,
+    store: Store,
+    prompts: PromptStore,
+    threads: HashMap<ThreadId, Open>,
+    tell: Listener,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("threads", &self.threads.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    pub fn new(setup: Setup, tell: Listener) -> Self {
+        let store = Store::new(&setup.home.dir);
+        let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
+        let (config, mut problems) = Config::load(&setup.home, None, setup.overrides.as_ref(), &Default::default());
+        let prompts = PromptStore::open(&folder, &config.prompt_paths);
+        problems.extend(prompts.set().problems());
+        let mut desk = Self { setup, store, prompts, threads: HashMap::new(), tell };
+        if !problems.is_empty() {
+            (desk.tell)(Notice::Problems { problems: &problems });
+        }
+        desk
+    }
+
+    pub const fn prompts(&self) -> &PromptStore {
+        &self.prompts
+    }
+
+    /// Takes a thread up. What it owed when it was left is owed again, under the same ids.
+    pub fn open(&mut self, opening: Opening, now: Timestamp) -> Result<&Thread, DeskError> {
+        let id = opening.thread.clone();
+        if opening.role == Role::Observer && !self.store.exists(&id) {
+            return Err(DeskError::UnknownThread(id));
+        }
+        if !self.threads.contains_key(&id) {
+            let open = self.load(&id, Path::new(&opening.cwd))?;
+            self.threads.insert(id.clone(), open);
+        }
+        if opening.role == Role::Owner {
+            self.own(&id, &opening)?;
+            let opened = ThreadOpened {
+                cwd: opening.cwd,
+                host: opening.host,
+                model: opening.model,
+                window: opening.window,
+                baseline: opening.baseline,
+                agent: opening.agent,
+            };
+            self.handle(&id, Input::Saw(opened.into()), now)?;
+        }
+        self.thread(&id)
+    }
+
+    fn own(&mut self, id: &ThreadId, opening: &Opening) -> Result<(), DeskError> {
+        let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
+        if open.owner.is_none() {
+            open.owner = Some(OwnerLock::take(open.log.folder(), id, &opening.holder)?);
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, id: &ThreadId, cwd: &Path) -> Result<Open, DeskError> {
+        let (log, (thread, replay)) = self.store.open(id)?;
+        for damage in &replay.damage {
+            (self.tell)(Notice::Damaged { thread: id, damage });
+        }
+        self.prompts.refresh_if_changed();
+        let front_matter = self.prompts.set().packet_front_matter();
+        let project = Some(cwd).filter(|cwd| cwd.is_dir());
+        let (config, problems) = Config::load(&self.setup.home, project, self.setup.overrides.as_ref(), front_matter);
+        if !problems.is_empty() {
+            (self.tell)(Notice::Problems { problems: &problems });
+        }
+        let machine = Machine::new(thread);
+        Ok(Open { machine, log, owner: None, config, problems, last_decision: None, stale: false })
+    }
+
+    /// The last word of a thread's host. Its state is kept; the owner's lock is given back.
+    pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+        if self.open_thread(id)?.owner.is_some() {
+            self.handle(id, Input::Saw(ThreadClosed {}.into()), now)?;
+        }
+        if let Some(mut open) = self.threads.remove(id) {
+            save_cache(&mut open);
+        }
+        Ok(())
+    }
+
+    /// At the end of the process.
+    pub fn leave(&mut self) {
+        for open in self.threads.values_mut().filter(|open| !open.stale) {
+            save_cache(open);
+        }
+    }
+
+    /// After a panic nobody knows what a thread in memory was in the middle of; the disk does.
+    pub fn distrust_memory(&mut self) {
+        self.threads.values_mut().for_each(|open| open.stale = true);
+    }
+
+    pub fn thread(&self, id: &ThreadId) -> Result<&Thread, DeskError> {
+        Ok(self.open_thread(id)?.machine.thread())
+    }
+
+    pub fn is_owner(&self, id: &ThreadId) -> bool {
+        self.threads.get(id).is_some_and(|open| open.owner.is_some())
+    }
+
+    pub fn config(&self, id: &ThreadId) -> Result<&Config, DeskError> {
+        Ok(&self.open_thread(id)?.config)
+    }
+
+    fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {
+        self.threads.get(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))
+    }
+
+    /// For what only the thread's host may say.
+    pub fn handle_as_owner(&mut self, id: &ThreadId, input: Input, now: Timestamp) -> Result<Handled, DeskError> {
+        if self.open_thread(id)?.owner.is_none() {
+            return Err(DeskError::NotOwner(id.clone()));
+        }
+        self.handle(id, input, now)
+    }
+
+    /// Decides on one input, stores what follows from it, and only then lets the world hear of it.
+    pub fn handle(&mut self, id: &ThreadId, input: Input, now: Timestamp) -> Result<Handled, DeskError> {
+        let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
+        if open.stale {
+            let (log, (thread, _)) = self.store.open(id)?;
+            open.log = log;
+            open.machine = Machine::new(thread);
+            open.stale = false;
+        }
+        if may_start_a_sequence(&input) {
+            self.prompts.refresh_if_changed();
+        }
+        let input = redacted(input);
+        let Open { machine, log, config, stale, .. } = open;
+        let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
+        let mut writing = log.begin(|record| machine.apply(&record))?;
+        let effects = machine.handle(input, &rules, now).map_err(|refusal| DeskError::Refused(id.clone(), refusal))?;
+        let records = || {
+            effects.iter().filter_map(|effect| match effect {
+                Effect::Record(record) => Some(record),
+                _ => None,
+            })
+        };
+        if records().next().is_some() {
+            let durable = records().any(|record| must_be_durable(&record.event));
+            // From here to its return, memory is ahead of the disk.
+            *stale = true;
+            writing.append(records(), durable)?;
+            *stale = false;
+        }
+        drop(writing);
+        Ok(publish(open, &mut self.tell, effects, now))
+    }
+
+    /// When some thread wants to be looked at again.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.owned().filter_map(|(_, open)| open.machine.next_deadline(&open.config.policy)).min()
+    }
+
+    pub fn tick(&mut self, now: Timestamp) {
+        let due: Vec<_> = self
+            .owned()
+            .filter(|(_, open)| open.machine.next_deadline(&open.config.policy).is_some_and(|at| at <= now))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in due {
+            if let Err(error) = self.handle(&id, Input::Tick, now) {
+                tracing::error!(thread = %id, %error, "a deadline could not be dealt with");
+            }
+        }
+    }
+
+    fn owned(&self) -> impl Iterator<Item = (&ThreadId, &Open)> {
+        self.threads.iter().filter(|(_, open)| open.owner.is_some() && !open.stale)
+    }
+
+    /// The id of the guard that `records` set.
+    pub fn guard_set(handled: &Handled) -> Option<GuardId> {
+        handled.records.iter().find_map(|record| match &record.event {
+            Event::GuardSet(set) => Some(set.guard.clone()),
+            _ => None,
+        })
+    }
+
+    pub fn last_decision(&self, id: &ThreadId) -> Result<Option<&Decision>, DeskError> {
+        Ok(self.open_thread(id)?.last_decision.as_ref())
+    }
+
+    pub fn decision(&self, id: &ThreadId, decision: &DecisionId) -> Result<Decision, DeskError> {
+        let last = self.last_decision(id)?.filter(|last| last.id == *decision);
+        if let Some(last) = last {
+            return Ok(last.clone());
+        }
+        let unknown = || DeskError::UnknownName { what: "stored decision", name: decision.to_string() };
+        self.decisions(id)?.into_iter().find(|stored| stored.id == *decision).ok_or_else(unknown)
+    }
+}
+
+fn may_start_a_sequence(input: &Input) -> bool {
+    matches!(input, Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_))
+}
+
+/// Texts that came from outside lose their secrets before they touch disk or a model.
+fn redacted(mut input: Input) -> Input {
+    let clean = |text: &mut String| {
+        if let std::borrow::Cow::Owned(cleaned) = redact(text) {
+            *text = cleaned;
+        }
+    };
+    let maybe = |text: &mut Option<String>| text.iter_mut().for_each(clean);
+    match &mut input {
+        Input::Saw(event) => match event {
+            Event::TurnStarted(started) => maybe(&mut started.text),
+            Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
+            Event::PlanUpdated(updated) => {
+                updated.steps.iter_mut().for_each(|step| clean(&mut step.step));
+                maybe(&mut updated.explanation);
+            }
+            Event::CommitMade(made) => maybe(&mut made.subject),
+            Event::PhaseEnded(ended) => clean(&mut ended.label),
+            Event::DirectiveGiven(given) => clean(&mut given.text),
+            Event::ActionReported(reported) => {
+                maybe(&mut reported.text);
+                maybe(&mut reported.error);
+            }
+            Event::CompactionReported(reported) => maybe(&mut reported.error),
+            _ => {}
+        },
+        Input::Command { command, .. } => match command {
+            machine::ShellCommand::Line(line) => clean(line),
+            machine::ShellCommand::Words(words) => words.iter_mut().for_each(clean),
+        },
+        Input::Respond(response) => maybe(&mut response.packet),
+        Input::SetGuard { note, .. } => maybe(note),
+        // A user's message is delivered unchanged.
+        Input::Submitted { .. } | Input::Tick => {}
+    }
+    input
+}
+
+/// Everything is stored; now the world may hear of it.
+fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) -> Handled {
+    let mut handled = Handled::default();
+    for effect in effects {
+        let thread = open.machine.thread();
+        match effect {
+            Effect::Record(record) => handled.records.push(record),
+            Effect::Decided(decision) => {
+                if decision.is_worth_storing(thread) {
+                    store_decision(&mut open.log, &decision);
+                    tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+                }
+                open.last_decision = Some(decision.clone());
+                handled.decision = Some(decision);
+            }
+            Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
+            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => tell(Notice::HeadsUp { thread, heads_up: &heads_up }),
+            Effect::Tell(machine::Notice::Changed) => tell(Notice::Changed { thread, config: &open.config, now }),
+            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => tell(Notice::Compaction {
+                thread,
+                report: &report,
+                sequence: sequence.as_ref(),
+                trigger: trigger.as_ref(),
+            }),
+            Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
+                tell(Notice::SequenceEnded { thread, ended: &ended });
+                save_cache(open);
+            }
+            Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
+        }
+    }
+    if open.log.wants_caching() {
+        save_cache(open);
+    }
+    handled
+}
+
+/// A record of why; the events carry the truth, so that a disk that is full here stops nothing.
+fn store_decision(log: &mut ThreadLog, decision: &Decision) {
+    let mut line = serde_json::to_vec(&query::StoredDecision::of(decision)).unwrap_or_default();
+    line.push(b'\n');
+    if let Err(error) = log.append_decision(&line) {
+        tracing::error!(%error, "a decision could not be stored");
+    }
+}
+
+fn save_cache(open: &mut Open) {
+    if let Err(error) = open.log.save_cache(open.machine.thread()) {
+        tracing::warn!(%error, "the state could not be cached; the next start replays the log");
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading: what clients may ask of threads without changing anything.
+
+use super::{Desk, DeskError};
+use crate::prompts::PromptStore;
+use rawr_core::assess::Decision;
+use rawr_core::event::{Packet, Phase};
+use rawr_core::packet;
+use rawr_core::policy::Tier;
+use rawr_core::prompt::PromptName;
+use rawr_core::scratch;
+use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
+use rawr_core::Thread;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// One line of `decisions.jsonl`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredDecision<'d> {
+    v: u16,
+    decision: Cow<'d, Decision>,
+}
+
+const DECISION_FORMAT: u16 = 1;
+
+impl<'d> StoredDecision<'d> {
+    pub(super) const fn of(decision: &'d Decision) -> Self {
+        Self { v: DECISION_FORMAT, decision: Cow::Borrowed(decision) }
+    }
+}
+
+/// A thread at a glance.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    pub thread: ThreadId,
+    pub cwd: String,
+    pub phase: Phase,
+    pub tier: Option<Tier>,
+    pub percent: Option<Percent>,
+    pub updated_at: Timestamp,
+    pub open: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct PacketView {
+    pub sequence: SequenceId,
+    pub packet: Packet,
+}
+
+impl Desk {
+    /// All threads of this home, the most recently used first. A thread that cannot be read is told of in the log.
+    pub fn list(&mut self) -> Result<Vec<Summary>, DeskError> {
+        let mut summaries = Vec::new();
+        for id in self.store.thread_ids()? {
+            match self.summary(&id) {
+                Ok(summary) => summaries.push(summary),
+                Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
+            }
+        }
+        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
+        Ok(summaries)
+    }
+
+    fn summary(&self, id: &ThreadId) -> Result<Summary, DeskError> {
+        if let Some(open) = self.threads.get(id) {
+            return Ok(summary_of(open.machine.thread(), open.config.policy.tiers.clone(), true));
+        }
+        let (_, (thread, _)) = self.store.open(id)?;
+        Ok(summary_of(&thread, rawr_core::policy::Policy::default().tiers, false))
+    }
+
+    pub fn summary_of_open(&self, id: &ThreadId) -> Result<Summary, DeskError> {
+        self.open_thread(id)?;
+        self.summary(id)
+    }
+
+    pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
+        let bytes = self.open_thread(id)?.log.read_decisions()?;
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut decisions = Vec::new();
+        for (at, line) in lines.enumerate() {
+            match serde_json::from_slice::<StoredDecision<'_>>(line) {
+                Ok(stored) => decisions.push(stored.decision.into_owned()),
+                Err(error) => tracing::warn!(thread = %id, line = at + 1, %error, "an unreadable decision is left out"),
+            }
+        }
+        Ok(decisions)
+    }
+
+    pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
+        let open = self.open_thread(id)?;
+        let thread = open.machine.thread();
+        Ok(scratch::file(&open.config.policy.scratch_file_template, &thread.id, thread.agent.as_deref()))
+    }
+
+    /// The packet that rawr would build now.
+    pub fn build_packet(&self, id: &ThreadId) -> Result<Packet, DeskError> {
+        let open = self.open_thread(id)?;
+        let template = self.prompt_text(PromptName::WatcherPacket);
+        let max = open.config.policy.packet_max_tail_chars;
+        Ok(packet::by_watcher(open.machine.thread(), template, &self.scratch_file(id)?, max))
+    }
+
+    /// The message that would hand this packet back now.
+    pub fn build_handoff(&self, id: &ThreadId, packet: &Packet) -> Result<String, DeskError> {
+        let template = self.prompt_text(PromptName::Handoff);
+        Ok(packet::handoff(self.thread(id)?, template, packet, &self.scratch_file(id)?))
+    }
+
+    /// The packet of the running sequence, or of the last one that had any.
+    pub fn packet(&self, id: &ThreadId, sequence: Option<&SequenceId>) -> Result<PacketView, DeskError> {
+        let thread = self.thread(id)?;
+        let running = thread
+            .sequence
+            .as_ref()
+            .and_then(|running| Some((running.id.clone(), running.packet.clone()?)));
+        let last = thread.last_packet.as_ref().map(|last| (last.sequence.clone(), last.packet.clone()));
+        running
+            .into_iter()
+            .chain(last)
+            .find(|(of, _)| sequence.is_none_or(|wanted| wanted == of))
+            .map(|(sequence, packet)| PacketView { sequence, packet })
+            .ok_or_else(|| DeskError::NoPacket(id.clone()))
+    }
+
+    fn prompt_text(&self, name: PromptName) -> &str {
+        let prompts: &PromptStore = &self.prompts;
+        prompts.set().prompts().text(name)
+    }
+}
+
+fn summary_of(thread: &Thread, tiers: rawr_core::policy::Tiers, open: bool) -> Summary {
+    let percent = thread.percent_remaining();
+    Summary {
+        thread: thread.id.clone(),
+        cwd: thread.cwd.clone(),
+        phase: thread.phase(),
+        tier: percent.and_then(|percent| tiers.pick(percent)),
+        percent,
+        updated_at: thread.updated_at,
+        open,
+    }
+}

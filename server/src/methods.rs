@@ -1,0 +1,122 @@
+//! The methods: read the params, ask the desk, answer. One file a noun; nothing is decided here.
+
+mod decision;
+mod guard;
+mod host;
+mod lifecycle;
+mod packet;
+mod prompt;
+mod scratch;
+mod thread;
+
+use crate::connection::Clockwork;
+use crate::desk::Desk;
+use crate::outbox::Outbox;
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use jsonrpsee::types::ErrorObjectOwned;
+use jsonrpsee::RpcModule;
+use rawr_core::units::Timestamp;
+use rawr_protocol::{ErrorCode, Request, read_params};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What every method works with.
+#[derive(Debug)]
+pub struct Ctx {
+    /// Made by `initialize`: only then it is known where home is.
+    desk: OnceLock<Mutex<Desk>>,
+    client: OnceLock<String>,
+    outbox: Outbox,
+    home: Option<PathBuf>,
+}
+
+impl Ctx {
+    pub const fn new(outbox: Outbox, home: Option<PathBuf>) -> Self {
+        Self { desk: OnceLock::new(), client: OnceLock::new(), outbox, home }
+    }
+
+    /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.
+    fn desk(&self) -> Result<MutexGuard<'_, Desk>, Fault> {
+        let desk = self.desk.get().ok_or_else(|| {
+            let code = ErrorCode::ServerNotInitialized;
+            Fault::new(code, code.message(), "send initialize first")
+        })?;
+        Ok(desk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn client(&self) -> &str {
+        self.client.get().map_or("a client", String::as_str)
+    }
+
+    pub fn distrust_memory(&self) {
+        if let Ok(mut desk) = self.desk() {
+            desk.distrust_memory();
+        }
+    }
+
+    pub fn leave(&self) {
+        if let Ok(mut desk) = self.desk() {
+            desk.leave();
+        }
+    }
+}
+
+impl Clockwork for Arc<Ctx> {
+    fn due_in(&self) -> Option<Duration> {
+        let due = self.desk().ok()?.next_deadline()?;
+        Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now().0)).unwrap_or(0)))
+    }
+
+    fn tick(&self) {
+        if let Ok(mut desk) = self.desk() {
+            desk.tick(now());
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+type Module = RpcModule<Arc<Ctx>>;
+
+/// All methods. Fails only where two have one name.
+pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
+    let mut module = RpcModule::new(ctx);
+    lifecycle::register(&mut module)?;
+    thread::register(&mut module)?;
+    host::register(&mut module)?;
+    guard::register(&mut module)?;
+    decision::register(&mut module)?;
+    packet::register(&mut module)?;
+    scratch::register(&mut module)?;
+    prompt::register(&mut module)?;
+    Ok(module)
+}
+
+/// Reads once more, slowly, to be able to name the field.
+fn bad_params<M: Request>(params: Option<&str>) -> Fault {
+    let mut json = serde_json::Deserializer::from_str(params.unwrap_or("{}"));
+    match serde_path_to_error::deserialize::<_, M::Params>(&mut json) {
+        Ok(_) => Fault::new(ErrorCode::InvalidParams, "the params go on behind their end", "send one object"),
+        Err(error) => Fault::bad_params(&error.path().to_string(), &error.into_inner()),
+    }
+}
+
+fn on<M: Request>(
+    module: &mut Module,
+    handler: fn(&Ctx, M::Params) -> Result<M::Result, Fault>,
+) -> Result<(), RegisterMethodError>
+where
+    M::Result: Clone + 'static,
+    M: 'static,
+{
+    module.register_method(M::METHOD, move |params, ctx, _| -> Result<M::Result, ErrorObjectOwned> {
+        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
+        Ok(handler(ctx, params)?)
+    })?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! What a host reports: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
+//! `rawr/compaction/*`.
+
+use super::{Ctx, Module, now, on};
+use crate::desk::Handled;
+use crate::wire::{self, Fault, ToCore};
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::event::{Event, InputCancelled};
+use rawr_core::{Input, rewrite};
+use rawr_protocol::methods::{
+    ActionReport, CompactionReport, CompactionRewrite, InputCancel, InputQueued, InputSubmit, SignalReport,
+    TurnCompleted, TurnStarted, TurnUsage,
+};
+use rawr_protocol::{
+    ActionReportParams, CompactionReportParams, CompactionRewriteParams, CompactionRewriteResult, Disposition, Empty,
+    HistoryItem, HistoryRole, InputCancelParams, InputCancelResult, InputQueuedParams, InputQueuedResult,
+    InputSubmitParams, InputSubmitResult, SignalReportParams, SignalReportResult, TurnCompletedParams,
+    TurnCompletedResult, TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
+};
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<TurnStarted>(module, turn_started)?;
+    on::<TurnUsage>(module, turn_usage)?;
+    on::<TurnCompleted>(module, turn_completed)?;
+    on::<SignalReport>(module, signal_report)?;
+    on::<InputSubmit>(module, input_submit)?;
+    on::<InputQueued>(module, input_queued)?;
+    on::<InputCancel>(module, input_cancel)?;
+    on::<ActionReport>(module, action_report)?;
+    on::<CompactionReport>(module, compaction_report)?;
+    on::<CompactionRewrite>(module, compaction_rewrite)
+}
+
+/// One report of the thread's owner.
+fn report(ctx: &Ctx, thread: &str, input: Result<Input, Fault>) -> Result<Handled, Fault> {
+    let id = wire::thread_id(thread)?;
+    Ok(ctx.desk()?.handle_as_owner(&id, input?, now())?)
+}
+
+fn turn_started(ctx: &Ctx, params: TurnStartedParams) -> Result<Empty, Fault> {
+    let thread = params.thread_id.clone();
+    report(ctx, &thread, wire::turn_started(params)).map(|_| Empty {})
+}
+
+fn turn_usage(ctx: &Ctx, params: TurnUsageParams) -> Result<TurnUsageResult, Fault> {
+    let handled = report(ctx, &params.thread_id, wire::turn_usage(&params))?;
+    Ok(TurnUsageResult { verdict: handled.decision.as_ref().map(wire::verdict) })
+}
+
+/// A turn's end that is reported again gets the verdict that it got.
+fn turn_completed(ctx: &Ctx, params: TurnCompletedParams) -> Result<TurnCompletedResult, Fault> {
+    let thread = params.thread_id.clone();
+    let turn = params.turn_id.clone();
+    let handled = report(ctx, &thread, wire::turn_completed(params))?;
+    let verdict = match &handled.decision {
+        Some(decision) => wire::verdict(decision),
+        None => verdict_of(ctx, &thread, &turn)?,
+    };
+    Ok(TurnCompletedResult { verdict })
+}
+
+fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
+    let desk = ctx.desk()?;
+    let id = wire::thread_id(thread)?;
+    let last = desk.thread(&id)?.last_assessed.clone();
+    let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
+    if let Some(decision) = same.and_then(|last| desk.decision(&id, &last.decision).ok()) {
+        return Ok(wire::verdict(&decision));
+    }
+    Ok(Verdict {
+        decision_id: String::new(),
+        outcome: rawr_protocol::Outcome::Nothing,
+        tier: None,
+        percent_remaining: desk.thread(&id)?.percent_remaining().map(wire::percent),
+        reason: "this turn's end was reported and assessed before".to_owned(),
+        sequence_id: None,
+    })
+}
+
+fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportResult, Fault> {
+    let directive = matches!(params.signal, rawr_protocol::Signal::Directive { .. });
+    let input = wire::signal(params.turn_id.as_deref(), params.signal);
+    let handled = if directive {
+        // A person gives directives, from whichever client.
+        ctx.desk()?.handle(&wire::thread_id(&params.thread_id)?, input?, now())?
+    } else {
+        report(ctx, &params.thread_id, input)?
+    };
+    let found = handled.records.iter().find_map(|record| match &record.event {
+        Event::PlanUpdated(updated) => Some(updated.boundaries),
+        Event::CommandFinished(finished) => Some(finished.boundaries),
+        Event::CommitMade(_) => Some([rawr_core::boundary::Boundary::Commit].into_iter().collect()),
+        Event::PrCheckpoint(_) => Some([rawr_core::boundary::Boundary::PrCheckpoint].into_iter().collect()),
+        Event::PhaseEnded(_) => Some([rawr_core::boundary::Boundary::PlanCheckpoint].into_iter().collect()),
+        _ => None,
+    });
+    Ok(SignalReportResult { boundaries: found.map(wire::boundaries).unwrap_or_default() })
+}
+
+fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResult, Fault> {
+    let input = wire::input_id(&params.input_id)?;
+    let kind = params.kind.to_core();
+    let submitted = Input::Submitted { input: input.clone(), text: params.text, kind };
+    report(ctx, &params.thread_id, Ok(submitted))?;
+    let desk = ctx.desk()?;
+    let held = desk.thread(&wire::thread_id(&params.thread_id)?)?.held.iter().any(|held| held.id == input);
+    Ok(InputSubmitResult { disposition: if held { Disposition::Held } else { Disposition::Deliver } })
+}
+
+fn input_queued(ctx: &Ctx, params: InputQueuedParams) -> Result<InputQueuedResult, Fault> {
+    let desk = ctx.desk()?;
+    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    Ok(InputQueuedResult { input_ids: thread.held.iter().map(|held| held.id.to_string()).collect() })
+}
+
+fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let input = wire::input_id(&params.input_id)?;
+    let mut desk = ctx.desk()?;
+    let waits = desk.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
+    if waits {
+        desk.handle(&id, Input::Saw(Event::InputCancelled(InputCancelled { input })), now())?;
+    }
+    Ok(InputCancelResult { cancelled: waits })
+}
+
+fn action_report(ctx: &Ctx, params: ActionReportParams) -> Result<Empty, Fault> {
+    let thread = params.thread_id.clone();
+    report(ctx, &thread, wire::action_report(params)).map(|_| Empty {})
+}
+
+fn compaction_report(ctx: &Ctx, params: CompactionReportParams) -> Result<Empty, Fault> {
+    let thread = params.thread_id.clone();
+    report(ctx, &thread, wire::compaction_report(params)).map(|_| Empty {})
+}
+
+fn compaction_rewrite(ctx: &Ctx, params: CompactionRewriteParams) -> Result<CompactionRewriteResult, Fault> {
+    let desk = ctx.desk()?;
+    let prefix = desk.prompts().set().prompts().text(rawr_core::prompt::PromptName::SummaryPrefix);
+    let items: Vec<_> = params
+        .items
+        .into_iter()
+        .map(|item| rewrite::Item {
+            role: match item.role {
+                HistoryRole::System => rewrite::Role::System,
+                HistoryRole::User => rewrite::Role::User,
+                HistoryRole::Assistant => rewrite::Role::Assistant,
+                HistoryRole::Tool => rewrite::Role::Tool,
+            },
+            text: item.text,
+            id: item.id,
+        })
+        .collect();
+    let before = rewrite::tokens(&items);
+    let items = rewrite::rewrite(items, prefix, &params.summary, params.recent_user_tokens);
+    Ok(CompactionRewriteResult {
+        tokens_before: before,
+        tokens_after: rewrite::tokens(&items),
+        items: items
+            .into_iter()
+            .map(|item| HistoryItem {
+                role: match item.role {
+                    rewrite::Role::System => HistoryRole::System,
+                    rewrite::Role::User => HistoryRole::User,
+                    rewrite::Role::Assistant => HistoryRole::Assistant,
+                    rewrite::Role::Tool => HistoryRole::Tool,
+                },
+                text: item.text,
+                id: item.id,
+            })
+            .collect(),
+    })
+}

@@ -1,0 +1,44 @@
+//! The beginning and the end of a connection.
+
+use super::{Ctx, Module, on};
+use crate::config::Home;
+use crate::desk::{Desk, Setup};
+use crate::publish::publish;
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use rawr_protocol::methods::{Initialize, Shutdown};
+use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<Initialize>(module, initialize)?;
+    on::<Shutdown>(module, shutdown)
+}
+
+fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, Fault> {
+    let options = params.initialization_options;
+    let explicit = options.home.map(PathBuf::from).or_else(|| ctx.home.clone());
+    let home = Home::resolve(explicit.as_deref(), options.config_file.as_deref()).map_err(|problem| {
+        Fault::new(ErrorCode::InvalidParams, problem.message, "set RAWR_HOME, or give `home` in initializationOptions")
+    })?;
+    let setup = Setup {
+        home,
+        prompt_folder: options.prompt_dir.map(PathBuf::from),
+        overrides: (!options.config.is_empty()).then(|| serde_json::Value::Object(options.config)),
+    };
+    let outbox = ctx.outbox.clone();
+    let desk = Desk::new(setup, Box::new(move |notice| publish(&notice, &outbox)));
+    if ctx.desk.set(Mutex::new(desk)).is_err() {
+        return Err(Fault::new(ErrorCode::InvalidRequest, "initialize is sent once", "go on with this connection"));
+    }
+    if let Some(client) = params.client_info {
+        ctx.client.get_or_init(|| client.name);
+    }
+    Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")))
+}
+
+fn shutdown(ctx: &Ctx, _: Empty) -> Result<(), Fault> {
+    ctx.leave();
+    Ok(())
+}

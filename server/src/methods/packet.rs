@@ -1,0 +1,88 @@
+//! `rawr/packet/*` and `rawr/handoff/build`.
+
+use super::{Ctx, Module, now, on};
+use crate::redact::redact_counting;
+use crate::wire::{self, Fault, ToWire};
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::event::{Choice, Packet, Purpose};
+use rawr_core::machine::Response;
+use rawr_core::policy::PacketAuthor;
+use rawr_core::units::SequenceId;
+use rawr_core::{Input, packet, rewrite, sequence};
+use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
+use rawr_protocol::{
+    HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck, PacketCheckParams,
+    PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams, PacketSubmitResult,
+};
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<PacketBuild>(module, build)?;
+    on::<methods::PacketCheck>(module, check)?;
+    on::<PacketSubmit>(module, submit)?;
+    on::<PacketGet>(module, get)?;
+    on::<HandoffBuild>(module, handoff)
+}
+
+fn checked(text: &str) -> PacketCheck {
+    let missing: Vec<_> = packet::missing_parts(text).into_iter().map(str::to_owned).collect();
+    PacketCheck {
+        ok: missing.is_empty() && text.trim().chars().count() >= packet::TRIVIAL_CHARS,
+        missing,
+        tokens: rewrite::estimate(text),
+        redactions: redact_counting(text).1 as u64,
+    }
+}
+
+fn build(ctx: &Ctx, params: PacketBuildParams) -> Result<PacketBuildResult, Fault> {
+    if params.author != rawr_protocol::PacketAuthor::Watcher {
+        return Err(Fault::bad_field("author", "only `watcher` can be built: an agent writes its own packet"));
+    }
+    let packet = ctx.desk()?.build_packet(&wire::thread_id(&params.thread_id)?)?;
+    Ok(PacketBuildResult { checked: checked(&packet.text), author: packet.author.to_wire(), packet: packet.text })
+}
+
+fn check(ctx: &Ctx, params: PacketCheckParams) -> Result<PacketCheckResult, Fault> {
+    ctx.desk()?.thread(&wire::thread_id(&params.thread_id)?)?;
+    Ok(PacketCheckResult { checked: checked(&params.packet) })
+}
+
+fn submit(ctx: &Ctx, params: PacketSubmitParams) -> Result<PacketSubmitResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let checked = checked(&params.packet);
+    let response = Response {
+        choice: Choice::EditPacket,
+        sequence: params.sequence_id.map(SequenceId::new),
+        turns: None,
+        minutes: None,
+        packet: Some(params.packet),
+        by: Some(ctx.client().to_owned()),
+    };
+    let mut desk = ctx.desk()?;
+    desk.handle(&id, Input::Respond(response), now())?;
+    Ok(PacketSubmitResult { checked, phase: desk.thread(&id)?.phase().to_wire() })
+}
+
+fn get(ctx: &Ctx, params: PacketGetParams) -> Result<PacketGetResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let wanted = params.sequence_id.map(SequenceId::new);
+    let view = ctx.desk()?.packet(&id, wanted.as_ref())?;
+    Ok(PacketGetResult {
+        checked: checked(&view.packet.text),
+        author: view.packet.author.to_wire(),
+        sequence_id: view.sequence.to_string(),
+        resume_state: view.packet.resume.to_wire(),
+        packet: view.packet.text,
+    })
+}
+
+fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let desk = ctx.desk()?;
+    let resume = packet::resume_state(&params.packet);
+    let packet = Packet { author: PacketAuthor::Agent, resume, text: params.packet };
+    let thread = desk.thread(&id)?;
+    let running = thread.sequence.as_ref().map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
+    let marker = sequence::marker(&running, Purpose::Handoff);
+    let text = format!("{}\n\n{marker}", desk.build_handoff(&id, &packet)?.trim_end());
+    Ok(HandoffBuildResult { text, marker })
+}

@@ -1,0 +1,71 @@
+//! `rawr/thread/*`.
+
+use super::{Ctx, Module, now, on};
+use crate::wire::{self, Fault, ToWire};
+use jsonrpsee::core::RegisterMethodError;
+use rawr_protocol::methods::{ThreadClose, ThreadGet, ThreadList, ThreadOpen};
+use rawr_protocol::{
+    BoundaryMark, Directive, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
+    ThreadListResult, ThreadOpenParams, ThreadOpenResult,
+};
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<ThreadOpen>(module, open)?;
+    on::<ThreadClose>(module, close)?;
+    on::<ThreadList>(module, list)?;
+    on::<ThreadGet>(module, get)
+}
+
+fn open(ctx: &Ctx, params: ThreadOpenParams) -> Result<ThreadOpenResult, Fault> {
+    let opening = wire::opening(params, ctx.client())?;
+    let id = opening.thread.clone();
+    let mut desk = ctx.desk()?;
+    desk.open(opening, now())?;
+    let thread = desk.thread(&id)?;
+    Ok(ThreadOpenResult {
+        thread_id: id.to_string(),
+        phase: thread.phase().to_wire(),
+        scratch_file: desk.scratch_file(&id)?,
+        percent_remaining: thread.percent_remaining().map(wire::percent),
+        pending_actions: wire::pending(thread),
+        owner: desk.is_owner(&id),
+    })
+}
+
+fn close(ctx: &Ctx, params: ThreadCloseParams) -> Result<Empty, Fault> {
+    ctx.desk()?.close(&wire::thread_id(&params.thread_id)?, now())?;
+    Ok(Empty {})
+}
+
+fn list(ctx: &Ctx, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
+    let threads = ctx.desk()?.list()?;
+    Ok(ThreadListResult { threads: threads.iter().map(wire::summary).collect() })
+}
+
+fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let desk = ctx.desk()?;
+    let thread = desk.thread(&id)?;
+    Ok(ThreadGetResult {
+        thread: wire::summary(&desk.summary_of_open(&id)?),
+        plan: wire::plan(thread),
+        guards: thread.guards.iter().map(wire::guard).collect(),
+        directives: thread
+            .directives
+            .iter()
+            .map(|directive| Directive { text: directive.text.clone(), pinned: directive.pinned })
+            .collect(),
+        boundaries: thread
+            .boundaries
+            .iter()
+            .map(|mark| BoundaryMark {
+                boundary: mark.boundary.to_wire(),
+                turn_id: mark.turn.as_ref().map(ToString::to_string),
+                spent_by: mark.spent_by.as_ref().map(ToString::to_string),
+            })
+            .collect(),
+        last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),
+        pending_actions: wire::pending(thread),
+        held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
+    })
+}

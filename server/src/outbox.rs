@@ -1,0 +1,72 @@
+//! The only way out: whole messages, in the order in which they were put in. Writing them is the connection's part.
+
+use rawr_protocol::Notification;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// Beyond this a client is taken to have stopped reading; it is told of nothing more until it reads again.
+const NOTIFICATION_LIMIT: usize = 8 << 20;
+
+#[derive(Debug, Clone, Default)]
+pub struct Outbox {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    filled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    messages: VecDeque<Box<[u8]>>,
+    bytes: usize,
+    dropped: u64,
+}
+
+impl Outbox {
+    /// For answers: each request gets one, whatever else.
+    pub fn send(&self, message: Box<[u8]>) {
+        let mut queue = self.queue();
+        queue.bytes += message.len();
+        queue.messages.push_back(message);
+        drop(queue);
+        self.shared.filled.notify_one();
+    }
+
+    /// A client that does not read loses notifications, never answers: it can ask for the state by request.
+    pub fn notify<N: Notification>(&self, params: &N::Params) {
+        let message = serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
+        if self.queue().bytes > NOTIFICATION_LIMIT {
+            self.queue().dropped += 1;
+            return;
+        }
+        self.send(message.to_string().into_bytes().into());
+    }
+
+    pub fn take(&self) -> Option<Box<[u8]>> {
+        let mut queue = self.queue();
+        let message = queue.messages.pop_front()?;
+        queue.bytes -= message.len();
+        if queue.messages.is_empty() && queue.dropped > 0 {
+            tracing::warn!(dropped = queue.dropped, "the client did not read; notifications were dropped");
+            queue.dropped = 0;
+        }
+        Some(message)
+    }
+
+    /// Bytes that wait to be written.
+    pub fn backlog(&self) -> usize {
+        self.queue().bytes
+    }
+
+    pub async fn filled(&self) {
+        self.shared.filled.notified().await;
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,69 @@
+//! From a method's name to its handler, through jsonrpsee's method table. A panic ends the request that caused it.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse, Methods};
+use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
+use jsonrpsee::Extensions;
+use rawr_protocol::{ErrorCode, ErrorData};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub struct Router {
+    methods: Methods,
+    /// Told after a panic, before anything else is handled.
+    panicked: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl std::fmt::Debug for Router {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Router").finish_non_exhaustive()
+    }
+}
+
+/// An answer, or the work that leads to one.
+pub enum Dispatched {
+    Done(MethodResponse),
+    Working(BoxFuture<'static, MethodResponse>),
+}
+
+impl Router {
+    pub fn new(methods: impl Into<Methods>, panicked: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { methods: methods.into(), panicked: Arc::new(panicked) }
+    }
+
+    pub fn dispatch(&self, method: &str, id: Id<'static>, params: Option<&str>) -> Dispatched {
+        let params = Params::new(params);
+        match self.methods.method(method) {
+            Some(MethodCallback::Sync(handler)) => {
+                let call = || handler(id.clone(), params, usize::MAX, Extensions::new());
+                Dispatched::Done(catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| self.panic_answer(id)))
+            }
+            Some(MethodCallback::Async(handler)) => {
+                let (router, handler) = (self.clone(), Arc::clone(handler));
+                let params = params.into_owned();
+                let work = async move {
+                    let call = async { handler(id.clone(), params, ConnectionId(0), usize::MAX, Extensions::new()).await };
+                    AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| router.panic_answer(id))
+                };
+                Dispatched::Working(work.boxed())
+            }
+            Some(MethodCallback::Subscription(_) | MethodCallback::Unsubscription(_)) | None => {
+                let hint = "rawr --help and openrpc.json name all methods";
+                Dispatched::Done(error(id, ErrorCode::MethodNotFound, format!("there is no method `{method}`"), hint))
+            }
+        }
+    }
+
+    fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
+        (self.panicked)();
+        let hint = "this is a defect; the log has more. Other requests are not affected";
+        error(id, ErrorCode::InternalError, "the request failed inside the sidecar".to_owned(), hint)
+    }
+}
+
+pub fn error(id: Id<'_>, code: ErrorCode, message: String, hint: &str) -> MethodResponse {
+    let data = ErrorData { hint: hint.to_owned(), ..ErrorData::default() };
+    MethodResponse::error(id, ErrorObjectOwned::owned(code.code(), message, Some(data)))
+}

@@ -1,0 +1,109 @@
+//! Threads on disk: `events.jsonl` is the truth, everything beside it can be rebuilt. This room reads and writes lines;
+//! what they mean is the core's business.
+//!
+//! Layout (design, section 6): `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
+//! `state.json` (a cache), `owner.lock`, and `quarantine.jsonl` where lines were unreadable.
+
+mod cache;
+#[cfg(debug_assertions)]
+mod fault;
+mod log;
+mod reader;
+
+pub use log::{OwnerLock, ThreadLog, Writing};
+pub use reader::{Damage, Replay, replay};
+
+use rawr_core::Thread;
+use rawr_core::units::ThreadId;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot {verb} {path}: {source}", path = path.display())]
+    Io { verb: &'static str, path: PathBuf, source: io::Error },
+    #[error("line {line} of {path} has format {found}, this release reads up to {known}", path = path.display())]
+    NewerFormat { path: PathBuf, line: u64, found: u16, known: u16 },
+    #[error("thread {thread} is owned by {holder}")]
+    OwnedElsewhere { thread: ThreadId, holder: String },
+}
+
+impl StoreError {
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } | Self::NewerFormat { path, .. } => Some(path),
+            Self::OwnedElsewhere { .. } => None,
+        }
+    }
+}
+
+/// Turns an I/O error into ours, with what was being done to which file.
+fn failed<'p>(verb: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
+    move |source| StoreError::Io { verb, path: path.to_owned(), source }
+}
+
+#[derive(Debug, Clone)]
+pub struct Store {
+    threads: PathBuf,
+}
+
+impl Store {
+    /// Nothing is created before a thread is opened: looking at an empty home leaves no trace.
+    pub fn new(home: &Path) -> Self {
+        Self { threads: home.join("rawr").join("auto_compaction").join("threads") }
+    }
+
+    pub fn folder(&self, thread: &ThreadId) -> PathBuf {
+        self.threads.join(thread.as_str())
+    }
+
+    /// All stored threads, in no order.
+    pub fn thread_ids(&self) -> Result<Vec<ThreadId>, StoreError> {
+        let entries = match fs::read_dir(&self.threads) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(failed("list", &self.threads))?,
+        };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed("list", &self.threads))?;
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().filter(|_| entry.path().join(EVENTS).is_file()) {
+                ids.push(ThreadId::new(name));
+            }
+        }
+        Ok(ids)
+    }
+
+    pub fn exists(&self, thread: &ThreadId) -> bool {
+        self.folder(thread).join(EVENTS).is_file()
+    }
+
+    /// Opens or creates a thread's log and replays what is in it.
+    pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
+        ThreadLog::open(self.folder(thread), thread)
+    }
+}
+
+const EVENTS: &str = "events.jsonl";
+const DECISIONS: &str = "decisions.jsonl";
+const STATE: &str = "state.json";
+const OWNER: &str = "owner.lock";
+const QUARANTINE: &str = "quarantine.jsonl";
+
+fn create_folder(path: &Path) -> Result<(), StoreError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create", path))
+}
+
+fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    options.read(true).create(true).mode(0o600);
+    if append { options.append(true) } else { options.write(true) };
+    options.open(path).map_err(failed("open", path))
+}
+
+/// A new file is only safe once its folder knows it.
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(failed("sync", path))
+}

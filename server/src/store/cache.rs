@@ -1,0 +1,64 @@
+//! `state.json`: the folded state up to a byte of the log. It saves time and carries no truth: whatever does not fit
+//! the log exactly is thrown away.
+
+use super::{STATE, StoreError, failed};
+use rawr_core::Thread;
+use rawr_core::units::stable_hash;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// A newer release may fold differently: it starts from the log.
+const RELEASE: &str = env!("CARGO_PKG_VERSION");
+const TAIL: u64 = 512;
+
+#[derive(Serialize, Deserialize)]
+pub struct Cache {
+    release: String,
+    /// The state covers the log up to this byte.
+    pub bytes: u64,
+    pub lines: u64,
+    /// Of the last bytes before it.
+    tail: u64,
+    pub thread: Thread,
+}
+
+pub fn load(folder: &Path, log: &mut File) -> Option<Cache> {
+    let text = std::fs::read(folder.join(STATE)).ok()?;
+    let cache: Cache = serde_json::from_slice(&text).ok()?;
+    let fits = cache.release == RELEASE && tail_hash(log, cache.bytes).ok()? == Some(cache.tail);
+    fits.then_some(cache)
+}
+
+pub fn save(
+    folder: &Path,
+    log: &mut File,
+    bytes: u64,
+    lines: u64,
+    thread: &Thread,
+) -> Result<(), StoreError> {
+    let path = folder.join(STATE);
+    let Some(tail) = tail_hash(log, bytes).map_err(failed("read", &path))? else { return Ok(()) };
+    let cache = Cache { release: RELEASE.to_owned(), bytes, lines, tail, thread: thread.clone() };
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer(&mut file, &cache)?;
+        file.flush()?;
+        file.persist(&path)?;
+        Ok(())
+    };
+    write().map_err(failed("write", &path))
+}
+
+/// `None` where the log is shorter than that.
+fn tail_hash(log: &mut File, end: u64) -> std::io::Result<Option<u64>> {
+    if log.metadata()?.len() < end {
+        return Ok(None);
+    }
+    let start = end.saturating_sub(TAIL);
+    log.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    Read::by_ref(log).take(end - start).read_to_end(&mut bytes)?;
+    Ok(Some(stable_hash(&String::from_utf8_lossy(&bytes))))
+}

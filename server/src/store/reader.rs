@@ -1,0 +1,94 @@
+//! From lines to records: a torn tail and unreadable lines are found and told, never silently skipped.
+
+use super::{StoreError, failed};
+use rawr_core::event::{FORMAT, Record};
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+const BLOCK: usize = 1 << 18;
+
+/// What a replay met.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replay {
+    pub records: u64,
+    /// Where the last whole line ends.
+    pub bytes: u64,
+    pub damage: Vec<Damage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Damage {
+    /// The last line was not written to its end; it was cut off.
+    TornTail { line: u64, bytes: u64 },
+    /// A line in the middle cannot be read; it stays in the file and was set aside.
+    Unreadable { line: u64, reason: String, text: String },
+}
+
+/// Reads records from `start` on and hands each to `each`. Constant memory, whatever the length of the log.
+/// `first_line` is the number of the line at `start`, for messages.
+pub fn replay(
+    file: &mut File,
+    path: &Path,
+    start: u64,
+    first_line: u64,
+    mut each: impl FnMut(Record),
+) -> Result<Replay, StoreError> {
+    let mut replay = Replay { bytes: start, ..Replay::default() };
+    let mut line_number = first_line;
+    let mut pending: Vec<u8> = Vec::with_capacity(BLOCK * 2);
+    file.seek(SeekFrom::Start(start)).map_err(failed("read", path))?;
+    loop {
+        let read = Read::by_ref(file).take(BLOCK as u64).read_to_end(&mut pending).map_err(failed("read", path))?;
+        let mut from = 0;
+        while let Some(length) = newline(&pending[from..]) {
+            let line = &pending[from..from + length];
+            match parse(line) {
+                Ok(record) if record.v <= FORMAT => {
+                    replay.records += 1;
+                    each(record);
+                }
+                Ok(Record { v, .. }) | Err(Unreadable::Newer(v)) => {
+                    let path = path.to_owned();
+                    return Err(StoreError::NewerFormat { path, line: line_number, found: v, known: FORMAT });
+                }
+                Err(Unreadable::Broken(reason)) => {
+                    let text = String::from_utf8_lossy(line).into_owned();
+                    replay.damage.push(Damage::Unreadable { line: line_number, reason, text });
+                }
+            }
+            from += length + 1;
+            line_number += 1;
+        }
+        replay.bytes += from as u64;
+        pending.drain(..from);
+        if read == 0 {
+            break;
+        }
+    }
+    if !pending.is_empty() {
+        replay.damage.push(Damage::TornTail { line: line_number, bytes: pending.len() as u64 });
+    }
+    Ok(replay)
+}
+
+fn newline(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(b'\n', bytes)
+}
+
+enum Unreadable {
+    Newer(u16),
+    Broken(String),
+}
+
+fn parse(line: &[u8]) -> Result<Record, Unreadable> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u16,
+    }
+    serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Version>(line) {
+        Ok(Version { v }) if v > FORMAT => Unreadable::Newer(v),
+        _ => Unreadable::Broken(error.to_string()),
+    })
+}

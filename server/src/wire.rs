@@ -1,0 +1,255 @@
+//! Between the protocol and the core: names, ids and payloads, converted in one place. Nothing is decided here.
+
+mod fault;
+mod to_wire;
+
+pub use fault::Fault;
+pub use to_wire::{
+    action, boundaries, compaction_update, decision, guard, heads_up, last_compaction, pending, percent, plan,
+    problem, summary, thread_changed, verdict,
+};
+
+use crate::desk::{Opening, Role};
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{self, Event, HostInfo, Usage};
+use rawr_core::machine::{Input, InputKind, Response, ShellCommand};
+use rawr_core::signal::plan::PlanStep;
+use rawr_core::units::{ActionId, CallId, InputId, SequenceId, ThreadId, Tokens, TurnId};
+use rawr_protocol as wire;
+
+/// The same vocabulary on both sides.
+pub trait ToWire {
+    type Wire;
+    fn to_wire(self) -> Self::Wire;
+}
+
+pub trait ToCore {
+    type Core;
+    fn to_core(self) -> Self::Core;
+}
+
+macro_rules! same_names {
+    ($($core:path = $wire:path { $($name:ident),* $(,)? })*) => {$(
+        impl ToWire for $core {
+            type Wire = $wire;
+            fn to_wire(self) -> $wire {
+                match self { $(<$core>::$name => <$wire>::$name,)* }
+            }
+        }
+
+        impl ToCore for $wire {
+            type Core = $core;
+            fn to_core(self) -> $core {
+                match self { $(<$wire>::$name => <$core>::$name,)* }
+            }
+        }
+    )*};
+}
+
+same_names! {
+    rawr_core::policy::Tier = wire::Tier { Early, Ready, Asap, Emergency }
+    rawr_core::boundary::Boundary = wire::Boundary {
+        Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone, TopicShift, ConcludingThought, TurnComplete,
+    }
+    event::Phase = wire::Phase {
+        Idle, AwaitingJudgment, AwaitingApproval, Deferred, AwaitingHeadsUp, AwaitingScratchWrite, AwaitingPacket,
+        Compacting, AwaitingHandoff,
+    }
+    rawr_core::assess::Gate = wire::Gate {
+        Feature, Pressure, Origin, ModeOfHost, Guard, Breaker, Rearm, Cooldown, Boundary, WeakBoundary, SemanticBreak,
+        ActiveWork, PacketWorth, Judgment, Mode,
+    }
+    rawr_core::assess::GateOutcome = wire::GateOutcome { Pass, Fail, Bypassed, NotReached }
+    event::Entrance = wire::Entrance { TurnComplete, Preflight, MidTurn, Inline }
+    event::Purpose = wire::Purpose { HeadsUp, ScratchWrite, PacketRequest, Handoff }
+    rawr_core::policy::PacketAuthor = wire::PacketAuthor { Agent, Watcher, Person }
+    event::Resume = wire::ResumeState { Working, WaitingForUser, Done }
+    rawr_core::signal::plan::StepStatus = wire::StepStatus { Pending, InProgress, Completed }
+    event::CompactionOrigin = wire::CompactionOrigin { Rawr, Host, User }
+    event::CompactionStatus = wire::CompactionReportStatus { Started, Completed, Failed }
+    event::Origin = wire::TurnOrigin { User, Synthetic, Host }
+    event::TurnStatus = wire::TurnStatus { Completed, Interrupted, Failed }
+    event::ActionStatus = wire::ActionStatus { Accepted, Completed, Failed }
+    event::Choice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
+    event::Outcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
+    event::ItemRole = wire::ItemRole { Handoff, Input }
+    rawr_core::machine::Stage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged }
+    InputKind = wire::InputKind { Message, LocalCommand }
+}
+
+/// Ids from outside become names of folders: each is checked where it comes in.
+pub fn thread_id(id: &str) -> Result<ThreadId, Fault> {
+    checked("threadId", id).map(ThreadId::new)
+}
+
+fn turn_id(id: &str) -> Result<TurnId, Fault> {
+    checked("turnId", id).map(TurnId::new)
+}
+
+pub fn input_id(id: &str) -> Result<InputId, Fault> {
+    checked("inputId", id).map(InputId::new)
+}
+
+pub fn action_id(id: &str) -> Result<ActionId, Fault> {
+    checked("actionId", id).map(ActionId::new)
+}
+
+fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, Fault> {
+    wire::check_id(id).map(|()| id).map_err(|problem| Fault::bad_field(field, format!("{field} {problem}")))
+}
+
+pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, Fault> {
+    let can = params.host.capabilities;
+    Ok(Opening {
+        thread: thread_id(&params.thread_id)?,
+        cwd: params.cwd,
+        role: match params.role {
+            wire::Role::Owner => Role::Owner,
+            wire::Role::Observer => Role::Observer,
+        },
+        holder: format!("{} for {}", client, params.host.name),
+        host: HostInfo {
+            name: params.host.name,
+            version: params.host.version,
+            can: event::Capabilities {
+                inject_turn: can.inject_turn,
+                steer: can.steer,
+                sample: can.sample,
+                queue: can.queue,
+                compact: can.compact,
+                mid_turn_compact: can.mid_turn_compact,
+                inject_items: can.inject_items,
+                judge: can.judge,
+            },
+        },
+        model: params.model,
+        window: params.context_window.map(Tokens),
+        baseline: Tokens(params.baseline_tokens),
+        agent: match params.session_source {
+            Some(wire::SessionSource::Subagent { name }) => Some(name),
+            Some(wire::SessionSource::User) | None => None,
+        },
+    })
+}
+
+pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, Fault> {
+    let action = params.action_id.as_deref().map(action_id).transpose()?;
+    Ok(Input::Saw(Event::TurnStarted(event::TurnStarted {
+        turn: turn_id(&params.turn_id)?,
+        origin: params.origin.to_core(),
+        action,
+        text: params.text,
+    })))
+}
+
+pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, Fault> {
+    Ok(Input::Saw(Event::UsageReported(event::UsageReported {
+        turn: turn_id(&params.turn_id)?,
+        usage: usage(&params.usage),
+        window: params.context_window.map(Tokens),
+        needs_follow_up: params.needs_follow_up.unwrap_or(false),
+    })))
+}
+
+pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, Fault> {
+    Ok(Input::Saw(Event::TurnCompleted(event::TurnCompleted {
+        turn: turn_id(&params.turn_id)?,
+        status: params.status.to_core(),
+        last_message: params.last_agent_message,
+        usage: params.usage.as_ref().map(usage),
+        queued_inputs: u32::try_from(params.queued_inputs.unwrap_or(0)).unwrap_or(u32::MAX),
+        review_mode: params.review_mode.unwrap_or(false),
+        boundaries: Boundaries::NONE,
+    })))
+}
+
+fn usage(usage: &wire::TokenUsage) -> Usage {
+    Usage {
+        context: Tokens(usage.context_tokens),
+        input: usage.input_tokens.map(Tokens),
+        cached: usage.cached_input_tokens.map(Tokens),
+        output: usage.output_tokens.map(Tokens),
+        reasoning: usage.reasoning_tokens.map(Tokens),
+    }
+}
+
+pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> {
+    let turn = turn.map(turn_id).transpose()?;
+    let call = |id: &str| checked("callId", id).map(CallId::new);
+    Ok(Input::Saw(match signal {
+        wire::Signal::CommandFinished { command, exit_code, cwd: _ } => {
+            let command = match command {
+                wire::CommandLine::Line(line) => ShellCommand::Line(line),
+                wire::CommandLine::Words(words) => ShellCommand::Words(words),
+            };
+            return Ok(Input::Command { turn, command, exit_code });
+        }
+        wire::Signal::PlanUpdated { steps, explanation } => Event::PlanUpdated(event::PlanUpdated {
+            turn,
+            steps: steps.into_iter().map(|s| PlanStep { step: s.step, status: s.status.to_core() }).collect(),
+            explanation,
+            boundaries: Boundaries::NONE,
+        }),
+        wire::Signal::Commit { hash, subject } => Event::CommitMade(event::CommitMade { turn, hash, subject }),
+        wire::Signal::PrCheckpoint { action, url } => {
+            Event::PrCheckpoint(event::PrCheckpoint { turn, action, url })
+        }
+        wire::Signal::BranchChanged { branch } => Event::BranchChanged(event::BranchChanged { branch }),
+        wire::Signal::ToolStarted { call_id, name } => {
+            Event::ToolStarted(event::ToolStarted { call: call(&call_id)?, name })
+        }
+        wire::Signal::ToolFinished { call_id } => {
+            Event::ToolFinished(event::ToolFinished { call: call(&call_id)? })
+        }
+        wire::Signal::PhaseBoundary { label } => Event::PhaseEnded(event::PhaseEnded { turn, label }),
+        wire::Signal::Directive { text, pinned } => {
+            Event::DirectiveGiven(event::DirectiveGiven { text, pinned })
+        }
+    }))
+}
+
+pub fn action_report(params: wire::ActionReportParams) -> Result<Input, Fault> {
+    let turn = params.turn_id.as_deref().map(turn_id).transpose()?;
+    Ok(Input::Saw(Event::ActionReported(event::ActionReported {
+        action: action_id(&params.action_id)?,
+        status: params.status.to_core(),
+        turn,
+        text: params.text,
+        error: params.error,
+    })))
+}
+
+pub fn compaction_report(params: wire::CompactionReportParams) -> Result<Input, Fault> {
+    let action = params.action_id.as_deref().map(action_id).transpose()?;
+    Ok(Input::Saw(Event::CompactionReported(event::CompactionReported {
+        status: params.status.to_core(),
+        origin: params.origin.to_core(),
+        action,
+        tokens_before: params.tokens_before.map(Tokens),
+        tokens_after: params.tokens_after.map(Tokens),
+        error: params.error,
+    })))
+}
+
+pub fn response(params: wire::SequenceRespondParams, client: &str) -> Input {
+    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Input::Respond(Response {
+        choice: params.choice.to_core(),
+        sequence: params.sequence_id.map(SequenceId::new),
+        turns: params.turns.map(small),
+        minutes: params.minutes.map(small),
+        packet: params.packet,
+        by: Some(client.to_owned()),
+    })
+}
+
+pub fn until(until: &wire::Until) -> event::Until {
+    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    match until {
+        wire::Until::Turns { turns } => event::Until::Turns(small(*turns)),
+        wire::Until::Minutes { minutes } => event::Until::Minutes(small(*minutes)),
+        wire::Until::NextCommit => event::Until::NextCommit,
+        wire::Until::TestsPass => event::Until::TestsPass,
+        wire::Until::Released => event::Until::Released,
+    }
+}

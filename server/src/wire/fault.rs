@@ -1,0 +1,96 @@
+//! Errors as the wire has them: a code, a sentence, and `data` that names the field, the thread or the file, and what
+//! to do.
+
+use crate::desk::DeskError;
+use crate::store::StoreError;
+use jsonrpsee::types::ErrorObjectOwned;
+use rawr_core::Refusal;
+use rawr_protocol::{ErrorCode, ErrorData};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub code: ErrorCode,
+    pub message: String,
+    pub data: ErrorData,
+}
+
+impl Fault {
+    pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: ErrorData { hint: hint.into(), ..ErrorData::default() } }
+    }
+
+    pub fn bad_field(field: &str, message: impl Into<String>) -> Self {
+        let mut fault = Self::new(ErrorCode::InvalidParams, message, format!("correct `{field}`"));
+        fault.data.field = Some(field.to_owned());
+        fault
+    }
+
+    /// Params that do not fit. A field that is missing is named by the sentence only.
+    pub fn bad_params(path: &str, error: &serde_json::Error) -> Self {
+        let message = error.to_string();
+        let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+        let field = match (path, missing) {
+            (".", missing) => missing.map(str::to_owned),
+            (path, None) => Some(path.to_owned()),
+            (path, Some(missing)) => Some(format!("{path}.{missing}")),
+        };
+        let mut fault = Self::new(ErrorCode::InvalidParams, message, "see the method's params in schema.json");
+        fault.data.field = field;
+        fault
+    }
+}
+
+impl From<Fault> for ErrorObjectOwned {
+    fn from(fault: Fault) -> Self {
+        Self::owned(fault.code.code(), fault.message, Some(fault.data))
+    }
+}
+
+impl From<DeskError> for Fault {
+    fn from(error: DeskError) -> Self {
+        let (code, hint) = advice(&error);
+        let mut fault = Self::new(code, error.to_string(), hint);
+        match &error {
+            DeskError::UnknownThread(id)
+            | DeskError::NotOwner(id)
+            | DeskError::Refused(id, _)
+            | DeskError::NoPacket(id)
+            | DeskError::Store(StoreError::OwnedElsewhere { thread: id, .. }) => {
+                fault.data.thread_id = Some(id.to_string());
+            }
+            DeskError::Store(store) => fault.data.file = store.path().map(|path| path.display().to_string()),
+            DeskError::Notes { path, .. } => fault.data.file = Some(path.display().to_string()),
+            DeskError::UnknownName { .. } => {}
+        }
+        fault
+    }
+}
+
+const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
+    match error {
+        DeskError::UnknownThread(_) => (ErrorCode::UnknownThread, "call rawr/thread/open first"),
+        DeskError::NotOwner(_) => (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it"),
+        DeskError::Store(StoreError::OwnedElsewhere { .. }) => {
+            (ErrorCode::OwnedElsewhere, "end the other host, or open the thread with role `observer`")
+        }
+        DeskError::Store(StoreError::NewerFormat { .. }) => {
+            (ErrorCode::StoreFailed, "a newer rawr wrote this thread: update this one")
+        }
+        DeskError::Store(StoreError::Io { .. }) => {
+            (ErrorCode::StoreFailed, "nothing was recorded; make the folder writable or free some space, then repeat")
+        }
+        DeskError::Refused(_, refusal) => match refusal {
+            Refusal::UnknownAction(_) => (ErrorCode::UnknownAction, "report only actions that were asked for"),
+            Refusal::UnknownGuard(_) => (ErrorCode::UnknownName, "rawr/guard/list shows the active guards"),
+            Refusal::UnknownInput(_) => (ErrorCode::UnknownName, "rawr/input/queued shows the held messages"),
+            Refusal::NoSequence | Refusal::OtherSequence(_) => {
+                (ErrorCode::NoSequence, "rawr/thread/get shows what is running")
+            }
+            Refusal::NotNow(_) => (ErrorCode::NotNow, "wait for rawr/thread/changed"),
+            Refusal::PacketMissing => (ErrorCode::InvalidParams, "give the packet's text in `packet`"),
+        },
+        DeskError::UnknownName { .. } => (ErrorCode::UnknownName, "list what there is first"),
+        DeskError::NoPacket(_) => (ErrorCode::NoSequence, "a packet exists once a sequence has taken one"),
+        DeskError::Notes { .. } => (ErrorCode::StoreFailed, "look at the file and its folder"),
+    }
+}

@@ -1,0 +1,240 @@
+//! From the core to the payloads.
+
+use super::ToWire;
+use crate::desk::Summary;
+use crate::problem::{self, Severity};
+use rawr_core::assess::Decision;
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{self, CompactionReported, CompactionStatus, Trigger, Until};
+use rawr_core::machine::{HeadsUp, Stage};
+use rawr_core::policy::{PacketAuthor, Policy};
+use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
+use rawr_core::units::{Percent, SequenceId, Timestamp};
+use rawr_protocol as wire;
+
+pub fn boundaries(set: Boundaries) -> Vec<wire::Boundary> {
+    set.iter().map(ToWire::to_wire).collect()
+}
+
+pub const fn percent(percent: Percent) -> u8 {
+    percent.0
+}
+
+pub fn verdict(decision: &Decision) -> wire::Verdict {
+    wire::Verdict {
+        decision_id: decision.id.to_string(),
+        outcome: decision.outcome.to_wire(),
+        tier: decision.tier.map(ToWire::to_wire),
+        percent_remaining: decision.percent.map(percent),
+        reason: decision.reason.clone(),
+        sequence_id: decision.sequence.as_ref().map(SequenceId::to_string),
+    }
+}
+
+pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
+    let verdict = verdict(decision);
+    let trigger = decision.sequence.as_ref().zip(decision.tier).zip(decision.percent).map(|((sequence, tier), left)| {
+        let (entrance, boundaries) = (decision.entrance, decision.boundaries);
+        trigger(&Trigger::Rawr { entrance, tier, percent: left, boundaries }, sequence, author)
+    });
+    wire::Decision {
+        decision_id: verdict.decision_id,
+        outcome: verdict.outcome,
+        tier: verdict.tier,
+        percent_remaining: verdict.percent_remaining,
+        reason: verdict.reason,
+        sequence_id: verdict.sequence_id,
+        at_ms: decision.at.0,
+        trigger,
+        entrance: decision.entrance.to_wire(),
+        gates: decision
+            .gates
+            .iter()
+            .map(|result| wire::GateResult {
+                gate: result.gate.to_wire(),
+                outcome: result.outcome.to_wire(),
+                evidence: result.evidence.clone(),
+            })
+            .collect(),
+        would_fire_if: decision.would_fire_if.clone(),
+    }
+}
+
+fn trigger(trigger: &Trigger, sequence: &SequenceId, author: PacketAuthor) -> wire::CompactionTrigger {
+    match trigger {
+        Trigger::Rawr { entrance, tier, percent, boundaries: set } => wire::CompactionTrigger::Rawr {
+            entrance: entrance.to_wire(),
+            tier: tier.to_wire(),
+            percent_remaining: percent.0,
+            boundaries: boundaries(*set),
+            packet_author: author.to_wire(),
+            sequence_id: sequence.to_string(),
+        },
+        Trigger::Host => wire::CompactionTrigger::Host,
+        Trigger::User => wire::CompactionTrigger::User,
+    }
+}
+
+pub fn action(issued: &Issued) -> wire::Action {
+    match &issued.kind {
+        event::Action::InjectTurn { purpose, text, marker } => wire::Action::InjectTurn {
+            purpose: purpose.to_wire(),
+            text: text.clone(),
+            marker: marker.clone(),
+            via_steer: false,
+        },
+        event::Action::Compact { trigger: cause, author, settings } => wire::Action::Compact {
+            trigger: trigger(cause, &issued.sequence, *author),
+            model: settings.model.clone(),
+            reasoning_effort: settings.reasoning_effort.clone(),
+            verbosity: settings.verbosity.clone(),
+        },
+        event::Action::DeliverInput { input, items } => wire::Action::DeliverInput {
+            input_id: input.to_string(),
+            items: items
+                .iter()
+                .map(|item| wire::InputItem { role: item.role.to_wire(), text: item.text.clone() })
+                .collect(),
+        },
+    }
+}
+
+pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
+    thread
+        .pending_actions()
+        .map(|issued| wire::PendingAction {
+            action_id: issued.id.to_string(),
+            sequence_id: issued.sequence.to_string(),
+            action: action(issued),
+        })
+        .collect()
+}
+
+pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
+    thread.plan.iter().map(|s| wire::PlanStep { step: s.step.clone(), status: s.status.to_wire() }).collect()
+}
+
+pub fn guard(guard: &Guard) -> wire::Guard {
+    wire::Guard {
+        guard_id: guard.id.to_string(),
+        until: match guard.until {
+            Until::Turns(turns) => wire::Until::Turns { turns: turns.into() },
+            Until::Minutes(minutes) => wire::Until::Minutes { minutes: minutes.into() },
+            Until::NextCommit => wire::Until::NextCommit,
+            Until::TestsPass => wire::Until::TestsPass,
+            Until::Released => wire::Until::Released,
+        },
+        note: guard.note.clone(),
+        set_at_ms: guard.set_at.0,
+        set_by: guard.by.clone(),
+    }
+}
+
+pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
+    wire::LastCompaction {
+        at_ms: last.at.0,
+        origin: last.origin.to_wire(),
+        sequence_id: last.sequence.as_ref().map(SequenceId::to_string),
+        trigger: last
+            .trigger
+            .as_ref()
+            .zip(last.sequence.as_ref())
+            .map(|(cause, sequence)| trigger(cause, sequence, last.author.unwrap_or(PacketAuthor::Agent))),
+        tokens_before: last.before.map(|tokens| tokens.0),
+        tokens_after: last.after.map(|tokens| tokens.0),
+    }
+}
+
+pub fn thread_changed(thread: &Thread, policy: &Policy, now: Timestamp) -> wire::ThreadChangedNotification {
+    let left = thread.percent_remaining();
+    let active = |guard: &&Guard| guard.is_active(thread.turns_ended, now);
+    wire::ThreadChangedNotification {
+        thread_id: thread.id.to_string(),
+        phase: thread.phase().to_wire(),
+        tier: left.and_then(|left| policy.tiers.pick(left)).map(ToWire::to_wire),
+        percent_remaining: left.map(percent),
+        sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        guards: thread.guards.iter().filter(active).map(guard).collect(),
+        last_compaction: thread.last_compaction.as_ref().map(last_compaction),
+    }
+}
+
+/// What the person may do about it. A recommendation names the sequence that would be.
+pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNotification {
+    use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
+    wire::SequenceHeadsUpNotification {
+        thread_id: thread.id.to_string(),
+        sequence_id: heads_up.sequence.clone().unwrap_or_else(|| thread.next_sequence_id()).to_string(),
+        stage: heads_up.stage.to_wire(),
+        tier: heads_up.tier.map(ToWire::to_wire),
+        percent_remaining: heads_up.percent.map(percent),
+        reason: heads_up.reason.clone(),
+        boundaries: boundaries(heads_up.boundaries),
+        packet_author: heads_up.author.to_wire(),
+        choices: match heads_up.stage {
+            Stage::WillCompact => vec![Snooze, Cancel, EditPacket],
+            Stage::AwaitingApproval => vec![Approve, Snooze, Cancel, EditPacket],
+            Stage::Recommended | Stage::Tagged => vec![CompactNow, Snooze],
+        },
+        deadline_at_ms: heads_up.deadline.map(|at| at.0),
+    }
+}
+
+pub fn compaction_update(
+    thread: &Thread,
+    report: &CompactionReported,
+    sequence: Option<&SequenceId>,
+    cause: Option<&Trigger>,
+) -> wire::CompactionUpdateNotification {
+    let author = thread.last_packet.as_ref().map_or(PacketAuthor::Agent, |last| last.packet.author);
+    let before = thread.last_compaction.as_ref().and_then(|last| last.before);
+    let completed = report.status == CompactionStatus::Completed;
+    wire::CompactionUpdateNotification {
+        thread_id: thread.id.to_string(),
+        sequence_id: sequence.map(SequenceId::to_string),
+        status: match report.status {
+            CompactionStatus::Started => wire::CompactionStatus::InProgress,
+            CompactionStatus::Completed => wire::CompactionStatus::Completed,
+            CompactionStatus::Failed => wire::CompactionStatus::Failed,
+        },
+        origin: report.origin.to_wire(),
+        trigger: cause.zip(sequence).map(|(cause, sequence)| trigger(cause, sequence, author)),
+        tokens_before: report.tokens_before.or(before.filter(|_| completed)).map(|tokens| tokens.0),
+        tokens_after: report.tokens_after.map(|tokens| tokens.0),
+        error: report.error.clone(),
+    }
+}
+
+pub fn summary(summary: &Summary) -> wire::ThreadSummary {
+    wire::ThreadSummary {
+        thread_id: summary.thread.to_string(),
+        cwd: summary.cwd.clone(),
+        phase: summary.phase.to_wire(),
+        tier: summary.tier.map(ToWire::to_wire),
+        percent_remaining: summary.percent.map(percent),
+        updated_at_ms: summary.updated_at.0,
+        open: summary.open,
+    }
+}
+
+/// A span in bytes becomes lines and columns where the file can still be read.
+pub fn problem(problem: &problem::Problem) -> wire::Problem {
+    let source = problem.file.as_deref().and_then(|file| std::fs::read_to_string(file).ok());
+    let place = |at: problem::Position| wire::Position { line: at.line.into(), character: at.character.into() };
+    let range = source.as_deref().zip(problem.span.as_ref()).map(|(source, span)| {
+        let range = problem::positions(source, span);
+        wire::Range { start: place(range.start), end: place(range.end) }
+    });
+    wire::Problem {
+        code: problem.code.to_owned(),
+        severity: match problem.severity {
+            Severity::Error => wire::Severity::Error,
+            Severity::Warning => wire::Severity::Warning,
+            Severity::Hint => wire::Severity::Hint,
+        },
+        message: problem.message.clone(),
+        file: problem.file.as_ref().map(|file| file.display().to_string()),
+        range,
+        help: problem.help.clone(),
+    }
+}
