@@ -1,1 +1,196 @@
-//! What the driver needs of an agent host. It knows nothing of rawr's policy.
+//! What the driver needs of an agent host, in one vocabulary for all hosts. It knows nothing of rawr's policy.
+
+pub mod codex;
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use rawr_protocol::{CompactionOrigin, Host as HostInfo, PlanStep, TokenUsage, TurnStatus};
+use serde_json::Value;
+
+/// One agent program with one conversation.
+///
+/// Requests are not to be dropped before they resolve; [`next_event`](Host::next_event) may be, at any time, and
+/// loses nothing. A host makes progress only while one of them is awaited.
+pub trait Host {
+    /// The conversation.
+    fn thread(&self) -> &HostThread;
+
+    /// Starts a turn of one user message, whose items stay apart. Returns the turn's id. Refused while a turn runs.
+    fn start_turn(
+        &mut self,
+        items: &[&str],
+    ) -> impl Future<Output = Result<String, HostError>> + Send;
+
+    /// Adds a text to the running turn. Returns the turn's id.
+    fn steer(&mut self, text: &str) -> impl Future<Output = Result<String, HostError>> + Send;
+
+    /// Asks for a compaction; events tell how it goes. Refused while a turn runs.
+    fn compact(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// Stops the running turn, or the running compaction.
+    fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// Asks the model about the conversation, outside of it; [`HostEvent::Answered`] brings the answer. The question's
+    /// text is all that is used of it.
+    fn sample(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// Asks the host's model a question that stands alone; [`HostEvent::Answered`] brings the answer.
+    fn judge(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// What happens next. Waits for ever while nothing does; after [`HostEvent::Gone`] it repeats that.
+    fn next_event(&mut self) -> impl Future<Output = HostEvent> + Send;
+
+    /// Ends the host in an orderly way.
+    fn close(self) -> impl Future<Output = ()> + Send;
+}
+
+/// The conversation that a host runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostThread {
+    /// The host's name for it.
+    pub thread_id: String,
+    pub cwd: PathBuf,
+    /// The program, and what this adapter can make it do.
+    pub host: HostInfo,
+    pub model: Option<String>,
+    /// Unknown until the host has told it, with its first usage at the latest.
+    pub context_window: Option<u64>,
+    /// What the host itself takes off both sides before it shows a percentage.
+    pub baseline_tokens: u64,
+}
+
+/// A question to a model, outside the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The driver's name for it; the answer bears it.
+    pub request_id: String,
+    /// What the model is, instead of the agent.
+    pub instructions: String,
+    pub text: String,
+    /// JSON Schema that the answer keeps to.
+    pub output_schema: Value,
+}
+
+/// What a host tells the driver. Turn ids are the host's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostEvent {
+    TurnStarted {
+        turn_id: String,
+        kind: TurnKind,
+    },
+    AgentMessage {
+        turn_id: String,
+        text: String,
+    },
+    /// A sampling request ended. Never what a compaction itself used.
+    Usage {
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
+        /// Whether the agent is about to sample again in this turn.
+        needs_follow_up: bool,
+    },
+    /// The whole plan as it stands.
+    PlanUpdated {
+        turn_id: String,
+        steps: Vec<PlanStep>,
+        explanation: Option<String>,
+    },
+    ToolStarted {
+        turn_id: String,
+        call_id: String,
+        name: String,
+    },
+    /// May come after the end of its turn: agents leave commands running.
+    ToolFinished {
+        turn_id: String,
+        call_id: String,
+    },
+    /// A shell command ended; it comes right before its `ToolFinished`.
+    CommandFinished {
+        turn_id: String,
+        /// As the host puts it, shell wrapper included.
+        command: String,
+        exit_code: i64,
+        cwd: String,
+    },
+    ReviewEntered {
+        turn_id: String,
+    },
+    ReviewLeft {
+        turn_id: String,
+    },
+    TurnCompleted {
+        turn_id: String,
+        status: TurnStatus,
+        last_agent_message: Option<String>,
+        error: Option<String>,
+    },
+    CompactionStarted {
+        turn_id: String,
+        origin: CompactionOrigin,
+    },
+    /// The history is rewritten. Of a compaction that was asked for, its turn's `TurnCompleted` comes right after this.
+    CompactionCompleted {
+        turn_id: String,
+        origin: CompactionOrigin,
+        /// The host's estimate of the new history.
+        tokens_after: Option<u64>,
+    },
+    /// The history is as it was.
+    CompactionFailed {
+        turn_id: String,
+        origin: CompactionOrigin,
+        error: String,
+    },
+    /// The answer to a [`Question`], or why there is none.
+    Answered {
+        request_id: String,
+        answer: Result<String, String>,
+    },
+    /// Something that a person should read.
+    Notice(String),
+    /// The host has ended. Nothing but this comes any more.
+    Gone {
+        reason: String,
+    },
+}
+
+/// Who a turn belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnKind {
+    /// Started by [`Host::start_turn`].
+    Asked,
+    /// The compaction asked for by [`Host::compact`].
+    Compaction,
+    /// The host's own, or another client's.
+    Host,
+}
+
+/// Why a host did not do as it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error(
+        "no `codex` in the PATH: install it with `npm install -g @openai/codex`, or say where it is with `--codex PATH`"
+    )]
+    CodexNotFound,
+    #[error("{} is not a program that can be run: name the Codex binary with `--codex PATH`", .path.display())]
+    NotAProgram { path: PathBuf },
+    #[error("{} cannot be started: {source}", .path.display())]
+    NotStarted { path: PathBuf, source: std::io::Error },
+    #[error("the host did not do {method}: {message}")]
+    Refused { method: &'static str, message: String },
+    #[error("the host is busy with a turn")]
+    Busy,
+    #[error("no turn is running")]
+    NoTurn,
+    #[error("this host cannot {what}")]
+    Unable { what: &'static str },
+    #[error("the host did not answer {method} within {seconds} s")]
+    Silent { method: &'static str, seconds: u64 },
+    #[error("the host's answer to {method} is not understood: {source}")]
+    NotUnderstood { method: &'static str, source: serde_json::Error },
+    #[error("{reason}")]
+    Gone { reason: String },
+}

@@ -1,0 +1,351 @@
+//! The real Codex as a host: its own `codex app-server` process, spoken to over stdio. It decides nothing about compaction.
+
+mod asides;
+mod connection;
+mod find;
+mod message;
+mod probe;
+mod requests;
+mod turns;
+mod wire;
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use find::{find_codex, version};
+pub use probe::{CodexProbe, probe};
+use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use self::asides::Asides;
+use self::connection::{Arrived, Connection};
+use self::message::{Incoming, Note, Status};
+use self::turns::Turns;
+use super::{Host, HostError, HostEvent, HostThread, Question};
+
+/// How Codex is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodexSettings {
+    pub binary: PathBuf,
+    pub cwd: PathBuf,
+    /// Codex's configured one if absent.
+    pub model: Option<String>,
+    /// Codex's configured one if absent.
+    pub sandbox: Option<Sandbox>,
+    /// Further `-c key=value` settings; they give way to rawr's own.
+    pub overrides: Vec<String>,
+    /// Set beside the environment that rawr itself runs in.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// What Codex's tools may touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sandbox {
+    ReadOnly,
+    WorkspaceWrite,
+    DangerFullAccess,
+}
+
+/// Codex has no switch for its own compaction. These leave it only what it does when the window is full.
+const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
+    "model_auto_compact_token_limit=9223372036854775807",
+    "model_auto_compact_token_limit_scope=\"body_after_prefix\"",
+    "model_post_turn_compact_threshold_percent=0",
+];
+
+/// What Codex's own status line takes off both sides; with it rawr and Codex show the same percentage.
+const BASELINE_TOKENS: u64 = 12_000;
+
+impl CodexSettings {
+    /// Codex as it is configured, in `cwd`.
+    pub fn new(binary: PathBuf, cwd: PathBuf) -> Self {
+        Self {
+            binary,
+            cwd,
+            model: None,
+            sandbox: None,
+            overrides: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg("app-server");
+        for setting in self.overrides.iter().map(String::as_str).chain(EMERGENCY_BRAKE_ONLY) {
+            command.arg("-c").arg(setting);
+        }
+        command.current_dir(&self.cwd).envs(self.environment.iter().cloned());
+        command
+    }
+}
+
+/// A running Codex with one thread.
+#[derive(Debug)]
+pub struct Codex {
+    thread: HostThread,
+    connection: Connection,
+    turns: Turns,
+    asides: Asides,
+    events: VecDeque<HostEvent>,
+    /// Why Codex has ended, once it has.
+    gone: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ThreadAnswer {
+    thread: ThreadAbout,
+    model: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadAbout {
+    id: String,
+    cli_version: Option<String>,
+    status: Option<Status>,
+}
+
+#[derive(Deserialize)]
+struct TurnAnswer {
+    turn: TurnAbout,
+}
+
+#[derive(Deserialize)]
+struct TurnAbout {
+    id: String,
+}
+
+impl Codex {
+    /// Starts the process and a new thread in it.
+    pub async fn start(settings: &CodexSettings) -> Result<Self, HostError> {
+        let mut connection = Connection::open(&settings.binary, settings.command()).await?;
+        // Nobody is there to approve: a tool that needs it fails, and the agent sees why.
+        let mut params = json!({"cwd": settings.cwd, "approvalPolicy": "never"});
+        if let Some(sandbox) = settings.sandbox {
+            params["sandbox"] = sandbox.name().into();
+        }
+        if let Some(model) = &settings.model {
+            params["model"] = model.as_str().into();
+        }
+        let answer: ThreadAnswer = connection.request_as("thread/start", params).await?;
+        let capabilities = HostCapabilities {
+            inject_turn: true,
+            steer: true,
+            sample: probe::knows_sample(&mut connection).await?,
+            // Every input of this thread comes from the driver, which can hold it.
+            queue: true,
+            compact: true,
+            judge: true,
+            // Codex compacts inside a turn only when it wants to.
+            mid_turn_compact: false,
+            inject_items: false,
+        };
+        let thread = HostThread {
+            thread_id: answer.thread.id,
+            cwd: settings.cwd.clone(),
+            host: HostInfo {
+                name: "codex".to_owned(),
+                version: answer.thread.cli_version,
+                capabilities,
+            },
+            model: answer.model,
+            context_window: None,
+            baseline_tokens: BASELINE_TOKENS,
+        };
+        let turns = Turns::new(thread.thread_id.clone());
+        let (asides, events) = (Asides::default(), VecDeque::new());
+        Ok(Self { thread, connection, turns, asides, events, gone: None })
+    }
+
+    /// The process, while it runs.
+    pub fn process_id(&self) -> Option<u32> {
+        self.connection.process_id()
+    }
+
+    /// Reads what arrived while an answer was waited for.
+    fn catch_up(&mut self) {
+        while let Some(arrived) = self.connection.take_unread() {
+            self.take(arrived);
+        }
+    }
+
+    fn take(&mut self, arrived: Arrived) {
+        match arrived {
+            Arrived::Message(Incoming::Notification { method, params }) => {
+                self.take_note(&method, params)
+            }
+            Arrived::Message(Incoming::Request { id, method, params }) => {
+                let answer = requests::answer(&method, &params);
+                self.connection.reply(id, answer.reply);
+                self.events.extend(answer.notice.map(HostEvent::Notice));
+            }
+            Arrived::Message(Incoming::Reply { id, answer }) => {
+                self.events.extend(self.asides.replied(&mut self.connection, id, answer));
+            }
+            Arrived::Message(Incoming::Unknown) => {}
+            Arrived::Noise(line) => {
+                self.events.push_back(HostEvent::Notice(format!(
+                    "codex wrote something unexpected: {line}"
+                )));
+            }
+            Arrived::End { reason } => self.gone = Some(reason),
+        }
+    }
+
+    fn take_note(&mut self, method: &str, params: Value) {
+        match Note::read(method, params) {
+            Some(Ok(note)) if self.asides.concerns(&note) => {
+                self.events.extend(self.asides.read(&mut self.connection, note));
+            }
+            Some(Ok(note)) => self.events.extend(self.turns.read(note)),
+            Some(Err(error)) => {
+                let notice = format!("rawr does not understand this codex's {method}: {error}");
+                self.events.push_back(HostEvent::Notice(notice));
+            }
+            None => {}
+        }
+    }
+
+    /// To be called before every request.
+    fn ready(&mut self) -> Result<(), HostError> {
+        self.catch_up();
+        match &self.gone {
+            Some(reason) => Err(HostError::Gone { reason: reason.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn thread_id(&self) -> &str {
+        &self.thread.thread_id
+    }
+
+    /// Whether Codex is idle by its own word, everything that it had said before included.
+    async fn is_idle(&mut self) -> Result<bool, HostError> {
+        if self.turns.is_busy() {
+            return Ok(false);
+        }
+        let params = json!({"threadId": self.thread_id(), "includeTurns": false});
+        let answer = self.connection.ask("thread/read", params).await?;
+        self.catch_up();
+        // Codex cannot always read a thread that it has just begun to store; its notifications have come all the same.
+        let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
+        let status = read.and_then(|read| read.thread.status);
+        Ok(status != Some(Status::Active) && !self.turns.is_busy())
+    }
+}
+
+#[derive(Deserialize)]
+struct ThreadRead {
+    thread: ThreadAbout,
+}
+
+impl Host for Codex {
+    fn thread(&self) -> &HostThread {
+        &self.thread
+    }
+
+    async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
+        self.ready()?;
+        // On a running turn Codex would steer without a word.
+        if self.turns.is_busy() {
+            return Err(HostError::Busy);
+        }
+        let params = json!({"threadId": self.thread_id(), "input": inputs(items)});
+        let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
+        self.turns.turn_promised(&answer.turn.id);
+        self.catch_up();
+        Ok(answer.turn.id)
+    }
+
+    async fn steer(&mut self, text: &str) -> Result<String, HostError> {
+        self.ready()?;
+        let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
+        let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(&[text])});
+        self.connection.request("turn/steer", params).await?;
+        self.catch_up();
+        Ok(turn_id)
+    }
+
+    async fn compact(&mut self) -> Result<(), HostError> {
+        self.ready()?;
+        // Codex takes this in the middle of a turn without an error, and throws the turn away.
+        if !self.is_idle().await? {
+            return Err(HostError::Busy);
+        }
+        self.connection
+            .request("thread/compact/start", json!({"threadId": self.thread_id()}))
+            .await?;
+        self.turns.compaction_promised();
+        self.catch_up();
+        Ok(())
+    }
+
+    async fn interrupt(&mut self) -> Result<(), HostError> {
+        self.ready()?;
+        let turn_id = self.turns.current().ok_or(HostError::NoTurn)?;
+        let params = json!({"threadId": self.thread_id(), "turnId": turn_id});
+        self.connection.request("turn/interrupt", params).await?;
+        self.catch_up();
+        Ok(())
+    }
+
+    async fn sample(&mut self, question: Question) -> Result<(), HostError> {
+        self.ready()?;
+        let turn_id = self
+            .turns
+            .latest()
+            .ok_or(HostError::Unable { what: "sample before the first turn" })?;
+        if !self.thread.host.capabilities.sample {
+            return Err(HostError::Unable { what: "sample" });
+        }
+        self.asides.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);
+        Ok(())
+    }
+
+    async fn judge(&mut self, question: Question) -> Result<(), HostError> {
+        self.ready()?;
+        self.asides.judge(&mut self.connection, &self.thread.cwd, question);
+        Ok(())
+    }
+
+    async fn next_event(&mut self) -> HostEvent {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                if let HostEvent::Usage { context_window: Some(window), .. } = &event {
+                    self.thread.context_window = Some(*window);
+                }
+                return event;
+            }
+            if let Some(arrived) = self.connection.take_unread() {
+                self.take(arrived);
+            } else if let Some(reason) = self.gone.clone() {
+                return HostEvent::Gone { reason };
+            } else {
+                let arrived = self.connection.arrive().await;
+                self.take(arrived);
+            }
+        }
+    }
+
+    async fn close(self) {
+        self.connection.close().await;
+    }
+}
+
+impl Sandbox {
+    fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::DangerFullAccess => "danger-full-access",
+        }
+    }
+}
+
+fn inputs(items: &[&str]) -> Value {
+    items.iter().map(|text| json!({"type": "text", "text": text, "text_elements": []})).collect()
+}

@@ -1,0 +1,351 @@
+//! Codex's notifications folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
+
+use super::message::{
+    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote,
+};
+use crate::host::{HostEvent, TurnKind};
+
+/// What is known of one thread's turns. Notes about other threads are passed over: Codex runs helpers beside it.
+#[derive(Debug)]
+pub(super) struct Turns {
+    thread_id: String,
+    status: Status,
+    /// Turns that Codex promised us and has not started.
+    promised: HashSet<String>,
+    /// A compaction was accepted, and its turn has not ended.
+    compaction_asked: bool,
+    running: Option<Running>,
+    /// The last turn that was started, running or not.
+    latest: Option<String>,
+    /// The bill and the context as last told. Codex tells both again at interrupts and steers, when nothing was sampled.
+    told: Option<(Breakdown, Breakdown)>,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: String,
+    /// While a compaction is awaited, unknown until the turn's first item: it tells the compaction from a turn that Codex started for itself.
+    kind: Option<TurnKind>,
+    compaction: Compaction,
+    last_agent_message: Option<String>,
+    /// A sampling request whose last output is a message ends the turn; after any other output Codex samples again.
+    ends_with_message: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compaction {
+    None,
+    Running { estimate: Option<u64> },
+    Done { estimate: Option<u64> },
+}
+
+impl Turns {
+    pub(super) fn new(thread_id: String) -> Self {
+        Self {
+            thread_id,
+            status: Status::Idle,
+            promised: HashSet::new(),
+            compaction_asked: false,
+            running: None,
+            latest: None,
+            told: None,
+        }
+    }
+
+    /// Whether asking for a turn or a compaction now would fall into the middle of something.
+    pub(super) fn is_busy(&self) -> bool {
+        self.status == Status::Active
+            || self.running.is_some()
+            || self.compaction_asked
+            || !self.promised.is_empty()
+    }
+
+    /// The turn that can be steered or interrupted.
+    pub(super) fn current(&self) -> Option<&str> {
+        let running = self.running.as_ref().map(|running| &running.id);
+        running.or_else(|| self.promised.iter().next()).map(String::as_str)
+    }
+
+    /// The turn that a look at the conversation has to name.
+    pub(super) fn latest(&self) -> Option<&str> {
+        self.latest.as_deref()
+    }
+
+    /// Codex has accepted a turn of ours. To be told before any note that came after the acceptance.
+    pub(super) fn turn_promised(&mut self, turn_id: &str) {
+        if self.running.as_ref().is_none_or(|running| running.id != turn_id) {
+            self.promised.insert(turn_id.to_owned());
+        }
+    }
+
+    /// Codex has accepted a compaction.
+    pub(super) fn compaction_promised(&mut self) {
+        self.compaction_asked = true;
+    }
+
+    pub(super) fn read(&mut self, note: Note) -> Vec<HostEvent> {
+        if note.thread_id().is_some_and(|thread_id| thread_id != self.thread_id) {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        match note {
+            Note::StatusChanged(note) => self.status = note.status,
+            Note::TurnStarted(note) => self.started(note.turn.id, &mut events),
+            Note::TurnCompleted(note) => self.completed(note.turn, &mut events),
+            Note::ItemStarted(note) => self.item_started(note, &mut events),
+            Note::ItemCompleted(note) => self.item_completed(note, &mut events),
+            Note::Usage(note) => self.usage(note, &mut events),
+            Note::Plan(note) => self.plan(note, &mut events),
+            // What Codex does not try again ends the turn, and comes with the turn's end.
+            Note::Error(note) if note.will_retry => {
+                events.push(HostEvent::Notice(note.error.message))
+            }
+            Note::Error(_) => {}
+            Note::Warning { text, .. } => events.push(HostEvent::Notice(text)),
+        }
+        events
+    }
+
+    fn started(&mut self, turn_id: String, events: &mut Vec<HostEvent>) {
+        let promised = self.promised.remove(&turn_id);
+        self.latest = Some(turn_id.clone());
+        let running = self.running.insert(Running {
+            id: turn_id,
+            kind: None,
+            compaction: Compaction::None,
+            last_agent_message: None,
+            ends_with_message: false,
+        });
+        match (promised, self.compaction_asked) {
+            (true, _) => drop(running.is(TurnKind::Asked, events)),
+            (false, false) => drop(running.is(TurnKind::Host, events)),
+            // The compaction, or a turn that Codex started just before it accepted that.
+            (false, true) => {}
+        }
+    }
+
+    fn completed(&mut self, turn: Turn, events: &mut Vec<HostEvent>) {
+        self.promised.remove(&turn.id);
+        let Some(mut running) = self.running.take_if(|running| running.id == turn.id) else {
+            return;
+        };
+        // A hook can end the compaction's turn before its item.
+        let kind = if self.compaction_asked { TurnKind::Compaction } else { TurnKind::Host };
+        let kind = running.is(kind, events);
+        if kind == TurnKind::Compaction {
+            self.compaction_asked = false;
+        }
+        let error = turn.error.map(|error| error.message);
+        running.end_compaction(kind, turn.status, error.as_deref(), events);
+        let said = turn.items.into_iter().rev().find_map(|item| match item {
+            Item::AgentMessage { text } => Some(text),
+            _ => None,
+        });
+        events.push(HostEvent::TurnCompleted {
+            turn_id: running.id,
+            status: ended(turn.status),
+            last_agent_message: said.or(running.last_agent_message),
+            error,
+        });
+    }
+
+    fn item_started(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
+        let ItemNote { turn_id, item, .. } = note;
+        let compacts = matches!(item, Item::ContextCompaction);
+        self.tell_kind(&turn_id, compacts, events);
+        if let Some((call_id, name)) = item.tool() {
+            self.goes_on(&turn_id);
+            let (call_id, name) = (call_id.to_owned(), name.to_owned());
+            events.push(HostEvent::ToolStarted { turn_id, call_id, name });
+        } else if compacts && let Some(running) = self.turn(&turn_id) {
+            running.compaction = Compaction::Running { estimate: None };
+            events.push(HostEvent::CompactionStarted { turn_id, origin: running.origin() });
+        }
+    }
+
+    fn item_completed(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
+        let ItemNote { turn_id, item, .. } = note;
+        self.tell_kind(&turn_id, false, events);
+        match &item {
+            Item::AgentMessage { text } => {
+                if let Some(running) = self.turn(&turn_id) {
+                    running.last_agent_message = Some(text.clone());
+                    running.ends_with_message = true;
+                }
+                events
+                    .push(HostEvent::AgentMessage { turn_id: turn_id.clone(), text: text.clone() });
+            }
+            Item::CommandExecution { command, cwd, exit_code: Some(exit_code), .. } => {
+                events.push(HostEvent::CommandFinished {
+                    turn_id: turn_id.clone(),
+                    command: command.clone(),
+                    exit_code: *exit_code,
+                    cwd: cwd.clone(),
+                });
+            }
+            Item::ContextCompaction => self.compacted(&turn_id, events),
+            Item::EnteredReviewMode => {
+                events.push(HostEvent::ReviewEntered { turn_id: turn_id.clone() })
+            }
+            Item::ExitedReviewMode => {
+                events.push(HostEvent::ReviewLeft { turn_id: turn_id.clone() })
+            }
+            _ => {}
+        }
+        if let Some((call_id, _)) = item.tool() {
+            self.goes_on(&turn_id);
+            events.push(HostEvent::ToolFinished { turn_id, call_id: call_id.to_owned() });
+        }
+    }
+
+    /// Of a compaction that was asked for, the turn's end decides; one inside another turn is over here.
+    fn compacted(&mut self, turn_id: &str, events: &mut Vec<HostEvent>) {
+        let Some(running) = self.turn(turn_id) else { return };
+        let Compaction::Running { estimate } = running.compaction else { return };
+        if running.kind == Some(TurnKind::Compaction) {
+            running.compaction = Compaction::Done { estimate };
+        } else {
+            running.compaction = Compaction::None;
+            let (turn_id, origin) = (turn_id.to_owned(), CompactionOrigin::Host);
+            events.push(HostEvent::CompactionCompleted { turn_id, origin, tokens_after: estimate });
+        }
+    }
+
+    fn usage(&mut self, note: UsageNote, events: &mut Vec<HostEvent>) {
+        let UsageNote { turn_id, token_usage: tokens, .. } = note;
+        if let Some(running) = self.turn(&turn_id) {
+            if let Compaction::Running { estimate } = &mut running.compaction {
+                // The old value, the compaction's own request, then an estimate of the new history without input.
+                if tokens.last.input_tokens == 0 {
+                    *estimate = Some(tokens.last.total_tokens);
+                }
+                return;
+            }
+            if running.kind == Some(TurnKind::Compaction) {
+                return;
+            }
+        }
+        let told = (tokens.total, tokens.last.clone());
+        if self.told.as_ref() == Some(&told) {
+            return;
+        }
+        self.told = Some(told);
+        self.tell_kind(&turn_id, false, events);
+        let ends = self
+            .turn(&turn_id)
+            .is_some_and(|running| std::mem::take(&mut running.ends_with_message));
+        events.push(HostEvent::Usage {
+            turn_id,
+            usage: TokenUsage {
+                context_tokens: tokens.last.total_tokens,
+                input_tokens: Some(tokens.last.input_tokens),
+                cached_input_tokens: Some(tokens.last.cached_input_tokens),
+                output_tokens: Some(tokens.last.output_tokens),
+                reasoning_tokens: Some(tokens.last.reasoning_output_tokens),
+            },
+            context_window: tokens.model_context_window,
+            needs_follow_up: !ends,
+        });
+    }
+
+    fn plan(&mut self, note: PlanNote, events: &mut Vec<HostEvent>) {
+        self.tell_kind(&note.turn_id, false, events);
+        self.goes_on(&note.turn_id);
+        let steps = note.plan.into_iter().map(|step| PlanStep {
+            step: step.step,
+            status: match step.status {
+                StepStatus::Pending => rawr_protocol::StepStatus::Pending,
+                StepStatus::InProgress => rawr_protocol::StepStatus::InProgress,
+                StepStatus::Completed => rawr_protocol::StepStatus::Completed,
+            },
+        });
+        events.push(HostEvent::PlanUpdated {
+            turn_id: note.turn_id,
+            steps: steps.collect(),
+            explanation: note.explanation,
+        });
+    }
+
+    /// The first thing inside a turn that we did not start says what the turn is.
+    fn tell_kind(&mut self, turn_id: &str, compacts: bool, events: &mut Vec<HostEvent>) {
+        let ours = self.compaction_asked && compacts;
+        if let Some(running) = self.turn(turn_id) {
+            running.is(if ours { TurnKind::Compaction } else { TurnKind::Host }, events);
+        }
+    }
+
+    fn goes_on(&mut self, turn_id: &str) {
+        if let Some(running) = self.turn(turn_id) {
+            running.ends_with_message = false;
+        }
+    }
+
+    fn turn(&mut self, turn_id: &str) -> Option<&mut Running> {
+        self.running.as_mut().filter(|running| running.id == turn_id)
+    }
+}
+
+impl Running {
+    /// Settles the kind unless it is settled, and announces the turn then. Returns what it is.
+    fn is(&mut self, kind: TurnKind, events: &mut Vec<HostEvent>) -> TurnKind {
+        *self.kind.get_or_insert_with(|| {
+            events.push(HostEvent::TurnStarted { turn_id: self.id.clone(), kind });
+            kind
+        })
+    }
+
+    fn origin(&self) -> CompactionOrigin {
+        match self.kind {
+            Some(TurnKind::Compaction) => CompactionOrigin::Rawr,
+            Some(TurnKind::Asked | TurnKind::Host) | None => CompactionOrigin::Host,
+        }
+    }
+
+    fn end_compaction(
+        &self,
+        kind: TurnKind,
+        status: TurnStatus,
+        error: Option<&str>,
+        events: &mut Vec<HostEvent>,
+    ) {
+        let (turn_id, origin) = (self.id.clone(), self.origin());
+        match (self.compaction, kind, status) {
+            (Compaction::Done { estimate }, _, TurnStatus::Completed) => {
+                events.push(HostEvent::CompactionCompleted {
+                    turn_id,
+                    origin,
+                    tokens_after: estimate,
+                });
+            }
+            (Compaction::None, TurnKind::Asked | TurnKind::Host, _) => {}
+            _ => {
+                let error = error.unwrap_or(match status {
+                    TurnStatus::Completed => "the compaction's turn ended without a compaction",
+                    TurnStatus::Interrupted => "the compaction was interrupted",
+                    TurnStatus::Failed | TurnStatus::InProgress => "the compaction's turn failed",
+                });
+                events.push(HostEvent::CompactionFailed {
+                    turn_id,
+                    origin,
+                    error: error.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// A turn that is over is not in progress; Codex has no reason to say so, and failing is the safe reading.
+fn ended(status: TurnStatus) -> rawr_protocol::TurnStatus {
+    match status {
+        TurnStatus::Completed => rawr_protocol::TurnStatus::Completed,
+        TurnStatus::Interrupted => rawr_protocol::TurnStatus::Interrupted,
+        TurnStatus::Failed | TurnStatus::InProgress => rawr_protocol::TurnStatus::Failed,
+    }
+}

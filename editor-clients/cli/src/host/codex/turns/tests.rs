@@ -1,0 +1,377 @@
+//! The rules of a thread's turns, on notifications as Codex writes them. Starts nothing.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::Turns;
+use crate::host::HostEvent;
+use crate::host::codex::message::Note;
+
+/// What happens to the turns: Codex speaks, or accepts something.
+enum Step {
+    Note(&'static str, Value),
+    TurnAccepted(&'static str),
+    CompactionAccepted,
+}
+use Step::{CompactionAccepted, TurnAccepted};
+
+fn check(steps: Vec<Step>, expected: Expect) {
+    let mut turns = Turns::new("thread".to_owned());
+    let mut told = String::new();
+    for step in steps {
+        match step {
+            Step::Note(method, params) => {
+                let note = Note::read(method, params).unwrap().unwrap();
+                told.extend(turns.read(note).iter().map(|event| short(event) + "\n"));
+            }
+            TurnAccepted(turn_id) => turns.turn_promised(turn_id),
+            CompactionAccepted => turns.compaction_promised(),
+        }
+    }
+    if turns.is_busy() {
+        told.push_str("busy\n");
+    }
+    expected.assert_eq(&told);
+}
+
+fn short(event: &HostEvent) -> String {
+    match event {
+        HostEvent::Usage { turn_id, usage, needs_follow_up, .. } => {
+            format!("{turn_id} uses {}, goes on: {needs_follow_up}", usage.context_tokens)
+        }
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, .. } => {
+            format!("{turn_id} {status}, last said: {last_agent_message:?}")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn started(turn: &str) -> Step {
+    Step::Note(
+        "turn/started",
+        json!({"threadId": "thread", "turn": {"id": turn, "status": "inProgress"}}),
+    )
+}
+
+fn ended(turn: &str, status: &str) -> Step {
+    Step::Note(
+        "turn/completed",
+        json!({"threadId": "thread", "turn": {"id": turn, "status": status, "items": []}}),
+    )
+}
+
+fn status(kind: &str) -> Step {
+    Step::Note(
+        "thread/status/changed",
+        json!({"threadId": "thread", "status": {"type": kind, "activeFlags": []}}),
+    )
+}
+
+fn item(method: &'static str, turn: &str, item: Value) -> Step {
+    Step::Note(method, json!({"threadId": "thread", "turnId": turn, "item": item}))
+}
+
+fn user_message(turn: &str) -> Step {
+    item("item/started", turn, json!({"type": "userMessage", "id": "u"}))
+}
+
+fn says(turn: &str, text: &str) -> Step {
+    item("item/completed", turn, json!({"type": "agentMessage", "id": "m", "text": text}))
+}
+
+fn compaction(method: &'static str, turn: &str) -> Step {
+    item(method, turn, json!({"type": "contextCompaction", "id": "c"}))
+}
+
+fn usage(turn: &str, bill: u64, context: u64, input: u64) -> Step {
+    let tokens = |total: u64, input: u64| json!({"totalTokens": total, "inputTokens": input, "cachedInputTokens": 0, "outputTokens": 0, "reasoningOutputTokens": 0});
+    let usage = json!({"total": tokens(bill, bill), "last": tokens(context, input), "modelContextWindow": 190_000});
+    Step::Note(
+        "thread/tokenUsage/updated",
+        json!({"threadId": "thread", "turnId": turn, "tokenUsage": usage}),
+    )
+}
+
+#[test]
+fn a_turn_that_nobody_asked_for_is_the_hosts_own() {
+    let steps = vec![started("t"), user_message("t"), says("t", "hello"), ended("t", "completed")];
+    check(
+        vec![started("t")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Host }
+        busy
+    "#]],
+    );
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Host }
+        AgentMessage { turn_id: "t", text: "hello" }
+        t completed, last said: Some("hello")
+    "#]],
+    );
+}
+
+#[test]
+fn an_accepted_turn_is_ours_and_busy_from_its_acceptance() {
+    check(
+        vec![TurnAccepted("t")],
+        expect![[r#"
+        busy
+    "#]],
+    );
+    check(
+        vec![TurnAccepted("t"), started("t")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        busy
+    "#]],
+    );
+    check(
+        vec![TurnAccepted("t"), started("t"), ended("t", "interrupted")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        t interrupted, last said: None
+    "#]],
+    );
+}
+
+#[test]
+fn active_is_busy_before_any_turn_is_named() {
+    check(
+        vec![status("active")],
+        expect![[r#"
+        busy
+    "#]],
+    );
+    check(vec![status("active"), status("systemError")], expect![[""]]);
+}
+
+#[test]
+fn a_compaction_that_was_asked_for_is_judged_by_its_item_and_its_turn() {
+    let begun = || vec![CompactionAccepted, started("c"), compaction("item/started", "c")];
+    let with = |more: Vec<Step>| begun().into_iter().chain(more).collect::<Vec<_>>();
+    check(
+        with(vec![]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        busy
+    "#]],
+    );
+    check(
+        with(vec![compaction("item/completed", "c"), ended("c", "completed")]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionCompleted { turn_id: "c", origin: Rawr, tokens_after: None }
+        c completed, last said: None
+    "#]],
+    );
+    check(
+        with(vec![ended("c", "completed")]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "the compaction's turn ended without a compaction" }
+        c completed, last said: None
+    "#]],
+    );
+    check(
+        with(vec![compaction("item/completed", "c"), ended("c", "failed")]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "the compaction's turn failed" }
+        c failed, last said: None
+    "#]],
+    );
+    check(
+        with(vec![ended("c", "interrupted")]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "the compaction was interrupted" }
+        c interrupted, last said: None
+    "#]],
+    );
+}
+
+#[test]
+fn a_compaction_that_a_hook_stops_before_it_begins_has_failed() {
+    check(
+        vec![CompactionAccepted, started("c"), ended("c", "interrupted")],
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "the compaction was interrupted" }
+        c interrupted, last said: None
+    "#]],
+    );
+}
+
+#[test]
+fn a_turn_that_slips_in_before_the_compaction_is_the_hosts_own() {
+    let steps = vec![
+        CompactionAccepted,
+        started("goal"),
+        says("goal", "on it"),
+        ended("goal", "interrupted"),
+        started("c"),
+        compaction("item/started", "c"),
+    ];
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "goal", kind: Host }
+        AgentMessage { turn_id: "goal", text: "on it" }
+        goal interrupted, last said: Some("on it")
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        busy
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_compaction_uses_is_not_told_and_its_last_word_is_the_estimate() {
+    let steps = vec![
+        CompactionAccepted,
+        started("c"),
+        compaction("item/started", "c"),
+        usage("c", 900, 144_057, 144_000),
+        usage("c", 950, 144_645, 144_600),
+        usage("c", 950, 6_907, 0),
+        compaction("item/completed", "c"),
+        usage("c", 950, 6_907, 0),
+        ended("c", "completed"),
+    ];
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionCompleted { turn_id: "c", origin: Rawr, tokens_after: Some(6907) }
+        c completed, last said: None
+    "#]],
+    );
+}
+
+#[test]
+fn a_compaction_inside_a_turn_is_over_with_its_item() {
+    let steps = vec![
+        TurnAccepted("t"),
+        started("t"),
+        usage("t", 100, 128_089, 128_000),
+        compaction("item/started", "t"),
+        usage("t", 100, 128_089, 128_000),
+        usage("t", 200, 144_645, 144_600),
+        usage("t", 200, 6_868, 0),
+        compaction("item/completed", "t"),
+        says("t", "going on"),
+        usage("t", 300, 7_637, 7_606),
+        ended("t", "completed"),
+    ];
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        t uses 128089, goes on: true
+        CompactionStarted { turn_id: "t", origin: Host }
+        CompactionCompleted { turn_id: "t", origin: Host, tokens_after: Some(6868) }
+        AgentMessage { turn_id: "t", text: "going on" }
+        t uses 7637, goes on: false
+        t completed, last said: Some("going on")
+    "#]],
+    );
+}
+
+#[test]
+fn usage_told_again_at_an_interrupt_is_passed_over() {
+    let steps = vec![
+        started("t"),
+        usage("t", 100, 50, 40),
+        usage("t", 100, 50, 40),
+        usage("t", 150, 50, 40),
+    ];
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Host }
+        t uses 50, goes on: true
+        t uses 50, goes on: true
+        busy
+    "#]],
+    );
+}
+
+#[test]
+fn a_sampling_request_that_ends_in_a_message_ends_the_turn_and_any_other_goes_on() {
+    let call = json!({"type": "fileChange", "id": "f"});
+    let steps = vec![
+        TurnAccepted("t"),
+        started("t"),
+        says("t", "first this"),
+        item("item/started", "t", call.clone()),
+        item("item/completed", "t", call),
+        usage("t", 1, 10, 9),
+        usage("t", 2, 11, 9),
+        says("t", "done"),
+        usage("t", 3, 12, 9),
+    ];
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        AgentMessage { turn_id: "t", text: "first this" }
+        ToolStarted { turn_id: "t", call_id: "f", name: "apply_patch" }
+        ToolFinished { turn_id: "t", call_id: "f" }
+        t uses 10, goes on: true
+        t uses 11, goes on: true
+        AgentMessage { turn_id: "t", text: "done" }
+        t uses 12, goes on: false
+        busy
+    "#]],
+    );
+}
+
+#[test]
+fn helper_threads_are_passed_over() {
+    let turn = json!({"id": "title", "status": "inProgress"});
+    check(
+        vec![Step::Note("turn/started", json!({"threadId": "another", "turn": turn}))],
+        expect![[""]],
+    );
+    let warning = json!({"threadId": "another", "message": "careful"});
+    check(vec![Step::Note("warning", warning)], expect![[""]]);
+}
+
+#[test]
+fn warnings_and_errors_that_codex_tries_again_are_notices() {
+    check(
+        vec![Step::Note("warning", json!({"threadId": null, "message": "careful"}))],
+        expect![[r#"
+        Notice("careful")
+    "#]],
+    );
+    let warning = json!({"summary": "unknown key", "details": "in config.toml"});
+    check(
+        vec![Step::Note("configWarning", warning)],
+        expect![[r#"
+        Notice("unknown key: in config.toml")
+    "#]],
+    );
+    let error = |again: bool| {
+        let error = json!({"message": "stream lost", "codexErrorInfo": "other"});
+        vec![Step::Note(
+            "error",
+            json!({"threadId": "thread", "turnId": "t", "error": error, "willRetry": again}),
+        )]
+    };
+    check(
+        error(true),
+        expect![[r#"
+        Notice("stream lost")
+    "#]],
+    );
+    check(error(false), expect![[""]]);
+}
