@@ -23,6 +23,17 @@ pub fn binary() -> PathBuf {
     binary
 }
 
+/// The program that npm puts in the PATH: a script that starts the binary.
+pub fn wrapper() -> PathBuf {
+    // Panics where the binary would be missing.
+    binary();
+    Path::new(INSTALL).join("node_modules/.bin").join(if cfg!(windows) {
+        "codex.cmd"
+    } else {
+        "codex"
+    })
+}
+
 /// The npm package and the target triple of its binary.
 fn platform() -> (&'static str, &'static str) {
     match (std::env::consts::OS, std::env::consts::ARCH) {
@@ -137,4 +148,19 @@ enabled = false
 /// A JSON string is a TOML basic string as well.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_file_pins_one_version_and_names_no_registry() {
+        let lock = std::fs::read_to_string(Path::new(INSTALL).join("package-lock.json")).unwrap();
+        assert!(!lock.contains("://"));
+        let lock: Value = serde_json::from_str(&lock).unwrap();
+        let codex = &lock["packages"]["node_modules/@openai/codex"];
+        assert_eq!(codex["version"], "0.169.0");
+        assert!(codex["integrity"].is_string());
+    }
 }

@@ -36,11 +36,25 @@ impl Lab {
     pub async fn until(&mut self, last: impl Fn(&HostEvent) -> bool) {
         loop {
             let event = self.codex.next_event().await;
-            let text =
-                self.text(&event).replace(&self.repository.path().display().to_string(), "$REPO");
-            self.seen.push(text);
+            self.see(&event);
             if last(&event) {
                 return;
+            }
+        }
+    }
+
+    /// Gives up every wait as soon as anything else can run.
+    pub async fn until_turn_ends_impatiently(&mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.codex.next_event() => {
+                    self.see(&event);
+                    if matches!(event, HostEvent::TurnCompleted { .. }) {
+                        return;
+                    }
+                }
+                () = tokio::task::yield_now() => {}
             }
         }
     }
@@ -59,6 +73,11 @@ impl Lab {
         self.until_turn_ends().await;
     }
 
+    /// Lets the command that waits for it end.
+    pub fn go(&self) {
+        std::fs::write(self.repository.path().join("go"), "").unwrap();
+    }
+
     /// The process that Codex runs as.
     pub fn process_id(&self) -> u32 {
         self.codex.process_id().unwrap()
@@ -72,6 +91,12 @@ impl Lab {
 
     pub fn forget_events(&mut self) {
         self.seen.clear();
+    }
+
+    fn see(&mut self, event: &HostEvent) {
+        let repository = self.repository.path().display().to_string();
+        let text = self.text(event).replace(&repository, "$REPO");
+        self.seen.push(text);
     }
 
     fn text(&mut self, event: &HostEvent) -> String {

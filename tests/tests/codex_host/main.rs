@@ -6,9 +6,9 @@ use std::path::Path;
 
 use expect_test::expect;
 use lab::{Lab, settings};
-use rawr_cli::host::codex::{Codex, CodexSettings, find_codex, probe, version};
+use rawr_cli::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
 use rawr_cli::host::{Host, HostError, HostEvent, Question};
-use rawr_tests::codex::{CodexHome, Config, PlanTool, binary};
+use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
     Purpose, Reply, Script, call, custom_call, http_error, say, stall,
 };
@@ -23,6 +23,9 @@ fn ok() -> Script {
 fn shell(command: &str) -> Reply {
     call("exec_command", json!({ "cmd": command }))
 }
+
+/// A command that runs until [`Lab::go`].
+const WAIT_FOR_GO: &str = "until test -e go; do sleep 0.05; done";
 
 fn plan(explanation: &str, steps: [(&str, &str); 2]) -> Reply {
     let steps: Vec<_> =
@@ -205,6 +208,7 @@ async fn no_compaction_and_no_turn_is_asked_for_while_a_turn_runs() {
 
 #[tokio::test]
 async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
+    // By itself Codex would compact at 90 % of 20,000; what rawr sets leaves it the full window of 19,000.
     let work = [
         shell("echo one").input_tokens(18_000),
         shell("echo two").input_tokens(19_500),
@@ -235,19 +239,20 @@ async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
 #[tokio::test]
 async fn a_steered_text_joins_the_running_turn() {
     let script = Script::default()
-        .on("WAIT", [shell("sleep 2").input_tokens(9_000), say("waited")])
+        .on("WAIT", [shell(WAIT_FOR_GO).input_tokens(9_000), say("waited")])
         .on("ALSO", [say("that too").input_tokens(9_200)]);
     let mut lab = Lab::new(script).await;
     let turn = lab.codex.start_turn(&["WAIT"]).await.unwrap();
     lab.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
     assert_eq!(lab.codex.steer("ALSO this").await.unwrap(), turn);
+    lab.go();
     lab.until_turn_ends().await;
     lab.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
-        turn 1 ran in $REPO, to 0: 'sleep 2'
+        turn 1 ran in $REPO, to 0: 'until test -e go; do sleep 0.05; done'
         turn 1 has call_1_0
-        turn 1 uses 9029 of Some(190000), goes on: true
+        turn 1 uses 9036 of Some(190000), goes on: true
         turn 1 says: that too
         turn 1 uses 9230 of Some(190000), goes on: false
         turn 1 completed, last said: that too
@@ -269,20 +274,21 @@ async fn the_items_of_an_input_stay_apart_in_one_message() {
 
 #[tokio::test]
 async fn a_command_that_outlives_its_turn_is_told_when_it_ends() {
-    let command = json!({"cmd": "sleep 2", "yield_time_ms": 250});
+    let command = json!({"cmd": WAIT_FOR_GO, "yield_time_ms": 250});
     let serve =
         [call("exec_command", command).input_tokens(9_000), say("it runs").input_tokens(9_100)];
     let mut lab = Lab::new(Script::default().on("SERVE", serve)).await;
     lab.turn("SERVE").await;
+    lab.go();
     lab.until(|event| matches!(event, HostEvent::ToolFinished { .. })).await;
     lab.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
-        turn 1 uses 9034 of Some(190000), goes on: true
+        turn 1 uses 9042 of Some(190000), goes on: true
         turn 1 says: it runs
         turn 1 uses 9130 of Some(190000), goes on: false
         turn 1 completed, last said: it runs
-        turn 1 ran in $REPO, to 0: 'sleep 2'
+        turn 1 ran in $REPO, to 0: 'until test -e go; do sleep 0.05; done'
         turn 1 has call_1_0
     "#]]);
 }
@@ -341,21 +347,22 @@ async fn a_sample_sees_the_conversation_and_leaves_no_trace_in_it() {
 #[tokio::test]
 async fn a_sample_can_be_taken_while_a_turn_runs() {
     let script = ok()
-        .on("WORK", [shell("sleep 1").input_tokens(9_000), say("worked").input_tokens(9_100)])
+        .on("WORK", [shell(WAIT_FOR_GO).input_tokens(9_000), say("worked").input_tokens(9_100)])
         .on("PACKET?", [say("a packet")]);
     let mut lab = Lab::new(script).await;
     lab.codex.start_turn(&["WORK"]).await.unwrap();
     lab.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
     lab.codex.sample(question("s-1", "PACKET?")).await.unwrap();
     lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
+    lab.go();
     lab.until_turn_ends().await;
     lab.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         s-1 answered: Ok("a packet")
-        turn 1 ran in $REPO, to 0: 'sleep 1'
+        turn 1 ran in $REPO, to 0: 'until test -e go; do sleep 0.05; done'
         turn 1 has call_1_0
-        turn 1 uses 9029 of Some(190000), goes on: true
+        turn 1 uses 9036 of Some(190000), goes on: true
         turn 1 says: worked
         turn 1 uses 9130 of Some(190000), goes on: false
         turn 1 completed, last said: worked
@@ -455,6 +462,50 @@ async fn a_missing_binary_is_said_with_what_to_do() {
     .assert_eq(&find_codex(Some(absent)).unwrap_err().to_string());
     let settings = CodexSettings::new(absent.to_owned(), std::env::temp_dir());
     assert!(matches!(Codex::start(&settings).await, Err(HostError::NotStarted { .. })));
+}
+
+#[tokio::test]
+async fn the_plan_tool_is_off_until_it_is_switched_on() {
+    let config = Config { plan_tool: PlanTool::Unset, ..Config::default() };
+    for (overrides, expected) in [(vec![], false), (vec![PLAN_TOOL_ON.to_owned()], true)] {
+        let model = MockModel::start(ok());
+        let (home, repository) = (CodexHome::new(&model, &config), Repository::new());
+        let settings = CodexSettings { overrides, ..settings(&home, &repository) };
+        let mut codex = Codex::start(&settings).await.unwrap();
+        codex.start_turn(&["hello"]).await.unwrap();
+        let requests = model.requests_after(1).await;
+        assert_eq!(requests[0].tools().contains(&"update_plan"), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_is_given_up_loses_nothing() {
+    let work = [shell("echo one").input_tokens(9_000), say("done").input_tokens(9_100)];
+    let mut lab = Lab::new(ok().on("WORK", work)).await;
+    lab.codex.start_turn(&["WORK"]).await.unwrap();
+    lab.until_turn_ends_impatiently().await;
+    lab.check_events(expect![[r#"
+        turn 1 started: Asked
+        turn 1 calls shell as call_1_0
+        turn 1 ran in $REPO, to 0: 'echo one'
+        turn 1 has call_1_0
+        turn 1 uses 9029 of Some(190000), goes on: true
+        turn 1 says: done
+        turn 1 uses 9129 of Some(190000), goes on: false
+        turn 1 completed, last said: done
+    "#]]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_wrapper_that_npm_installs_works_as_well() {
+    let model = MockModel::start(ok());
+    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let settings = CodexSettings { binary: wrapper(), ..settings(&home, &repository) };
+    let mut codex = Codex::start(&settings).await.unwrap();
+    codex.start_turn(&["hello"]).await.unwrap();
+    while !matches!(codex.next_event().await, HostEvent::TurnCompleted { .. }) {}
+    codex.close().await;
 }
 
 #[tokio::test]

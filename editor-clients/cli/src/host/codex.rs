@@ -49,6 +49,9 @@ pub enum Sandbox {
     DangerFullAccess,
 }
 
+/// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
+pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
+
 /// Codex has no switch for its own compaction. These leave it only what it does when the window is full.
 const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_auto_compact_token_limit=9223372036854775807",

@@ -168,6 +168,9 @@ pub(super) enum TurnStatus {
     Completed,
     Interrupted,
     Failed,
+    /// One of a newer Codex.
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -268,8 +271,11 @@ pub(super) struct Tokens {
 pub(super) struct Breakdown {
     pub(super) total_tokens: u64,
     pub(super) input_tokens: u64,
+    #[serde(default)]
     pub(super) cached_input_tokens: u64,
+    #[serde(default)]
     pub(super) output_tokens: u64,
+    #[serde(default)]
     pub(super) reasoning_output_tokens: u64,
 }
 
@@ -291,9 +297,11 @@ pub(super) struct Step {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum StepStatus {
-    Pending,
     InProgress,
     Completed,
+    /// Whatever else a newer Codex says, it is not done.
+    #[serde(other)]
+    Pending,
 }
 
 #[derive(Debug, Deserialize)]

@@ -329,7 +329,9 @@ impl Running {
                 let error = error.unwrap_or(match status {
                     TurnStatus::Completed => "the compaction's turn ended without a compaction",
                     TurnStatus::Interrupted => "the compaction was interrupted",
-                    TurnStatus::Failed | TurnStatus::InProgress => "the compaction's turn failed",
+                    TurnStatus::Failed | TurnStatus::InProgress | TurnStatus::Other => {
+                        "the compaction's turn failed"
+                    }
                 });
                 events.push(HostEvent::CompactionFailed {
                     turn_id,
@@ -341,11 +343,13 @@ impl Running {
     }
 }
 
-/// A turn that is over is not in progress; Codex has no reason to say so, and failing is the safe reading.
+/// Of a turn that is over, anything but a known good end is safest read as a failure.
 fn ended(status: TurnStatus) -> rawr_protocol::TurnStatus {
     match status {
         TurnStatus::Completed => rawr_protocol::TurnStatus::Completed,
         TurnStatus::Interrupted => rawr_protocol::TurnStatus::Interrupted,
-        TurnStatus::Failed | TurnStatus::InProgress => rawr_protocol::TurnStatus::Failed,
+        TurnStatus::Failed | TurnStatus::InProgress | TurnStatus::Other => {
+            rawr_protocol::TurnStatus::Failed
+        }
     }
 }
