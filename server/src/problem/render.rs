@@ -1,0 +1,111 @@
+//! Problems as a terminal shows them: with the line that they are about. Nothing is printed here.
+
+use super::{Problem, Severity, floor_boundary};
+use annotate_snippets::{
+    AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    Plain,
+    Coloured,
+}
+
+/// `source` is the text that the span counts in; without it the place is left out.
+pub fn render(problem: &Problem, source: Option<&str>, look: Look) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Hint => Level::NOTE.with_name("hint"),
+    };
+    // Messages quote what stands in the file: a terminal must not be steered by it.
+    let message = normalize_untrusted_str(&problem.message);
+    let file =
+        problem.file.as_ref().map(|file| normalize_untrusted_str(&file.display().to_string()));
+    let mut group = Group::with_title(level.primary_title(message).id(problem.code));
+    match (source, &problem.span) {
+        (Some(source), Some(span)) => {
+            let start = floor_boundary(source, span.start);
+            let end = floor_boundary(source, span.end).max(start);
+            let mark = AnnotationKind::Primary.span(start..end);
+            group = group.element(Snippet::source(source).path(file).annotation(mark));
+        }
+        _ => {
+            if let Some(file) = file {
+                group = group.element(Origin::path(file));
+            }
+        }
+    }
+    if let Some(help) = &problem.help {
+        group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
+    }
+    let renderer = match look {
+        Look::Plain => Renderer::plain(),
+        Look::Coloured => Renderer::styled(),
+    };
+    renderer.render(&[group])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use std::path::Path;
+
+    fn check(problem: &Problem, source: Option<&str>, expected: Expect) {
+        expected.assert_eq(&render(problem, source, Look::Plain));
+    }
+
+    #[test]
+    fn the_line_is_shown_with_its_place_and_the_help() {
+        let source = "[features]\nrawr = true\n";
+        let problem = Problem::warning("unknown-key", "no key `rawr` in `[features]`")
+            .in_file(Some(Path::new("rawr.toml")))
+            .at(11..15)
+            .help("did you mean `rawr_auto_compaction`?".to_owned());
+        check(
+            &problem,
+            Some(source),
+            expect![[r#"
+            warning[unknown-key]: no key `rawr` in `[features]`
+             --> rawr.toml:2:1
+              |
+            2 | rawr = true
+              | ^^^^
+              |
+              = help: did you mean `rawr_auto_compaction`?"#]],
+        );
+    }
+
+    #[test]
+    fn a_problem_without_a_place_names_its_file() {
+        let problem = Problem::error("unreadable-file", "permission denied")
+            .in_file(Some(Path::new("rawr.toml")));
+        check(
+            &problem,
+            None,
+            expect![[r#"
+            error[unreadable-file]: permission denied
+            --> rawr.toml"#]],
+        );
+    }
+
+    #[test]
+    fn what_stands_in_a_file_cannot_steer_the_terminal() {
+        let source = "\u{1b}[2J = 1";
+        let problem = Problem::error("unknown-key", "no key `\u{1b}[2J`").at(0..4);
+        for look in [Look::Plain, Look::Coloured] {
+            let text = render(&problem, Some(source), look);
+            assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_span_that_no_longer_fits_still_renders() {
+        for span in [0..0, 1..2, 5..900, 900..901] {
+            let problem = Problem::hint("x", "y").at(span);
+            assert!(render(&problem, Some("é"), Look::Coloured).contains('y'));
+            assert!(render(&problem, Some(""), Look::Plain).contains('y'));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Reading a file that a person wrote. Anything but a small text file is a problem, never an error that stops somebody.
+
+use super::Problem;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// More than anybody writes by hand.
+pub const MAX_BYTES: usize = 256 * 1024;
+
+/// The text, or `None` for a file that is not there.
+pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
+    let problem = |code, message: String| Problem::error(code, message).in_file(Some(path));
+    let unreadable = |error: std::io::Error| problem("unreadable-file", error.to_string());
+    // A pipe or a device in a project's folder must not make the service wait: looked at before it is opened.
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(problem("unreadable-file", "not a file".to_owned())),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(unreadable(error)),
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    File::open(path)
+        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
+    if bytes.len() > MAX_BYTES {
+        let message = format!("larger than {} KiB", MAX_BYTES / 1024);
+        return Err(problem("file-too-large", message));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        problem("not-utf-8", "not UTF-8 text".to_owned()).at(at..at + 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expected: Result<&str, (&str, Option<usize>)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        std::fs::write(&path, bytes).unwrap();
+        let found = read_text(&path);
+        let found = match &found {
+            Ok(text) => Ok(text.as_deref().unwrap()),
+            Err(problem) => Err((problem.code, problem.span.as_ref().map(|span| span.start))),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn text_of_a_sane_size_is_read() {
+        check("é\r\n".as_bytes(), Ok("é\r\n"));
+        check(b"", Ok(""));
+    }
+
+    #[test]
+    fn other_bytes_and_sizes_are_problems() {
+        check(b"ab\xff", Err(("not-utf-8", Some(2))));
+        check(&vec![b'a'; MAX_BYTES + 1], Err(("file-too-large", None)));
+    }
+
+    #[test]
+    fn an_absent_file_is_no_problem_and_a_folder_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read_text(&folder.path().join("absent")), Ok(None));
+        assert_eq!(read_text(&folder.path().join("absent/deeper")), Ok(None));
+        assert_eq!(read_text(folder.path()).unwrap_err().code, "unreadable-file");
+    }
+}

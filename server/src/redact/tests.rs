@@ -1,0 +1,257 @@
+//! Both ways: what must go, what must stay, and that a second pass finds nothing.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Put together here, so that no scanner of this repository takes them for real.
+fn key(prefix: &str, length: usize) -> String {
+    let tail = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".chars().cycle().take(length);
+    prefix.chars().chain(tail).collect()
+}
+
+#[track_caller]
+fn goes(text: &str, expected: &str) {
+    assert_eq!(redact(text), expected, "{text}");
+    assert_eq!(redact(expected), expected, "twice is the same as once");
+}
+
+#[track_caller]
+fn stays(text: &str) {
+    assert_eq!(redact_counting(text), (Cow::Borrowed(text), 0));
+}
+
+#[test]
+fn tokens_with_a_known_prefix_go() {
+    for (token, kind) in [
+        (key("sk-", 48), "api-key"),
+        (key("sk-proj-", 60), "api-key"),
+        (key("sk-ant-api03-", 80), "anthropic-key"),
+        (key("ghp_", 36), "github-token"),
+        (key("gho_", 36), "github-token"),
+        (key("ghs_", 36), "github-token"),
+        (key("github_pat_", 70), "github-token"),
+        (key("glpat-", 20), "gitlab-token"),
+        (key("xoxb-12345-", 24), "slack-token"),
+        (key("npm_", 36), "npm-token"),
+        (key("hf_", 34), "hugging-face-token"),
+        (key("AKIA", 16).to_uppercase(), "aws-key-id"),
+        (key("ASIA", 16).to_uppercase(), "aws-key-id"),
+        (key("AIza", 35), "google-key"),
+        (format!("{}.{}.{}", key("eyJ", 20), key("eyJ", 40), key("", 43)), "json-web-token"),
+    ] {
+        let label = format!("[redacted:{kind}]");
+        for around in ["{}", "use {} now", "\"{}\"", "x={}", "({}),", "line\\n{}\\n", "a/{}/b"] {
+            goes(&around.replace("{}", &token), &around.replace("{}", &label));
+        }
+    }
+}
+
+#[test]
+fn bearer_tokens_go_and_the_word_stays() {
+    let token = key("", 32);
+    goes(
+        &format!("Authorization: Bearer {token}"),
+        "Authorization: Bearer [redacted:bearer-token]",
+    );
+}
+
+#[test]
+fn private_key_blocks_go_whole_cut_off_or_in_a_string() {
+    let body = key("MII", 64);
+    let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+    goes(&format!("a\n{begin}\n{body}\n{body}==\n{end}\nb"), "a\n[redacted:private-key]\nb");
+    goes(&format!("\"{begin}\\n{body}\\n{end}\\n\""), "\"[redacted:private-key]\\n\"");
+    goes(&format!("{begin}\n{body}"), "[redacted:private-key]");
+    goes(
+        &format!("key = \"-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\""),
+        "key = \"[redacted:private-key]\"",
+    );
+}
+
+#[test]
+fn credentials_in_urls_go_and_the_rest_of_the_url_stays() {
+    goes(
+        "postgres://app:hunter2@db.internal:5432/app",
+        "postgres://[redacted:url-credentials]@db.internal:5432/app",
+    );
+    goes("https://:s3cr%21t@host", "https://[redacted:url-credentials]@host");
+}
+
+#[test]
+fn values_assigned_to_secret_names_go() {
+    let secret = key("", 24);
+    for before in [
+        "api_key = ",
+        "API_KEY=",
+        "apiKey: ",
+        "X-Api-Key: ",
+        "client_secret=",
+        "aws_secret_access_key = ",
+        "access_token := ",
+        "\"refreshToken\": \"",
+        "\\\"token\\\": \\\"",
+        "secret='",
+        "?token=",
+    ] {
+        goes(
+            &format!("{before}{secret}"),
+            &format!("{before}{secret}").replace(&secret, "[redacted:secret]"),
+        );
+    }
+}
+
+#[test]
+fn passwords_go_when_they_look_like_one() {
+    for (text, expected) in [
+        ("password = \"hunter2\"", "password = \"[redacted:password]\""),
+        ("DB_PASSWORD=hunter2", "DB_PASSWORD=[redacted:password]"),
+        ("password: correct!horse", "password: [redacted:password]"),
+        ("passwd: '12345678'", "passwd: '[redacted:password]'"),
+        ("{\"password\":\"pa$$w0rd[1]\"}", "{\"password\":\"[redacted:password]\"}"),
+        ("password=abc12345&user=x", "password=[redacted:password]&user=x"),
+    ] {
+        goes(text, expected);
+    }
+}
+
+#[test]
+fn the_more_telling_kind_wins_inside_an_assignment() {
+    let token = key("ghp_", 36);
+    goes(&format!("see {token} there"), "see [redacted:github-token] there");
+    goes(&format!("url = https://u:{token}@h"), "url = https://[redacted:url-credentials]@h");
+}
+
+#[test]
+fn all_secrets_of_a_text_are_counted() {
+    let text = format!("{} and {} in é", key("ghp_", 36), key("sk-", 40));
+    let (redacted, count) = redact_counting(&text);
+    assert_eq!(
+        (redacted.as_ref(), count),
+        ("[redacted:github-token] and [redacted:api-key] in é", 2)
+    );
+}
+
+#[test]
+fn ordinary_text_and_code_stay() {
+    for text in [
+        "tokens: 5",
+        "max_tokens: 4096, token: 128",
+        "the token = the smallest unit; a secret: nobody knows",
+        "commit 3f2504e04f8911d39a0c0305e82c3301aabbccdd",
+        "id: 123e4567-e89b-12d3-a456-426614174000",
+        "let token = parser.next_token();",
+        "let token = self.tokens[3];",
+        "token: Option<String>, secret: Sha256Hash, password: String,",
+        "token == expected_token2 && secret != other1234",
+        "secret::Store::open(token => token.value1234)",
+        "f(token=token2_value, secret=sha256_digest)",
+        "api_key = os.environ[\"OPENAI_API_KEY\"]",
+        "api_key: ${API_KEY}, password: $DB_PASSWORD, token: {{ token }}",
+        "password=<your-password-1>; token=\"...\"",
+        "\"password\": \"Password\", \"secret\": \"my-secret-name\", \"token\": \"identifier\"",
+        "password: 'Password:'",
+        "password: null, secret: true, token: None",
+        "secret: /run/secrets/db_password1",
+        "monkey = abcdef123456789012345678",
+        "sk-learn and sk-loading-spinner-container, task-sk-1",
+        "ghp_short, npm_config_registry, hf_hub_download, npm_package_version",
+        "AKIA, ASIA and AIza are prefixes; eyJ begins a token",
+        "Bearer authentication, bearer of bad-news-for-everyone",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----",
+        "if line.starts_with(\"-----BEGIN PRIVATE KEY-----\") { return }",
+        "https://example.com:8080/a@b and ssh://git@github.com/a/b.git",
+        "http://user:$PASSWORD@host",
+        "std::fmt::Display for Token: Debug",
+        "git log --format=%H -- src/token.rs",
+        "let x = a ? token : other2;",
+    ] {
+        stays(text);
+    }
+}
+
+#[test]
+fn any_bytes_at_the_edges_are_survived() {
+    for text in [
+        "",
+        ":",
+        "=",
+        "://",
+        "://a:",
+        "token=",
+        "token=\\",
+        "password=\"",
+        "-----BEGIN ",
+        "eyJ",
+        "I",
+        "\\n",
+    ] {
+        stays(text);
+    }
+}
+
+fn fragments() -> impl Strategy<Value = String> {
+    let words: Vec<String> = [
+        "token",
+        "secret",
+        "password",
+        "api_key",
+        "=",
+        ":",
+        "://",
+        "@",
+        ".",
+        "-",
+        "_",
+        "/",
+        " ",
+        "\n",
+        "\\n",
+        "\"",
+        "'",
+        "\\\"",
+        "[",
+        "]",
+        "redacted",
+        "[redacted:secret]",
+        "user",
+        "é",
+        "abc123def456",
+        "Bearer ",
+        "sk-",
+        "AKIA",
+        "eyJ",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "-----",
+        "${",
+    ]
+    .into_iter()
+    .map(str::to_owned)
+    .chain([
+        key("ghp_", 36),
+        key("sk-", 30),
+        key("AKIA", 16).to_uppercase(),
+        key("", 30),
+        key("", 7),
+        format!("{}.{}.{}", key("eyJ", 9), key("", 9), key("", 9)),
+    ])
+    .collect();
+    proptest::collection::vec(proptest::sample::select(words), 0..14)
+        .prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn redacting_twice_is_the_same_as_once(text in fragments()) {
+        let once = redact(&text).into_owned();
+        let (twice, count) = redact_counting(&once);
+        prop_assert_eq!((twice.as_ref(), count), (once.as_str(), 0), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_survived(text in "\\PC*") {
+        let _ = redact(&text);
+    }
+}
