@@ -30,6 +30,7 @@ use super::{Host, HostError, HostEvent, HostThread, Question};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexSettings {
     pub binary: PathBuf,
+    /// Absolute: Codex and rawr both resolve paths by it.
     pub cwd: PathBuf,
     /// Codex's configured one if absent.
     pub model: Option<String>,
@@ -298,13 +299,11 @@ impl Host for Codex {
 
     async fn sample(&mut self, question: Question) -> Result<(), HostError> {
         self.ready()?;
-        let turn_id = self
-            .turns
-            .latest()
-            .ok_or(HostError::Unable { what: "sample before the first turn" })?;
         if !self.thread.host.capabilities.sample {
             return Err(HostError::Unable { what: "sample" });
         }
+        let unable = HostError::Unable { what: "sample before the first turn" };
+        let turn_id = self.turns.latest().ok_or(unable)?;
         self.asides.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);
         Ok(())
     }
