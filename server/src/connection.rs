@@ -11,7 +11,7 @@ use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use jsonrpsee::core::server::MethodResponse;
-use jsonrpsee::types::Id;
+use jsonrpsee::types::{ErrorObjectOwned, Id};
 use rawr_protocol::framing::{Frame, Framing, FramingError};
 use rawr_protocol::{CancelParams, ErrorCode, read_params};
 use std::collections::HashMap;
@@ -40,8 +40,16 @@ pub enum Closed {
     GivenUp,
 }
 
-/// What the loop needs of the rest beside the router: timers.
-pub trait Clockwork {
+/// Names a request within this connection.
+pub type Ticket = u64;
+
+/// What the loop needs of the rest beside the router.
+pub trait Backing {
+    /// The next dispatch belongs to this request.
+    fn begins(&self, ticket: Ticket);
+    /// Makes everything since the last commit lasting. Answers leave only after it; those of the requests that are
+    /// named here become errors.
+    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)>;
     /// How long until something is due; `None` while nothing is.
     fn due_in(&self) -> Option<Duration>;
     fn tick(&self);
@@ -59,22 +67,34 @@ type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodRes
 pub struct Connection<C> {
     router: Router,
     outbox: Outbox,
-    clockwork: C,
+    backing: C,
     stage: Stage,
     /// Registered when it comes in, taken when it is answered: whoever takes the entry answers.
     table: HashMap<RequestId, AbortHandle>,
     in_flight: InFlight,
+    tickets: Ticket,
+    /// Answers that wait for the commit.
+    answers: Vec<(Ticket, RequestId, MethodResponse)>,
 }
 
-impl<C: Clockwork> Connection<C> {
-    pub fn new(router: Router, outbox: Outbox, clockwork: C) -> Self {
+async fn wait(due: Option<Duration>) {
+    match due {
+        Some(due) => tokio::time::sleep(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl<C: Backing> Connection<C> {
+    pub fn new(router: Router, outbox: Outbox, backing: C) -> Self {
         Self {
             router,
             outbox,
-            clockwork,
+            backing,
             stage: Stage::Fresh,
             table: HashMap::new(),
             in_flight: FuturesUnordered::new(),
+            tickets: 0,
+            answers: Vec::new(),
         }
     }
 
@@ -82,14 +102,16 @@ impl<C: Clockwork> Connection<C> {
         let mut framing = Framing::default();
         let (mut input, mut output) = (BytesMut::with_capacity(READ_CHUNK), BytesMut::new());
         let closed = loop {
-            if let Some(closed) = self.handle_all(&mut framing, &mut input) {
+            let closed = self.handle_all(&mut framing, &mut input);
+            self.commit();
+            if let Some(closed) = closed {
                 break closed;
             }
             self.fill(&mut framing, &mut output);
             if self.outbox.backlog() > BACKLOG_LIMIT {
                 break Closed::GivenUp;
             }
-            let due = self.clockwork.due_in();
+            let due = self.backing.due_in();
             tokio::select! {
                 biased;
                 written = writer.write_buf(&mut output), if !output.is_empty() => match written {
@@ -102,8 +124,9 @@ impl<C: Clockwork> Connection<C> {
                     Ok(0) | Err(_) => break self.end_of_input(&mut framing, &mut input),
                     Ok(_) => {}
                 },
-                () = tokio::time::sleep(due.unwrap_or_default()), if due.is_some() => self.clockwork.tick(),
+                () = wait(due) => self.backing.tick(),
             }
+            self.outbox.stop_waking();
             input.reserve(READ_CHUNK / 2);
         };
         self.flush(&mut framing, &mut output, &mut writer).await;
@@ -172,6 +195,8 @@ impl<C: Clockwork> Connection<C> {
         if let Some((code, hint)) = refusal {
             return self.send(error(id.into(), code, code.message().to_owned(), hint));
         }
+        self.tickets += 1;
+        self.backing.begins(self.tickets);
         match self.router.dispatch(method, id.clone().into(), params) {
             Dispatched::Done(response) => {
                 match method {
@@ -179,7 +204,7 @@ impl<C: Clockwork> Connection<C> {
                     "shutdown" => self.stage = Stage::ShutDown,
                     _ => {}
                 }
-                self.send(response);
+                self.answers.push((self.tickets, id, response));
             }
             Dispatched::Working(work) => {
                 let (handle, registration) = AbortHandle::new_pair();
@@ -213,6 +238,18 @@ impl<C: Clockwork> Connection<C> {
             handle.abort();
             let code = ErrorCode::RequestCancelled;
             self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
+        }
+    }
+
+    /// Nothing is answered before it lasts.
+    fn commit(&mut self) {
+        let failed = self.backing.commit();
+        for (ticket, id, response) in std::mem::take(&mut self.answers) {
+            let failure = failed.iter().find(|(of, _)| *of == ticket).filter(|_| response.is_success());
+            self.send(match failure {
+                Some((_, error)) => MethodResponse::error(id.into(), error.clone()),
+                None => response,
+            });
         }
     }
 

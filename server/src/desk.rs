@@ -111,6 +111,21 @@ struct Open {
     last_decision: Option<Decision>,
     /// A write failed: what is in memory may be ahead of the disk, which is right.
     stale: bool,
+    /// Goes with the next commit.
+    closing: bool,
+    /// The requests of this batch that concern it.
+    tickets: Vec<Ticket>,
+}
+
+/// Names a request to its caller.
+pub type Ticket = u64;
+
+/// What the world shall hear once its records are stored.
+#[derive(Debug)]
+struct Staged {
+    thread: ThreadId,
+    effects: Vec<Effect>,
+    now: Timestamp,
 }
 
 /// Where the desk works and with what, before any thread is opened.
@@ -129,6 +144,8 @@ pub struct Desk {
     prompts: PromptStore,
     threads: HashMap<ThreadId, Open>,
     tell: Listener,
+    ticket: Ticket,
+    staged: Vec<Staged>,
 }
 
 impl std::fmt::Debug for Desk {
@@ -144,7 +161,15 @@ impl Desk {
         let (config, mut problems) = Config::load(&setup.home, None, setup.overrides.as_ref(), &Default::default());
         let prompts = PromptStore::open(&folder, &config.prompt_paths);
         problems.extend(prompts.set().problems());
-        let mut desk = Self { setup, store, prompts, threads: HashMap::new(), tell };
+        let mut desk = Self {
+            setup,
+            store,
+            prompts,
+            threads: HashMap::new(),
+            tell,
+            ticket: 0,
+            staged: Vec::new(),
+        };
         if !problems.is_empty() {
             (desk.tell)(Notice::Problems { problems: &problems });
         }
@@ -201,7 +226,7 @@ impl Desk {
             (self.tell)(Notice::Problems { problems: &problems });
         }
         let machine = Machine::new(thread);
-        Ok(Open { machine, log, owner: None, config, problems, last_decision: None, stale: false })
+        Ok(Open { machine, log, owner: None, config, problems, last_decision: None, stale: false, closing: false, tickets: Vec::new() })
     }
 
     /// The last word of a thread's host. Its state is kept; the owner's lock is given back.
@@ -209,14 +234,15 @@ impl Desk {
         if self.open_thread(id)?.owner.is_some() {
             self.handle(id, Input::Saw(ThreadClosed {}.into()), now)?;
         }
-        if let Some(mut open) = self.threads.remove(id) {
-            save_cache(&mut open);
+        if let Some(open) = self.threads.get_mut(id) {
+            open.closing = true;
         }
         Ok(())
     }
 
     /// At the end of the process.
     pub fn leave(&mut self) {
+        self.commit();
         for open in self.threads.values_mut().filter(|open| !open.stale) {
             save_cache(open);
         }
@@ -251,38 +277,79 @@ impl Desk {
         self.handle(id, input, now)
     }
 
-    /// Decides on one input, stores what follows from it, and only then lets the world hear of it.
+    /// Whose request the next inputs belong to.
+    pub const fn begins(&mut self, ticket: Ticket) {
+        self.ticket = ticket;
+    }
+
+    /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
     pub fn handle(&mut self, id: &ThreadId, input: Input, now: Timestamp) -> Result<Handled, DeskError> {
+        if may_start_a_sequence(&input) {
+            self.prompts.refresh_if_changed();
+        }
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.stale {
+            open.log.commit()?;
             let (log, (thread, _)) = self.store.open(id)?;
             open.log = log;
             open.machine = Machine::new(thread);
             open.stale = false;
         }
-        if may_start_a_sequence(&input) {
-            self.prompts.refresh_if_changed();
-        }
-        let input = redacted(input);
-        let Open { machine, log, config, stale, .. } = open;
+        let Open { machine, log, config, stale, tickets, .. } = open;
+        tickets.push(self.ticket);
+        log.begin(|record| machine.apply(&record))?;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
-        let mut writing = log.begin(|record| machine.apply(&record))?;
-        let effects = machine.handle(input, &rules, now).map_err(|refusal| DeskError::Refused(id.clone(), refusal))?;
-        let records = || {
-            effects.iter().filter_map(|effect| match effect {
-                Effect::Record(record) => Some(record),
-                _ => None,
-            })
-        };
-        if records().next().is_some() {
-            let durable = records().any(|record| must_be_durable(&record.event));
-            // From here to its return, memory is ahead of the disk.
-            *stale = true;
-            writing.append(records(), durable)?;
-            *stale = false;
+        let refused = |refusal| DeskError::Refused(id.clone(), refusal);
+        let effects = machine.handle(redacted(input), &rules, now).map_err(refused)?;
+        let mut handled = Handled::default();
+        let mut staged = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Record(record) => {
+                    log.push(&record, must_be_durable(&record.event)).inspect_err(|_| *stale = true)?;
+                    handled.records.push(record);
+                }
+                other => staged.push(other),
+            }
         }
-        drop(writing);
-        Ok(publish(open, &mut self.tell, effects, now))
+        handled.decision = staged.iter().find_map(|effect| match effect {
+            Effect::Decided(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        if let Some(decision) = &handled.decision {
+            open.last_decision = Some(decision.clone());
+        }
+        if !staged.is_empty() {
+            self.staged.push(Staged { thread: id.clone(), effects: staged, now });
+        }
+        Ok(handled)
+    }
+
+    /// Stores what was decided since the last commit, a write and at most one sync a thread, and lets the world hear
+    /// of it. Where a thread's files fail, nothing of its batch has happened: the requests it concerns are named.
+    pub fn commit(&mut self) -> Vec<(Vec<Ticket>, DeskError)> {
+        let mut failures = Vec::new();
+        for (id, open) in self.threads.iter_mut().filter(|(_, open)| !open.tickets.is_empty()) {
+            let result = open.log.commit();
+            if let Err(error) = result {
+                // Memory is ahead of the disk, and the disk is right.
+                open.stale = true;
+                self.staged.retain(|staged| staged.thread != *id);
+                failures.push((std::mem::take(&mut open.tickets), error.into()));
+            }
+            open.tickets.clear();
+        }
+        for staged in std::mem::take(&mut self.staged) {
+            if let Some(open) = self.threads.get_mut(&staged.thread) {
+                publish(open, &mut self.tell, staged.effects, staged.now);
+            }
+        }
+        for (_, mut open) in self.threads.extract_if(|_, open| open.closing) {
+            if !open.stale {
+                save_cache(&mut open);
+            }
+        }
+        failures
     }
 
     /// When some thread wants to be looked at again.
@@ -300,6 +367,9 @@ impl Desk {
             if let Err(error) = self.handle(&id, Input::Tick, now) {
                 tracing::error!(thread = %id, %error, "a deadline could not be dealt with");
             }
+        }
+        for (_, error) in self.commit() {
+            tracing::error!(%error, "a deadline could not be dealt with");
         }
     }
 
@@ -372,19 +442,16 @@ fn redacted(mut input: Input) -> Input {
 }
 
 /// Everything is stored; now the world may hear of it.
-fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) -> Handled {
-    let mut handled = Handled::default();
+fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) {
     for effect in effects {
         let thread = open.machine.thread();
         match effect {
-            Effect::Record(record) => handled.records.push(record),
+            Effect::Record(_) => {}
             Effect::Decided(decision) => {
                 if decision.is_worth_storing(thread) {
                     store_decision(&mut open.log, &decision);
                     tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
                 }
-                open.last_decision = Some(decision.clone());
-                handled.decision = Some(decision);
             }
             Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
             Effect::Tell(machine::Notice::HeadsUp(heads_up)) => tell(Notice::HeadsUp { thread, heads_up: &heads_up }),
@@ -405,7 +472,6 @@ fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Time
     if open.log.wants_caching() {
         save_cache(open);
     }
-    handled
 }
 
 /// A record of why; the events carry the truth, so that a disk that is full here stops nothing.

@@ -9,7 +9,7 @@ mod prompt;
 mod scratch;
 mod thread;
 
-use crate::connection::Clockwork;
+use crate::connection::{Backing, Ticket};
 use crate::desk::Desk;
 use crate::outbox::Outbox;
 use crate::wire::Fault;
@@ -63,7 +63,23 @@ impl Ctx {
     }
 }
 
-impl Clockwork for Arc<Ctx> {
+impl Backing for Arc<Ctx> {
+    fn begins(&self, ticket: Ticket) {
+        if let Ok(mut desk) = self.desk() {
+            desk.begins(ticket);
+        }
+    }
+
+    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)> {
+        let failures = self.desk().map(|mut desk| desk.commit()).unwrap_or_default();
+        let mut failed = Vec::new();
+        for (tickets, error) in failures {
+            let error = ErrorObjectOwned::from(Fault::from(error));
+            failed.extend(tickets.into_iter().map(|ticket| (ticket, error.clone())));
+        }
+        failed
+    }
+
     fn due_in(&self) -> Option<Duration> {
         let due = self.desk().ok()?.next_deadline()?;
         Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now().0)).unwrap_or(0)))

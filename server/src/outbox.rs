@@ -2,6 +2,7 @@
 
 use rawr_protocol::Notification;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
@@ -16,6 +17,8 @@ pub struct Outbox {
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
+    /// The connection looks for itself while it is at work; it is woken only where it waits.
+    waiting: AtomicBool,
     filled: Notify,
 }
 
@@ -33,7 +36,9 @@ impl Outbox {
         queue.bytes += message.len();
         queue.messages.push_back(message);
         drop(queue);
-        self.shared.filled.notify_one();
+        if self.shared.waiting.swap(false, Ordering::AcqRel) {
+            self.shared.filled.notify_one();
+        }
     }
 
     /// A client that does not read loses notifications, never answers: it can ask for the state by request.
@@ -62,8 +67,15 @@ impl Outbox {
         self.queue().bytes
     }
 
+    /// Resolves once something is put in while this is waited for.
     pub async fn filled(&self) {
+        self.shared.waiting.store(true, Ordering::Release);
         self.shared.filled.notified().await;
+    }
+
+    /// The connection is at work again.
+    pub fn stop_waking(&self) {
+        self.shared.waiting.store(false, Ordering::Release);
     }
 
     fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {

@@ -10,7 +10,7 @@ mod fault;
 mod log;
 mod reader;
 
-pub use log::{OwnerLock, ThreadLog, Writing};
+pub use log::{OwnerLock, ThreadLog};
 pub use reader::{Damage, Replay, replay};
 
 use rawr_core::Thread;

@@ -24,8 +24,11 @@ pub struct ThreadLog {
     bytes: u64,
     lines: u64,
     cached_at: u64,
-    /// One line after the other, reused.
+    /// The batch: lines that wait for the commit.
     buffer: Vec<u8>,
+    pushed: u64,
+    durable: bool,
+    locked: bool,
 }
 
 impl ThreadLog {
@@ -54,6 +57,9 @@ impl ThreadLog {
             lines,
             cached_at: lines,
             buffer: Vec::new(),
+            pushed: 0,
+            durable: false,
+            locked: false,
         };
         let repaired = result.and_then(|replay| log.repair(replay, &mut state));
         let unlocked = log.events.unlock().map_err(failed("unlock", &log.path));
@@ -66,7 +72,7 @@ impl ThreadLog {
     /// Cuts a torn tail. A last line that only lacks its newline is whole, and is kept.
     fn repair(&mut self, mut replay: Replay, state: &mut Thread) -> Result<Replay, StoreError> {
         self.bytes = replay.bytes;
-        self.lines += replay.records + replay.damage.iter().filter(|d| matches!(d, Damage::Unreadable { .. })).count() as u64;
+        self.lines += replay.lines();
         let Some(Damage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
         let mut tail = Vec::new();
         self.events.seek(SeekFrom::Start(self.bytes)).map_err(failed("read", &self.path))?;
@@ -107,12 +113,71 @@ impl ThreadLog {
     }
 
     /// Takes the append lock and hands over what others appended since, to be folded before anything is decided.
-    /// The lock is held until the returned value is dropped.
-    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Writing<'_>, StoreError> {
+    /// The lock is held until [`Self::commit`]: many events share it, one write and one sync.
+    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+        if self.locked {
+            return Ok(());
+        }
         self.events.lock().map_err(failed("lock", &self.path))?;
-        let mut writing = Writing { log: self };
-        writing.catch_up(foreign)?;
-        Ok(writing)
+        self.locked = true;
+        self.catch_up(foreign)
+    }
+
+    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
+        if length == self.bytes {
+            return Ok(());
+        }
+        let replay = replay(&mut self.events, &self.path, self.bytes, self.lines + 1, foreign)?;
+        self.bytes = replay.bytes;
+        self.lines += replay.lines();
+        // Somebody died in the middle of a line: it was never acknowledged.
+        if length > self.bytes {
+            self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
+        }
+        Ok(())
+    }
+
+    /// One more event of this batch. With `durable`, the batch is on the disk itself when its commit returns.
+    pub fn push(&mut self, record: &Record, durable: bool) -> Result<(), StoreError> {
+        let whole = self.buffer.len();
+        if let Err(error) = serde_json::to_writer(&mut self.buffer, record) {
+            self.buffer.truncate(whole);
+            return Err(failed("write", &self.path)(error.into()));
+        }
+        self.buffer.push(b'\n');
+        self.pushed += 1;
+        self.durable |= durable;
+        Ok(())
+    }
+
+    /// Writes the whole batch or nothing of it, and gives the lock back.
+    pub fn commit(&mut self) -> Result<(), StoreError> {
+        let result = self.write_batch();
+        self.buffer.clear();
+        (self.pushed, self.durable) = (0, false);
+        if std::mem::take(&mut self.locked)
+            && let Err(error) = self.events.unlock()
+        {
+            tracing::warn!(%error, path = %self.path.display(), "cannot release the append lock");
+        }
+        result
+    }
+
+    fn write_batch(&mut self) -> Result<(), StoreError> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let written = write(&mut self.events, &self.buffer);
+        let synced = written.and_then(|()| if self.durable { self.events.sync_data() } else { Ok(()) });
+        if let Err(error) = synced {
+            // What is half there was never acknowledged. If even this fails, the next open cuts the torn line.
+            let _ = self.events.set_len(self.bytes);
+            return Err(failed("write", &self.path)(error));
+        }
+        self.bytes += self.buffer.len() as u64;
+        self.lines += self.pushed;
+        Ok(())
     }
 
     pub fn append_decision(&mut self, line: &[u8]) -> Result<(), StoreError> {
@@ -139,65 +204,6 @@ impl ThreadLog {
 
     pub const fn wants_caching(&self) -> bool {
         self.lines >= self.cached_at + CACHE_EVERY
-    }
-}
-
-/// The log with its append lock held.
-#[derive(Debug)]
-pub struct Writing<'l> {
-    log: &'l mut ThreadLog,
-}
-
-impl Writing<'_> {
-    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
-        let log = &mut *self.log;
-        let length = log.events.metadata().map_err(failed("read", &log.path))?.len();
-        if length == log.bytes {
-            return Ok(());
-        }
-        let replay = replay(&mut log.events, &log.path, log.bytes, log.lines + 1, foreign)?;
-        log.bytes = replay.bytes;
-        log.lines += replay.records;
-        // Somebody died in the middle of a line: it was never acknowledged.
-        if length > log.bytes {
-            log.events.set_len(log.bytes).map_err(failed("repair", &log.path))?;
-        }
-        Ok(())
-    }
-
-    /// Appends all records or none. With `durable`, they are on the disk when this returns.
-    pub fn append<'r>(
-        &mut self,
-        records: impl IntoIterator<Item = &'r Record>,
-        durable: bool,
-    ) -> Result<(), StoreError> {
-        let log = &mut *self.log;
-        log.buffer.clear();
-        let mut count = 0;
-        for record in records {
-            serde_json::to_writer(&mut log.buffer, record)
-                .map_err(|error| failed("write", &log.path)(error.into()))?;
-            log.buffer.push(b'\n');
-            count += 1;
-        }
-        let written = write(&mut log.events, &log.buffer);
-        let result = if durable { written.and_then(|()| log.events.sync_data()) } else { written };
-        if let Err(error) = result {
-            // What is half there was never acknowledged. If even this fails, the next open cuts the torn line.
-            let _ = log.events.set_len(log.bytes);
-            return Err(failed("write", &log.path)(error));
-        }
-        log.bytes += log.buffer.len() as u64;
-        log.lines += count;
-        Ok(())
-    }
-}
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        if let Err(error) = self.log.events.unlock() {
-            tracing::warn!(%error, path = %self.log.path.display(), "cannot release the append lock");
-        }
     }
 }
 

@@ -18,6 +18,14 @@ pub struct Replay {
     pub damage: Vec<Damage>,
 }
 
+impl Replay {
+    /// Whole lines, readable or not.
+    pub fn lines(&self) -> u64 {
+        let unreadable = self.damage.iter().filter(|damage| matches!(damage, Damage::Unreadable { .. })).count();
+        self.records + unreadable as u64
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Damage {
     /// The last line was not written to its end; it was cut off.
