@@ -1,0 +1,108 @@
+//! Where the user's files lie. Nothing is read or made here.
+
+use crate::problem::Problem;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The folder that rawr shares with Codex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// Absolute.
+    pub dir: PathBuf,
+    /// Stands in for `rawr.toml`.
+    config_file: Option<PathBuf>,
+}
+
+impl Home {
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), config_file: None }
+    }
+
+    /// What is said in so many words goes first, then `$RAWR_HOME`, `$CODEX_HOME` and `~/.codex`.
+    pub fn resolve(
+        explicit: Option<&Path>,
+        config_file: Option<impl AsRef<Path>>,
+    ) -> Result<Self, Problem> {
+        let dir = find(explicit, |name| std::env::var_os(name), std::env::home_dir())
+            .ok_or_else(|| Problem::error("no-home", "there is no home folder to work in"))?;
+        let absolute = |path: &Path| {
+            std::path::absolute(path)
+                .map_err(|error| Problem::error("no-home", error.to_string()).in_file(Some(path)))
+        };
+        let config_file = config_file.map(|file| absolute(file.as_ref())).transpose()?;
+        Ok(Self { dir: absolute(&dir)?, config_file })
+    }
+
+    pub fn rawr_toml(&self) -> PathBuf {
+        self.config_file.clone().unwrap_or_else(|| self.dir.join("rawr.toml"))
+    }
+
+    /// Codex's own file.
+    pub fn codex_toml(&self) -> PathBuf {
+        self.dir.join("config.toml")
+    }
+
+    pub fn prompt_folder(&self) -> PathBuf {
+        self.dir.join("auto-compact")
+    }
+}
+
+/// The file of a project, which may only narrow what the user's files allow.
+pub fn project_toml(cwd: &Path) -> PathBuf {
+    cwd.join(".rawr.toml")
+}
+
+fn find(
+    explicit: Option<&Path>,
+    variable: impl Fn(&str) -> Option<OsString>,
+    user: Option<PathBuf>,
+) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    explicit
+        .map(Path::to_owned)
+        .or_else(|| set("RAWR_HOME"))
+        .or_else(|| set("CODEX_HOME"))
+        .or_else(|| user.map(|user| user.join(".codex")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(explicit: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>) {
+        let variable = |name: &str| {
+            variables.iter().find(|(of, _)| *of == name).map(|(_, value)| OsString::from(value))
+        };
+        let user = expected.is_some().then(|| PathBuf::from("/u"));
+        let found = find(explicit.map(Path::new), variable, user);
+        assert_eq!(found.as_deref(), expected.map(Path::new), "{explicit:?} {variables:?}");
+    }
+
+    #[test]
+    fn the_most_explicit_place_wins() {
+        check(Some("/x"), &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/x"));
+        check(None, &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/r"));
+        check(None, &[("CODEX_HOME", "/c")], Some("/c"));
+        check(None, &[], Some("/u/.codex"));
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        check(None, &[("RAWR_HOME", ""), ("CODEX_HOME", "/c")], Some("/c"));
+    }
+
+    #[test]
+    fn without_any_place_there_is_no_home() {
+        check(None, &[("RAWR_HOME", "")], None);
+    }
+
+    #[test]
+    fn files_lie_where_the_design_says() {
+        let home = Home::at("/h");
+        assert_eq!(home.rawr_toml(), Path::new("/h/rawr.toml"));
+        assert_eq!(home.codex_toml(), Path::new("/h/config.toml"));
+        assert_eq!(home.prompt_folder(), Path::new("/h/auto-compact"));
+        let other = Home::resolve(Some(Path::new("/h")), Some("/o.toml")).unwrap();
+        assert_eq!((other.rawr_toml(), other.dir), ("/o.toml".into(), "/h".into()));
+    }
+}

@@ -1,0 +1,247 @@
+//! One source of configuration, read into settings of known keys. What it says of unknown keys and wrong values goes
+//! to the problems; which setting wins is decided elsewhere.
+
+use super::keys::{Key, Kind, Value, is_table, key, keys, names_in};
+use crate::problem::written::{Name, Reader, What, Written, did_you_mean};
+use crate::problem::{Problem, read_text};
+use rawr_core::boundary::{Boundaries, Boundary};
+use rawr_core::policy::Tier;
+use rawr_core::scratch;
+use serde_spanned::Spanned;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use toml::de::{DeTable, DeValue};
+
+/// Where settings come from, the weakest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The front matter of the packet request.
+    Prompt(Option<PathBuf>),
+    /// Codex's file, most of which is none of our business.
+    Codex(PathBuf),
+    Rawr(PathBuf),
+    /// The client that started this process.
+    Client,
+    Project(PathBuf),
+}
+
+impl Source {
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Prompt(file) => file.as_deref(),
+            Self::Codex(file) | Self::Rawr(file) | Self::Project(file) => Some(file),
+            Self::Client => None,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        let kind = if *self == Self::Client { "client" } else { "prompt" };
+        self.file().map_or_else(|| kind.to_owned(), |file| file.display().to_string())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub key: &'static Key,
+    /// The short form that it was written as.
+    pub short: Option<&'static Key>,
+    pub value: Value,
+    pub source: Rc<Source>,
+    pub span: Option<Range<usize>>,
+}
+
+impl Setting {
+    /// A short form sets several keys at once.
+    pub(super) fn of(
+        key: &'static Key,
+        value: &Value,
+        source: &Rc<Source>,
+        span: Option<&Range<usize>>,
+    ) -> impl Iterator<Item = Self> {
+        key.targets().map(move |target| Self {
+            key: target,
+            short: Some(key).filter(|key| !std::ptr::eq(*key, target)),
+            value: value.clone(),
+            source: Rc::clone(source),
+            span: span.cloned(),
+        })
+    }
+}
+
+/// An absent file sets nothing and is no problem.
+pub(super) fn read_file(source: Source, problems: &mut Vec<Problem>) -> Vec<Setting> {
+    let Some(file) = source.file() else { return Vec::new() };
+    let written = match read_text(file) {
+        Ok(None) => return Vec::new(),
+        Ok(Some(text)) => from_toml(&text).map_err(|problem| {
+            let ours = text.contains("auto_compact");
+            (problem.in_file(Some(file)), ours)
+        }),
+        Err(problem) => Err((problem, true)),
+    };
+    match written {
+        Ok(written) => read(&written, source, problems),
+        // Codex says itself what is wrong with its file.
+        Err((_, false)) if matches!(source, Source::Codex(_)) => Vec::new(),
+        Err((problem, _)) => {
+            problems.push(problem);
+            Vec::new()
+        }
+    }
+}
+
+pub(super) fn read(written: &Written, source: Source, problems: &mut Vec<Problem>) -> Vec<Setting> {
+    let source = Rc::new(source);
+    let mut found = Vec::new();
+    let reader = Reader { file: source.file(), problems: &mut found };
+    let mut layer = Layer { reader, source: &source, settings: Vec::new() };
+    if let Some(root) = layer.reader.table("config", written) {
+        layer.table("", root);
+    }
+    let settings = layer.settings;
+    found.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
+    problems.append(&mut found);
+    settings
+}
+
+struct Layer<'l> {
+    reader: Reader<'l>,
+    source: &'l Rc<Source>,
+    settings: Vec<Setting>,
+}
+
+impl Layer<'_> {
+    fn table(&mut self, path: &str, table: &[(Name, Written)]) {
+        for (name, written) in table.iter().filter(|(_, written)| written.what != What::Nothing) {
+            let full =
+                if path.is_empty() { name.text.clone() } else { format!("{path}.{}", name.text) };
+            if matches!(**self.source, Source::Codex(_)) && !is_ours(&full) {
+                continue;
+            }
+            if let Some(key) = key(&full) {
+                if let Some(value) = self.value(key, written) {
+                    let span = written.span.as_ref();
+                    self.settings.extend(Setting::of(key, &value, self.source, span));
+                }
+            } else if is_table(&full) {
+                if let Some(table) = self.reader.table(&full, written) {
+                    self.table(&full, table);
+                }
+            } else {
+                self.unknown(path, name);
+            }
+        }
+    }
+
+    fn unknown(&mut self, path: &str, name: &Name) {
+        /// Keys of earlier versions, and what does their work now.
+        const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
+        let place = if path.is_empty() { "the file".to_owned() } else { format!("`[{path}]`") };
+        let retired = RETIRED
+            .iter()
+            .find(|(old, _)| path == "rawr_auto_compaction" && *old == name.text)
+            .map(|(_, new)| format!("use `{new}`"));
+        let elsewhere = || {
+            keys()
+                .find(|key| key.name() == name.text)
+                .map(|key| format!("it belongs in `[{}]`", key.table()))
+        };
+        let help = retired.or_else(elsewhere).or_else(|| did_you_mean(&name.text, names_in(path)));
+        self.reader.unknown_key(name, &place, help);
+    }
+
+    fn value(&mut self, key: &Key, written: &Written) -> Option<Value> {
+        let name = key.path;
+        let reader = &mut self.reader;
+        match &key.kind {
+            Kind::Switch => reader.switch(name, written).map(Value::Switch),
+            Kind::Number(range) => reader.number(name, range, written).map(Value::Number),
+            Kind::Word(words) => reader.word(name, words, written).map(Value::Word),
+            Kind::Text => reader.text(name, written).map(Value::Text),
+            Kind::ScratchTemplate => self.scratch_template(name, written),
+            Kind::Boundaries(tier) => self.boundaries(name, *tier, written),
+            Kind::Phrases => self.phrases(name, written),
+        }
+    }
+
+    fn scratch_template(&mut self, name: &str, written: &Written) -> Option<Value> {
+        let template = self.reader.text(name, written)?;
+        if scratch::stays_inside(&template) {
+            return Some(Value::Text(template));
+        }
+        let message = format!("`{name}` must be a path that stays in the thread's folder");
+        self.reader.tell(Problem::error("unsafe-path", message).at(written.span.clone()));
+        None
+    }
+
+    fn boundaries(&mut self, name: &str, tier: Option<Tier>, written: &Written) -> Option<Value> {
+        let words = self.reader.words(name, &Boundary::ALL.map(Boundary::name), written)?;
+        let list: Vec<_> = words.iter().filter_map(|word| Boundary::from_name(word)).collect();
+        if list.is_empty() {
+            let problem = Problem::warning(
+                "never-fires",
+                format!("no boundary can satisfy an empty `{name}`"),
+            )
+            .help("leave the key out to let every boundary of the tier count".to_owned());
+            self.reader.tell(problem.at(written.span.clone()));
+        }
+        if let (Some(tier), What::List(entries)) = (tier, &written.what) {
+            let counts =
+                |boundary| tier.allowed().has(boundary) || boundary == Boundary::TurnComplete;
+            for (boundary, entry) in list.iter().zip(entries).filter(|(of, _)| !counts(**of)) {
+                let message = format!("`{boundary}` does not count in {tier}");
+                self.reader.tell(Problem::warning("no-effect", message).at(entry.span.clone()));
+            }
+        }
+        Some(Value::Boundaries(list.into_iter().collect::<Boundaries>()))
+    }
+
+    fn phrases(&mut self, name: &str, written: &Written) -> Option<Value> {
+        let phrases = self.reader.texts(name, written)?;
+        let phrases: Vec<_> = phrases.iter().map(|text| text.trim().to_lowercase()).collect();
+        if phrases.iter().any(String::is_empty) {
+            let message = format!("`{name}` holds an empty phrase");
+            self.reader.tell(Problem::error("wrong-value", message).at(written.span.clone()));
+            return None;
+        }
+        Some(Value::Phrases(phrases))
+    }
+}
+
+/// Of Codex's file: our feature among its features, and our tables.
+fn is_ours(path: &str) -> bool {
+    let table = path.split('.').next().unwrap_or_default();
+    path == "features"
+        || path == "features.rawr_auto_compaction"
+        || matches!(table, "rawr_auto_compaction" | "auto_compact")
+}
+
+pub(super) fn from_toml(text: &str) -> Result<Written, Problem> {
+    match DeTable::parse(text) {
+        Ok(table) => Ok(table_of(table.get_ref(), table.span())),
+        Err(error) => Err(Problem::error("syntax", error.message()).at(error.span())),
+    }
+}
+
+fn table_of(table: &DeTable<'_>, span: Range<usize>) -> Written {
+    let entry = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        let text = String::from(AsRef::<str>::as_ref(name.get_ref()));
+        (Name { text, span: Some(name.span()) }, written(value))
+    };
+    Written { what: What::Table(table.iter().map(entry).collect()), span: Some(span) }
+}
+
+fn written(value: &Spanned<DeValue<'_>>) -> Written {
+    let what = match value.get_ref() {
+        DeValue::String(text) => What::Text(text.to_string()),
+        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+            .map_or(What::Other("a number too large"), What::Number),
+        DeValue::Float(fraction) => What::Fraction(fraction.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(on) => What::Switch(*on),
+        DeValue::Datetime(_) => What::Other("a date"),
+        DeValue::Array(list) => What::List(list.iter().map(written).collect()),
+        DeValue::Table(table) => return table_of(table, value.span()),
+    };
+    Written { what, span: Some(value.span()) }
+}

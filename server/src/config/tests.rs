@@ -1,0 +1,474 @@
+//! Files in, values and problems out. Each case is named after the rule that it holds.
+
+mod project;
+mod table;
+
+use super::*;
+use crate::problem::Severity;
+use expect_test::{Expect, expect};
+use rawr_core::boundary::{Boundaries, Boundary};
+
+/// What lies on disk and what the client sent.
+#[derive(Default)]
+struct Files {
+    codex: &'static str,
+    rawr: &'static str,
+    project: &'static str,
+    client: Option<Value>,
+    front_matter: PacketFrontMatter,
+}
+
+fn rawr(rawr: &'static str) -> Files {
+    Files { rawr, ..Files::default() }
+}
+
+impl Files {
+    fn load(&self) -> (Config, String) {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = [
+            (home.path().join("config.toml"), self.codex),
+            (home.path().join("rawr.toml"), self.rawr),
+            (project.path().join(".rawr.toml"), self.project),
+        ];
+        for (path, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
+            std::fs::write(path, text).unwrap();
+        }
+        let (config, problems) = Config::load(
+            &Home::at(home.path()),
+            Some(project.path()),
+            self.client.as_ref(),
+            &self.front_matter,
+        );
+        let told = problems.iter().map(|problem| {
+            let file = files.iter().find(|(path, _)| Some(path) == problem.file.as_ref());
+            let name =
+                file.map_or("client", |(path, _)| path.file_name().unwrap().to_str().unwrap());
+            let at = file.zip(problem.span.clone()).map(|((_, text), span)| &text[span]);
+            let severity = match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Hint => "hint",
+            };
+            let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            let at = at.map(|at| format!(" at {at:?}")).unwrap_or_default();
+            format!("{severity}[{}] {name}{at}: {}{help}\n", problem.code, problem.message)
+        });
+        let told = told.collect();
+        (config, told)
+    }
+}
+
+fn check_problems(files: &Files, expected: Expect) -> Config {
+    let (config, told) = files.load();
+    expected.assert_eq(&told);
+    config
+}
+
+/// The value in force and the name of its layer, with the folder taken off.
+fn value(config: &Config, key: &str) -> (Value, String) {
+    let effective = config.effective();
+    let entry = &effective[key];
+    let layer = entry["layer"].as_str().unwrap();
+    (entry["value"].clone(), layer.rsplit('/').next().unwrap().to_owned())
+}
+
+#[track_caller]
+fn check_value(files: &Files, key: &str, expected: &Value, layer: &str) {
+    let (config, told) = files.load();
+    assert_eq!((value(&config, key), told), ((expected.clone(), layer.to_owned()), String::new()));
+}
+
+type Values =
+    (Policy, InlineCompact, MidTurn, bool, RepoObservation, BTreeMap<PromptName, PathBuf>);
+
+fn values(config: Config) -> Values {
+    let Config {
+        policy,
+        inline,
+        mid_turn,
+        turn_based_handoff,
+        repo_observation,
+        prompt_paths,
+        origins: _,
+        sources: _,
+    } = config;
+    (policy, inline, mid_turn, turn_based_handoff, repo_observation, prompt_paths)
+}
+
+const MODE: &str = "rawr_auto_compaction.mode";
+const EARLY: &str = "rawr_auto_compaction.policy.early.percent_remaining_lt";
+const EARLY_BOUNDARIES: &str = "rawr_auto_compaction.policy.early.requires_any_boundary";
+
+#[test]
+fn absent_files_are_no_problem_and_leave_the_built_in_values() {
+    let config = check_problems(&Files::default(), expect![[""]]);
+    assert_eq!(values(config), values(Config::default()));
+}
+
+#[test]
+fn every_key_of_the_specification_works() {
+    let files = rawr(
+        r#"
+[features]
+rawr_auto_compaction = true
+[rawr_auto_compaction]
+mode = "suggest"
+packet_author = "watcher"
+scratch_write_enabled = true
+scratch_file_template = "notes/{agentName}.md"
+packet_max_tail_chars = 800
+turn_based_handoff = false
+mid_turn = "off"
+cooldown_turns = 2
+cooldown_seconds = 60
+rearm_tokens = 4000
+breaker_strikes = 2
+breaker_land_at_percent = 70
+compaction_model = "gpt-5.2"
+compaction_reasoning_effort = "high"
+compaction_verbosity = "low"
+auto_requires_any_boundary = ["commit", "topic_shift"]
+early_percent_remaining_lt = 80
+ready_percent_remaining_lt = 70
+asap_percent_remaining_lt = 60
+emergency_percent_remaining_lt = 10
+[rawr_auto_compaction.policy.early]
+percent_remaining_lt = 82
+requires_any_boundary = ["plan_checkpoint", "turn_complete"]
+plan_boundaries_require_semantic_break = false
+decision_prompt_path = "judgment.md"
+[rawr_auto_compaction.deadlines]
+approval_seconds = 1
+heads_up_seconds = 2
+scratch_write_seconds = 3
+packet_seconds = 4
+compaction_seconds = 5
+handoff_seconds = 6
+[rawr_auto_compaction.semantic_signals]
+agent_done = ["Fertig."]
+topic_shift = []
+concluding_thought = ["kurzum"]
+[rawr_auto_compaction.repo_observation]
+graphite_enabled = true
+graphite_max_chars = 100
+[rawr_auto_compaction.prompts]
+handoff = "my/handoff.md"
+[auto_compact]
+enabled = false
+threshold_percent = 20
+interrupt_mid_turn = true
+"#,
+    );
+    let config = check_problems(&files, expect![[""]]);
+    let shown = config.effective();
+    let shown: Vec<_> = shown
+        .iter()
+        .filter(|(_, entry)| entry["layer"] != "built-in")
+        .map(|(key, entry)| {
+            let short = entry.get("key").map(|key| format!(" by {key}")).unwrap_or_default();
+            format!("{key} = {}{short}", entry["value"])
+        })
+        .collect();
+    expect![[r#"
+        auto_compact.enabled = false
+        auto_compact.interrupt_mid_turn = true
+        auto_compact.threshold_percent = 20
+        features.rawr_auto_compaction = true
+        rawr_auto_compaction.breaker_land_at_percent = 70
+        rawr_auto_compaction.breaker_strikes = 2
+        rawr_auto_compaction.compaction_model = "gpt-5.2"
+        rawr_auto_compaction.compaction_reasoning_effort = "high"
+        rawr_auto_compaction.compaction_verbosity = "low"
+        rawr_auto_compaction.cooldown_seconds = 60
+        rawr_auto_compaction.cooldown_turns = 2
+        rawr_auto_compaction.deadlines.approval_seconds = 1
+        rawr_auto_compaction.deadlines.compaction_seconds = 5
+        rawr_auto_compaction.deadlines.handoff_seconds = 6
+        rawr_auto_compaction.deadlines.heads_up_seconds = 2
+        rawr_auto_compaction.deadlines.packet_seconds = 4
+        rawr_auto_compaction.deadlines.scratch_write_seconds = 3
+        rawr_auto_compaction.mid_turn = "off"
+        rawr_auto_compaction.mode = "suggest"
+        rawr_auto_compaction.packet_author = "watcher"
+        rawr_auto_compaction.packet_max_tail_chars = 800
+        rawr_auto_compaction.policy.asap.percent_remaining_lt = 60 by "rawr_auto_compaction.asap_percent_remaining_lt"
+        rawr_auto_compaction.policy.asap.requires_any_boundary = ["commit","topic_shift"] by "rawr_auto_compaction.auto_requires_any_boundary"
+        rawr_auto_compaction.policy.early.decision_prompt_path = "judgment.md"
+        rawr_auto_compaction.policy.early.percent_remaining_lt = 82
+        rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break = false
+        rawr_auto_compaction.policy.early.requires_any_boundary = ["plan_checkpoint","turn_complete"]
+        rawr_auto_compaction.policy.emergency.percent_remaining_lt = 10 by "rawr_auto_compaction.emergency_percent_remaining_lt"
+        rawr_auto_compaction.policy.ready.percent_remaining_lt = 70 by "rawr_auto_compaction.ready_percent_remaining_lt"
+        rawr_auto_compaction.policy.ready.requires_any_boundary = ["commit","topic_shift"] by "rawr_auto_compaction.auto_requires_any_boundary"
+        rawr_auto_compaction.prompts.handoff = "my/handoff.md"
+        rawr_auto_compaction.rearm_tokens = 4000
+        rawr_auto_compaction.repo_observation.graphite_enabled = true
+        rawr_auto_compaction.repo_observation.graphite_max_chars = 100
+        rawr_auto_compaction.scratch_file_template = "notes/{agentName}.md"
+        rawr_auto_compaction.scratch_write_enabled = true
+        rawr_auto_compaction.semantic_signals.agent_done = ["fertig."]
+        rawr_auto_compaction.semantic_signals.concluding_thought = ["kurzum"]
+        rawr_auto_compaction.semantic_signals.topic_shift = []
+        rawr_auto_compaction.turn_based_handoff = false"#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn rawr_toml_goes_before_codex_and_the_client_before_both() {
+    let mut files = Files {
+        codex: "[rawr_auto_compaction]\nmode = \"tag\"\ncooldown_turns = 3",
+        ..Files::default()
+    };
+    check_value(&files, MODE, &json!("tag"), "config.toml");
+    files.rawr = "rawr_auto_compaction.mode = \"ask\"";
+    check_value(&files, MODE, &json!("ask"), "rawr.toml");
+    check_value(&files, "rawr_auto_compaction.cooldown_turns", &json!(3), "config.toml");
+    files.client =
+        Some(json!({"rawr_auto_compaction": {"mode": "suggest", "packet_author": null}}));
+    check_value(&files, MODE, &json!("suggest"), "client");
+    let layers: Vec<_> =
+        files.load().0.layers().map(|layer| layer.rsplit('/').next().unwrap().to_owned()).collect();
+    assert_eq!(layers, ["client", "rawr.toml", "config.toml", "built-in"]);
+}
+
+#[test]
+fn a_tiers_own_key_goes_before_the_short_form_and_that_before_the_prompt() {
+    let mut files = Files {
+        front_matter: PacketFrontMatter { early: Some(81), ..PacketFrontMatter::default() },
+        ..Files::default()
+    };
+    check_value(&files, EARLY, &json!(81), "prompt");
+    files.codex = "[rawr_auto_compaction]\nearly_percent_remaining_lt = 82";
+    check_value(&files, EARLY, &json!(82), "config.toml");
+    files.codex = "[rawr_auto_compaction.policy.early]\npercent_remaining_lt = 83";
+    files.rawr = "[rawr_auto_compaction]\nearly_percent_remaining_lt = 84";
+    check_value(&files, EARLY, &json!(83), "config.toml");
+    files.client = Some(json!({"rawr_auto_compaction": {"early_percent_remaining_lt": 80}}));
+    check_value(&files, EARLY, &json!(80), "client");
+}
+
+#[test]
+fn the_front_matter_reaches_boundaries_and_packet_rules() {
+    let front_matter = PacketFrontMatter {
+        requires_any_boundary: Some(Boundaries::of(&[Boundary::Commit, Boundary::TopicShift])),
+        max_tail_chars: Some(300),
+        ..PacketFrontMatter::default()
+    };
+    let files = Files { front_matter, ..Files::default() };
+    check_value(&files, EARLY_BOUNDARIES, &json!(["topic_shift"]), "prompt");
+    check_value(&files, "rawr_auto_compaction.packet_max_tail_chars", &json!(300), "prompt");
+}
+
+#[test]
+fn a_syntax_error_leaves_its_layer_out_and_the_others_in() {
+    let files = Files {
+        codex: "[rawr_auto_compaction]\nmode = \"tag\"",
+        rawr: "[rawr_auto_compaction]\nmode = ask\npacket_author = \"watcher\"",
+        ..Files::default()
+    };
+    let config = check_problems(
+        &files,
+        expect![[r#"
+        error[syntax] rawr.toml at "ask": string values must be quoted, expected literal string
+    "#]],
+    );
+    assert_eq!(value(&config, MODE), (json!("tag"), "config.toml".to_owned()));
+    assert_eq!(config.policy.packet_author, Policy::default().packet_author);
+}
+
+#[test]
+fn a_key_given_twice_is_a_syntax_error() {
+    check_problems(
+        &rawr("[features]\nrawr_auto_compaction = true\nrawr_auto_compaction = false"),
+        expect![[r#"
+        error[syntax] rawr.toml at "rawr_auto_compaction": duplicate key
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_key_is_told_with_the_nearest_known_one() {
+    check_problems(
+        &rawr(
+            r#"
+mode = "auto"
+colour = 1
+[feature]
+rawr_auto_compaction = true
+[features]
+rawr_auto_compact = true
+[rawr_auto_compaction]
+packet_autor = "agent"
+percent_remaining_lt = 70
+[rawr_auto_compaction.policy.eary]
+percent_remaining_lt = 80
+"#,
+        ),
+        expect![[r#"
+            warning[unknown-key] rawr.toml at "mode": no key `mode` in the file; it belongs in `[rawr_auto_compaction]`
+            warning[unknown-key] rawr.toml at "colour": no key `colour` in the file
+            warning[unknown-key] rawr.toml at "feature": no key `feature` in the file; did you mean `features`?
+            warning[unknown-key] rawr.toml at "rawr_auto_compact": no key `rawr_auto_compact` in `[features]`; did you mean `rawr_auto_compaction`?
+            warning[unknown-key] rawr.toml at "packet_autor": no key `packet_autor` in `[rawr_auto_compaction]`; did you mean `packet_author`?
+            warning[unknown-key] rawr.toml at "percent_remaining_lt": no key `percent_remaining_lt` in `[rawr_auto_compaction]`; use `ready_percent_remaining_lt`
+            warning[unknown-key] rawr.toml at "eary": no key `eary` in `[rawr_auto_compaction.policy]`; did you mean `early`?
+        "#]],
+    );
+}
+
+#[test]
+fn a_wrong_value_is_told_and_the_lower_layer_holds() {
+    let files = Files {
+        codex: "[rawr_auto_compaction]\ncooldown_turns = 4\nmode = \"ask\"",
+        rawr: r#"
+[features]
+rawr_auto_compaction = "yes"
+[rawr_auto_compaction]
+mode = "autp"
+cooldown_turns = -1
+cooldown_seconds = 1.5
+packet_max_tail_chars = 2026-01-01
+scratch_file_template = "../up.md"
+auto_requires_any_boundary = ["comit", "commit"]
+deadlines = 3
+[rawr_auto_compaction.policy.early]
+percent_remaining_lt = 101
+requires_any_boundary = "commit"
+[rawr_auto_compaction.semantic_signals]
+agent_done = ["done", " "]
+"#,
+        ..Files::default()
+    };
+    let config = check_problems(
+        &files,
+        expect![[r#"
+            error[wrong-type] rawr.toml at "\"yes\"": `features.rawr_auto_compaction` must be true or false, and is a text
+            error[unknown-value] rawr.toml at "\"autp\"": `rawr_auto_compaction.mode` cannot be `autp`; did you mean `auto`?
+            error[out-of-range] rawr.toml at "-1": `rawr_auto_compaction.cooldown_turns` must be from 0 to 10000, and is -1
+            error[wrong-type] rawr.toml at "1.5": `rawr_auto_compaction.cooldown_seconds` must be a whole number, and is a fraction
+            error[wrong-type] rawr.toml at "2026-01-01": `rawr_auto_compaction.packet_max_tail_chars` must be a whole number, and is a date
+            error[unsafe-path] rawr.toml at "\"../up.md\"": `rawr_auto_compaction.scratch_file_template` must be a path that stays in the thread's folder
+            error[unknown-value] rawr.toml at "\"comit\"": `rawr_auto_compaction.auto_requires_any_boundary` cannot be `comit`; did you mean `commit`?
+            error[wrong-type] rawr.toml at "3": `rawr_auto_compaction.deadlines` must be a table, and is a whole number
+            error[out-of-range] rawr.toml at "101": `rawr_auto_compaction.policy.early.percent_remaining_lt` must be from 0 to 100, and is 101
+            error[wrong-type] rawr.toml at "\"commit\"": `rawr_auto_compaction.policy.early.requires_any_boundary` must be a list, and is a text
+            error[wrong-value] rawr.toml at "[\"done\", \" \"]": `rawr_auto_compaction.semantic_signals.agent_done` holds an empty phrase
+        "#]],
+    );
+    let expected =
+        Policy { cooldown_turns: 4, mode: rawr_core::policy::Mode::Ask, ..Policy::default() };
+    assert_eq!(config.policy, expected);
+}
+
+#[test]
+fn a_boundary_without_effect_is_told_and_stays() {
+    let files = rawr(
+        "[rawr_auto_compaction.policy.early]\nrequires_any_boundary = [\"commit\", \"topic_shift\", \"turn_complete\"]\n\
+         [rawr_auto_compaction.policy.asap]\nrequires_any_boundary = []",
+    );
+    let config = check_problems(
+        &files,
+        expect![[r#"
+            warning[no-effect] rawr.toml at "\"commit\"": `commit` does not count in early
+            warning[never-fires] rawr.toml at "[]": no boundary can satisfy an empty `rawr_auto_compaction.policy.asap.requires_any_boundary`; leave the key out to let every boundary of the tier count
+        "#]],
+    );
+    assert_eq!(value(&config, EARLY_BOUNDARIES).0, json!(["topic_shift", "turn_complete"]));
+}
+
+#[test]
+fn thresholds_must_fall_from_tier_to_tier() {
+    check_problems(
+        &rawr("[rawr_auto_compaction]\nready_percent_remaining_lt = 90"),
+        expect![[r#"
+        warning[threshold-order] rawr.toml at "90": early (below 85 %) never comes before ready (below 90 %); thresholds fall from early over ready and asap to emergency
+    "#]],
+    );
+    check_problems(
+        &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 65"),
+        expect![[r#"
+        warning[threshold-order] rawr.toml at "65": asap (below 65 %) never comes before emergency (below 65 %); thresholds fall from early over ready and asap to emergency
+    "#]],
+    );
+    check_problems(&rawr("[rawr_auto_compaction]\nearly_percent_remaining_lt = 0"), expect![[""]]);
+}
+
+#[test]
+fn the_rest_of_codex_own_file_is_none_of_our_business() {
+    let files = Files {
+        codex: "model = 5\n[features]\nweb = 1\nrawr_auto_compaction = false\n[tui]\nx = []\n[rawr_auto_compaction]\nmod = 1",
+        ..Files::default()
+    };
+    let config = check_problems(
+        &files,
+        expect![[r#"
+        warning[unknown-key] config.toml at "mod": no key `mod` in `[rawr_auto_compaction]`; did you mean `mode`?
+    "#]],
+    );
+    assert!(!config.policy.enabled);
+    check_problems(&Files { codex: "model = = 5", ..Files::default() }, expect![[""]]);
+}
+
+#[test]
+fn an_unreadable_file_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("rawr.toml")).unwrap();
+    let (_, problems) =
+        Config::load(&Home::at(home.path()), None, None, &PacketFrontMatter::default());
+    assert_eq!(
+        problems.iter().map(|problem| problem.code).collect::<Vec<_>>(),
+        ["unreadable-file"]
+    );
+}
+
+#[test]
+fn what_the_client_sends_is_checked_like_a_file() {
+    let client = json!({"rawr_auto_compaction": {"mode": 1, "mid-turn": "off"}, "rawr_auto_compaction.cooldown_turns": 2});
+    let config = check_problems(
+        &Files { client: Some(client), ..Files::default() },
+        expect![[r#"
+            warning[unknown-key] client: no key `mid-turn` in `[rawr_auto_compaction]`; did you mean `mid_turn`?
+            error[wrong-type] client: `rawr_auto_compaction.mode` must be one of `tag`, `suggest`, `ask`, `auto`, and is a whole number
+        "#]],
+    );
+    assert_eq!(config.policy.cooldown_turns, 2, "a key may be spelled out");
+    check_problems(
+        &Files { client: Some(json!([1])), ..Files::default() },
+        expect![[r#"
+        error[wrong-type] client: `config` must be a table, and is a list
+    "#]],
+    );
+}
+
+#[test]
+fn mid_turn_follows_the_golden_path_unless_set() {
+    let key = "rawr_auto_compaction.mid_turn";
+    check_value(&Files::default(), key, &json!("emergency"), "built-in");
+    let without = "[rawr_auto_compaction]\nturn_based_handoff = false";
+    check_value(&rawr(without), key, &json!("policy"), "built-in");
+    let set = "[rawr_auto_compaction]\nturn_based_handoff = false\nmid_turn = \"off\"";
+    check_value(&rawr(set), key, &json!("off"), "rawr.toml");
+}
+
+#[test]
+fn an_empty_text_takes_back_what_a_lower_layer_set() {
+    let files = Files {
+        codex: "[rawr_auto_compaction]\ncompaction_model = \"a\"",
+        rawr: "[rawr_auto_compaction]\ncompaction_model = \"\"",
+        ..Files::default()
+    };
+    assert_eq!(files.load().0.policy.compaction.model, None);
+}
+
+#[test]
+fn inline_compaction_beside_rawr_is_told_to_rest() {
+    check_problems(
+        &rawr("[auto_compact]\nenabled = true"),
+        expect![[r#"
+        hint[no-effect] rawr.toml at "true": `[auto_compact]` rests while rawr decides itself; set `features.rawr_auto_compaction = false` to use it
+    "#]],
+    );
+    check_problems(
+        &rawr("[auto_compact]\nenabled = true\n[features]\nrawr_auto_compaction = false"),
+        expect![[""]],
+    );
+}

@@ -1,0 +1,124 @@
+//! What a project's `.rawr.toml` may do to the user's own configuration, and what not.
+
+use super::*;
+
+#[test]
+fn a_project_may_narrow() {
+    let files = Files {
+        rawr: "[rawr_auto_compaction]\nscratch_write_enabled = true\nrearm_tokens = 100\n[auto_compact]\nenabled = true",
+        project: r#"
+[features]
+rawr_auto_compaction = false
+[rawr_auto_compaction]
+mode = "tag"
+mid_turn = "off"
+scratch_write_enabled = false
+cooldown_turns = 5
+cooldown_seconds = 5
+rearm_tokens = 200
+ready_percent_remaining_lt = 50
+packet_author = "agent"
+auto_requires_any_boundary = ["commit", "pr_checkpoint"]
+[rawr_auto_compaction.policy.early]
+percent_remaining_lt = 60
+plan_boundaries_require_semantic_break = true
+[rawr_auto_compaction.policy.asap]
+percent_remaining_lt = 40
+plan_boundaries_require_semantic_break = true
+[rawr_auto_compaction.semantic_signals]
+agent_done = ["all done"]
+[auto_compact]
+enabled = false
+threshold_percent = 10
+"#,
+        ..Files::default()
+    };
+    let config = check_problems(&files, expect![[""]]);
+    let policy = &config.policy;
+    assert_eq!((policy.enabled, config.inline.enabled, policy.cooldown_turns), (false, false, 5));
+    assert_eq!(policy.tiers.ready.percent_remaining_lt, 50);
+    assert_eq!(
+        value(&config, EARLY_BOUNDARIES),
+        (json!(["pr_checkpoint"]), ".rawr.toml".to_owned())
+    );
+}
+
+#[test]
+fn a_project_may_not_widen() {
+    let files = Files {
+        rawr: r#"
+[features]
+rawr_auto_compaction = false
+[rawr_auto_compaction]
+mode = "ask"
+cooldown_turns = 3
+[rawr_auto_compaction.policy.early]
+requires_any_boundary = ["topic_shift"]
+"#,
+        project: r#"
+[features]
+rawr_auto_compaction = true
+[rawr_auto_compaction]
+mode = "auto"
+mid_turn = "policy"
+packet_author = "watcher"
+scratch_write_enabled = true
+scratch_file_template = "x.md"
+compaction_model = "other"
+cooldown_turns = 1
+rearm_tokens = 300
+early_percent_remaining_lt = 90
+auto_requires_any_boundary = ["turn_complete"]
+[rawr_auto_compaction.policy.early]
+requires_any_boundary = ["topic_shift", "pr_checkpoint"]
+plan_boundaries_require_semantic_break = false
+decision_prompt_path = "x.md"
+[rawr_auto_compaction.policy.asap]
+plan_boundaries_require_semantic_break = false
+[rawr_auto_compaction.semantic_signals]
+topic_shift = ["next"]
+[rawr_auto_compaction.prompts]
+handoff = "/etc/passwd"
+[auto_compact]
+enabled = true
+threshold_percent = 16
+"#,
+        ..Files::default()
+    };
+    let (before, _) = rawr(files.rawr).load();
+    let config = check_problems(
+        &files,
+        expect![[r#"
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `auto_compact.enabled`, which is false by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "16": a project may only lower `auto_compact.threshold_percent`, which is 15 by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `features.rawr_auto_compaction`, which is false by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"turn_complete\"]": a project may only shorten `rawr_auto_compaction.auto_requires_any_boundary`, which is ["commit","plan_checkpoint","plan_update","pr_checkpoint","topic_shift"] by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.compaction_model`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "1": a project may only raise `rawr_auto_compaction.cooldown_turns`, which is 3 by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "90": a project may only lower `rawr_auto_compaction.early_percent_remaining_lt`, which is 85 by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"policy\"": a project may only turn down `rawr_auto_compaction.mid_turn`, which is "emergency" by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"auto\"": a project may only turn down `rawr_auto_compaction.mode`, which is "ask" by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"watcher\"": a project may not set `rawr_auto_compaction.packet_author`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.asap.plan_boundaries_require_semantic_break`, which is not set by you; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"x.md\"": a project may not set `rawr_auto_compaction.policy.early.decision_prompt_path`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "false": a project may only switch on `rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break`, which is true by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"topic_shift\", \"pr_checkpoint\"]": a project may only shorten `rawr_auto_compaction.policy.early.requires_any_boundary`, which is ["topic_shift"] by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"/etc/passwd\"": a project may not set `rawr_auto_compaction.prompts.handoff`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "300": a project may only raise `rawr_auto_compaction.rearm_tokens`, which is not set by you; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"x.md\"": a project may not set `rawr_auto_compaction.scratch_file_template`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "true": a project may only switch off `rawr_auto_compaction.scratch_write_enabled`, which is false by your own files; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "[\"next\"]": a project may only shorten `rawr_auto_compaction.semantic_signals.topic_shift`, which is ["moving on to","move on to","next i will","next, i will","next i'll","next, i'll","turning to","switching to","on to the next","next phase","next step is"] by your own files; set it in your own `rawr.toml`
+        "#]],
+    );
+    assert_eq!(values(config), values(before));
+}
+
+#[test]
+fn a_projects_short_form_narrows_what_the_user_spelled_out() {
+    let files = Files {
+        rawr: "[rawr_auto_compaction.policy.early]\npercent_remaining_lt = 80",
+        project: "[rawr_auto_compaction]\nearly_percent_remaining_lt = 78",
+        ..Files::default()
+    };
+    check_value(&files, EARLY, &json!(78), ".rawr.toml");
+}

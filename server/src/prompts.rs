@@ -1,0 +1,270 @@
+//! The prompts in force: the user's files, and the shipped texts where there is none or none that can be used. What is
+//! wrong with a file is told and never stops anybody. Nothing is rendered or sent here.
+
+mod file;
+mod seed;
+
+pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, Parsed, parse};
+
+use crate::problem::{Problem, read_text};
+use rawr_core::prompt::{PromptName, Prompts};
+use rawr_core::units::stable_hash;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// The whole file as it came with rawr, front matter included.
+pub const fn shipped(name: PromptName) -> &'static str {
+    match name {
+        PromptName::AutoCompact => include_str!("../../prompts/auto-compact.md"),
+        PromptName::HeadsUp => include_str!("../../prompts/heads-up.md"),
+        PromptName::ScratchWrite => include_str!("../../prompts/scratch-write.md"),
+        PromptName::Judgment => include_str!("../../prompts/judgment.md"),
+        PromptName::JudgmentContext => include_str!("../../prompts/judgment-context.md"),
+        PromptName::WatcherPacket => include_str!("../../prompts/watcher-packet.md"),
+        PromptName::Handoff => include_str!("../../prompts/handoff.md"),
+        PromptName::Compact => include_str!("../../prompts/compact.md"),
+        PromptName::SummaryPrefix => include_str!("../../prompts/summary-prefix.md"),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Shipped,
+    User,
+}
+
+/// One prompt in force.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    pub name: PromptName,
+    /// Its file; `None` where there is none, and the embedded text holds.
+    pub path: Option<PathBuf>,
+    pub origin: Origin,
+    /// Changes whenever the text in force, or its front matter, does; the same on every platform.
+    pub version: String,
+    pub text: String,
+    pub front_matter: Option<Map<String, Value>>,
+    /// What is wrong with its file, which may be why another text is in force.
+    pub problems: Vec<Problem>,
+    packet: PacketFrontMatter,
+}
+
+/// All prompts at one moment. A sequence keeps the set that it started with.
+#[derive(Debug)]
+pub struct PromptSet {
+    all: Vec<Prompt>,
+    prompts: Prompts,
+    folder: Option<Problem>,
+}
+
+impl PromptSet {
+    /// The embedded texts, for whoever has no folder.
+    pub fn shipped() -> Self {
+        Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None)
+    }
+
+    fn of(all: Vec<Prompt>, folder: Option<Problem>) -> Self {
+        let prompts = Prompts::new(|name| all[name as usize].text.clone());
+        Self { all, prompts, folder }
+    }
+
+    /// For the core.
+    pub const fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    pub fn get(&self, name: PromptName) -> &Prompt {
+        &self.all[name as usize]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Prompt> {
+        self.all.iter()
+    }
+
+    pub fn packet_front_matter(&self) -> &PacketFrontMatter {
+        &self.get(PromptName::AutoCompact).packet
+    }
+
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+        let files = self.all.iter().flat_map(|prompt| &prompt.problems);
+        self.folder.iter().chain(files).cloned()
+    }
+}
+
+impl Prompt {
+    fn shipped(name: PromptName) -> Self {
+        let source = shipped(name);
+        match parse(name, source, None) {
+            Ok(parsed) => Self::of(name, None, source, parsed),
+            // A test holds that this cannot be. Better an unchecked prompt than none.
+            Err(problems) => {
+                let (front_matter, packet) = (None, PacketFrontMatter::default());
+                let parsed = Parsed { text: source.to_owned(), front_matter, packet, problems };
+                Self::of(name, None, source, parsed)
+            }
+        }
+    }
+
+    fn of(name: PromptName, path: Option<PathBuf>, source: &str, parsed: Parsed) -> Self {
+        Self {
+            name,
+            path,
+            origin: if source == shipped(name) { Origin::Shipped } else { Origin::User },
+            version: version(source),
+            text: parsed.text,
+            front_matter: parsed.front_matter,
+            problems: parsed.problems,
+            packet: parsed.packet,
+        }
+    }
+}
+
+/// Short, and the same on every platform and release.
+fn version(source: &str) -> String {
+    format!("{:016x}", stable_hash(source))
+}
+
+/// Reads the prompt files, at start and whenever it is asked to, and keeps the last good text of each.
+#[derive(Debug)]
+pub struct PromptStore {
+    folder: PathBuf,
+    /// Files elsewhere; relative ones start in the folder.
+    paths: BTreeMap<PromptName, PathBuf>,
+    seeded: seed::Seeded,
+    set: Arc<PromptSet>,
+    /// What each file looked like before it was read.
+    stamps: [Option<Stamp>; PromptName::ALL.len()],
+}
+
+impl PromptStore {
+    /// Puts the shipped prompts into the folder where they have never been, and reads what is there.
+    pub fn open(folder: &Path, paths: &BTreeMap<PromptName, PathBuf>) -> Self {
+        let (seeded, problem) = seed::seed(folder);
+        let set = PromptSet { folder: problem, ..PromptSet::shipped() };
+        let mut store = Self {
+            folder: folder.to_owned(),
+            paths: paths.clone(),
+            seeded,
+            set: Arc::new(set),
+            stamps: Default::default(),
+        };
+        store.reload();
+        store
+    }
+
+    /// A snapshot: cloning the `Arc` keeps it.
+    pub const fn set(&self) -> &Arc<PromptSet> {
+        &self.set
+    }
+
+    /// Takes up other files, as after a change of the configuration.
+    pub fn use_paths(&mut self, paths: &BTreeMap<PromptName, PathBuf>) -> Vec<PromptName> {
+        self.paths.clone_from(paths);
+        self.reload()
+    }
+
+    /// Reads every file again and names the prompts that are not what they were, or whose problems are not.
+    pub fn reload(&mut self) -> Vec<PromptName> {
+        self.read(&PromptName::ALL)
+    }
+
+    /// The same for files that look changed. Called when a sequence starts.
+    pub fn refresh_if_changed(&mut self) -> Vec<PromptName> {
+        let changed =
+            |name: &PromptName| Stamp::of(&self.path(*name)) != self.stamps[*name as usize];
+        let changed: Vec<_> = PromptName::ALL.into_iter().filter(changed).collect();
+        self.read(&changed)
+    }
+
+    fn path(&self, name: PromptName) -> PathBuf {
+        match self.paths.get(&name) {
+            Some(path) => self.folder.join(path),
+            None => seed::path_of(&self.folder, name),
+        }
+    }
+
+    fn read(&mut self, names: &[PromptName]) -> Vec<PromptName> {
+        let mut all = self.set.all.clone();
+        let mut changed = Vec::new();
+        for &name in names {
+            let path = self.path(name);
+            // Looked at before it is read: a change in between is found the next time.
+            self.stamps[name as usize] = Stamp::of(&path);
+            let prompt = self.read_one(name, path);
+            if all[name as usize] != prompt {
+                changed.push(name);
+                all[name as usize] = prompt;
+            }
+        }
+        if !changed.is_empty() {
+            self.set = Arc::new(PromptSet::of(all, self.set.folder.clone()));
+        }
+        changed
+    }
+
+    fn read_one(&self, name: PromptName, path: PathBuf) -> Prompt {
+        let parsed = match read_text(&path) {
+            Ok(Some(source)) => parse(name, &source, Some(&path)).map(|parsed| (source, parsed)),
+            Ok(None) if self.paths.contains_key(&name) => {
+                Err(vec![Problem::error("no-file", "there is no such file").in_file(Some(&path))])
+            }
+            Ok(None) => return Prompt::shipped(name),
+            Err(problem) => Err(vec![problem]),
+        };
+        match parsed {
+            Ok((source, parsed)) => {
+                let hint = self.outdated(name, &source, &path);
+                let mut prompt = Prompt::of(name, Some(path), &source, parsed);
+                prompt.problems.extend(hint);
+                prompt
+            }
+            Err(problems) => {
+                let last_good = self.set.get(name).clone();
+                Prompt { path: Some(path), problems, ..last_good }
+            }
+        }
+    }
+
+    /// A copy that nobody edited, of a text that has changed since.
+    fn outdated(&self, name: PromptName, source: &str, path: &Path) -> Option<Problem> {
+        let untouched = !self.paths.contains_key(&name)
+            && self.seeded.get(&name).is_some_and(|seeded| *seeded == version(source));
+        (untouched && source != shipped(name)).then(|| {
+            Problem::hint("shipped-text-changed", "this is the shipped text of an earlier release")
+                .in_file(Some(path))
+                .help("delete the file to use the present one".to_owned())
+        })
+    }
+}
+
+/// Enough to tell that a file was written to or replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Self { length: found.len(), modified: found.modified().ok(), inode: inode(&found) })
+    }
+}
+
+#[cfg(unix)]
+fn inode(found: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+const fn inode(_: &Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests;

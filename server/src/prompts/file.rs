@@ -1,0 +1,394 @@
+//! One prompt file: front matter, text, placeholders. It turns a source into what is in force and what is wrong with
+//! it; where the source comes from is not known here. YAML is known here alone.
+
+use super::shipped;
+use crate::problem::Problem;
+use crate::problem::written::{Name, Reader, What, Written, did_you_mean};
+use rawr_core::boundary::{Boundaries, Boundary};
+use rawr_core::policy::Tier;
+use rawr_core::prompt::{Placeholder, PromptName, scan};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What a prompt file says, front matter taken off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    pub text: String,
+    pub front_matter: Option<Map<String, Value>>,
+    pub packet: PacketFrontMatter,
+    pub problems: Vec<Problem>,
+}
+
+/// What the packet request's front matter says about when to compact and about packets. The configuration's own
+/// keys go before all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PacketFrontMatter {
+    /// Where it was read, for messages.
+    pub file: Option<PathBuf>,
+    pub early: Option<u8>,
+    pub ready: Option<u8>,
+    pub asap: Option<u8>,
+    pub emergency: Option<u8>,
+    pub requires_any_boundary: Option<Boundaries>,
+    pub max_tail_chars: Option<usize>,
+}
+
+impl PacketFrontMatter {
+    pub const fn threshold(&self, tier: Tier) -> Option<u8> {
+        match tier {
+            Tier::Early => self.early,
+            Tier::Ready => self.ready,
+            Tier::Asap => self.asap,
+            Tier::Emergency => self.emergency,
+        }
+    }
+}
+
+/// A key that the packet request's front matter may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct FrontMatterKey {
+    pub path: &'static str,
+    pub doc: &'static str,
+    read: fn(&mut PacketFrontMatter, &mut Reader<'_>, &Written),
+}
+
+macro_rules! threshold {
+    ($path:expr, $field:ident) => {
+        FrontMatterKey {
+            path: $path,
+            doc: concat!("percent of the window below which ", stringify!($field), " holds"),
+            read: |packet, reader, written| {
+                let percent = reader.number($path, &(0..=100), written);
+                packet.$field = percent.and_then(|percent| u8::try_from(percent).ok());
+            },
+        }
+    };
+}
+
+/// No other prompt's front matter means anything.
+pub const FRONT_MATTER_KEYS: [FrontMatterKey; 7] = [
+    FrontMatterKey {
+        path: "version",
+        doc: "of this form of front matter; 0 and 1 are the same",
+        read: |_, reader, written| {
+            reader.number("version", &(0..=1), written);
+        },
+    },
+    threshold!("trigger.early_percent_remaining_lt", early),
+    threshold!("trigger.ready_percent_remaining_lt", ready),
+    threshold!("trigger.asap_percent_remaining_lt", asap),
+    threshold!("trigger.emergency_percent_remaining_lt", emergency),
+    FrontMatterKey {
+        path: "trigger.auto_requires_any_boundary",
+        doc: "a list; one of these must be present, except in emergency",
+        read: |packet, reader, written| {
+            let names = Boundary::ALL.map(Boundary::name);
+            let words = reader.words("trigger.auto_requires_any_boundary", &names, written);
+            let list =
+                |words: Vec<&str>| words.into_iter().filter_map(Boundary::from_name).collect();
+            packet.requires_any_boundary = words.map(list);
+        },
+    },
+    FrontMatterKey {
+        path: "packet.max_tail_chars",
+        doc: "a packet built by rawr quotes at most so much of the agent's last message",
+        read: |packet, reader, written| {
+            let chars = reader.number("packet.max_tail_chars", &(0..=100_000), written);
+            packet.max_tail_chars = chars.and_then(|chars| usize::try_from(chars).ok());
+        },
+    },
+];
+
+/// `Err` where the file cannot be in force, with everything that is wrong with it.
+pub fn parse(name: PromptName, source: &str, file: Option<&Path>) -> Result<Parsed, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut reader = Reader { file, problems: &mut problems };
+    let parts = match split(source) {
+        Ok(parts) => parts,
+        Err(problem) => {
+            reader.tell(problem);
+            return Err(problems);
+        }
+    };
+    let mut packet = PacketFrontMatter { file: file.map(Path::to_owned), ..Default::default() };
+    let mut front_matter = None;
+    if let Some(yaml) = parts.front_matter {
+        match from_yaml(source, &yaml) {
+            Err(problem) => reader.tell(problem),
+            Ok(table) => {
+                read_front_matter(name, &mut packet, &mut reader, "", &table);
+                front_matter = Some(as_json(&table));
+            }
+        }
+    }
+    let body = parts.body.start..parts.body.start + source[parts.body.clone()].trim_end().len();
+    check_text(name, source, body.clone(), &mut reader);
+    // Wrong values keep what they were to replace; anything else that is an error leaves no prompt to use.
+    let usable = |problem: &Problem| {
+        problem.severity != crate::problem::Severity::Error || VALUE_ERRORS.contains(&problem.code)
+    };
+    if problems.iter().all(usable) {
+        Ok(Parsed { text: source[body].to_owned(), front_matter, packet, problems })
+    } else {
+        Err(problems)
+    }
+}
+
+const VALUE_ERRORS: [&str; 3] = ["wrong-type", "out-of-range", "unknown-value"];
+
+struct Parts {
+    front_matter: Option<Range<usize>>,
+    body: Range<usize>,
+}
+
+/// Front matter stands between a first line `---` and the next such line.
+fn split(source: &str) -> Result<Parts, Problem> {
+    let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut lines = source[start..].split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    let mut body = start;
+    let mut front_matter = None;
+    if first.trim_end() == "---" {
+        let yaml = start + first.len();
+        let mut at = yaml;
+        let end = lines.find_map(|line| {
+            let begin = at;
+            at += line.len();
+            matches!(line.trim_end(), "---" | "...").then_some(begin)
+        });
+        let unclosed = || {
+            Problem::error("front-matter", "the front matter is not closed")
+                .at(start..start + 3)
+                .help("end it with a line `---`".to_owned())
+        };
+        front_matter = Some(yaml..end.ok_or_else(unclosed)?);
+        body = at;
+    }
+    let blank = source[body..].len() - source[body..].trim_start_matches(['\n', '\r']).len();
+    Ok(Parts { front_matter, body: body + blank..source.len() })
+}
+
+fn read_front_matter(
+    name: PromptName,
+    packet: &mut PacketFrontMatter,
+    reader: &mut Reader<'_>,
+    path: &str,
+    table: &[(Name, Written)],
+) {
+    let keys: &[FrontMatterKey] =
+        if name == PromptName::AutoCompact { &FRONT_MATTER_KEYS } else { &[] };
+    for (key, written) in table.iter().filter(|(_, written)| written.what != What::Nothing) {
+        let full = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
+        let below = format!("{full}.");
+        if let Some(known) = keys.iter().find(|known| known.path == full) {
+            (known.read)(packet, reader, written);
+        } else if keys.iter().any(|known| known.path.starts_with(&below)) {
+            if let Some(table) = reader.table(&full, written) {
+                read_front_matter(name, packet, reader, &full, table);
+            }
+        } else {
+            let names = keys.iter().flat_map(|known| known.path.split('.'));
+            let place = format!("the front matter of {}", name.name());
+            reader.unknown_key(key, &place, did_you_mean(&key.text, names));
+        }
+    }
+}
+
+fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut Reader<'_>) {
+    let text = &source[body.clone()];
+    if text.trim().is_empty() {
+        let help = "delete the file to use the shipped text".to_owned();
+        reader.tell(Problem::error("empty-prompt", "there is no text").help(help));
+        return;
+    }
+    let mut used = Vec::new();
+    for found in scan(text) {
+        if let Some(placeholder) = declared(name, found.name) {
+            used.push(*placeholder);
+        } else {
+            let names = name.placeholders().iter().map(|known| known.camel);
+            let help = did_you_mean(found.name, names).unwrap_or_else(|| known_names(name));
+            let message = format!("no placeholder `{{{}}}` in {}", found.name, name.name());
+            let span = body.start + found.span.start..body.start + found.span.end;
+            reader.tell(Problem::warning("unknown-placeholder", message).at(span).help(help));
+        }
+    }
+    let missing = || name.placeholders().iter().filter(|known| !used.contains(known));
+    for needed in missing().filter(|known| known.required) {
+        let message = format!("`{{{}}}` is nowhere in the text", needed.camel);
+        let help = format!("it stands for {}", needed.meaning);
+        reader.tell(Problem::error("missing-placeholder", message).at(body.clone()).help(help));
+    }
+    let in_shipped = |known: &&Placeholder| {
+        scan(shipped(name)).any(|found| declared(name, found.name) == Some(*known))
+    };
+    let left_out: Vec<_> = missing().filter(|known| !known.required).filter(in_shipped).collect();
+    if !left_out.is_empty() {
+        let message = format!("the shipped text also uses {}", in_braces(left_out));
+        reader.tell(Problem::hint("unused-placeholder", message).at(body));
+    }
+}
+
+fn in_braces<'p>(placeholders: impl IntoIterator<Item = &'p Placeholder>) -> String {
+    let names = placeholders.into_iter().map(|known| format!("`{{{}}}`", known.camel));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn declared(name: PromptName, written: &str) -> Option<&'static Placeholder> {
+    name.placeholders().iter().find(|known| known.camel == written || known.snake == written)
+}
+
+fn known_names(name: PromptName) -> String {
+    match name.placeholders() {
+        [] => "this prompt has no placeholders".to_owned(),
+        known => format!("it may hold {}", in_braces(known)),
+    }
+}
+
+fn as_json(table: &[(Name, Written)]) -> Map<String, Value> {
+    table.iter().map(|(name, written)| (name.text.clone(), Value::from(written))).collect()
+}
+
+fn from_yaml(source: &str, yaml: &Range<usize>) -> Result<Vec<(Name, Written)>, Problem> {
+    let text = &source[yaml.clone()];
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    // Far more than anybody writes there, and little enough that no file can keep the service busy.
+    let options = serde_saphyr::options! {
+        with_snippet: false,
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 1000 },
+    };
+    let parsed: Yaml = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let span = error.location().map(|at| span_of(at).unwrap_or_else(|| in_chars(at, text)));
+        let span = span.map(|span| shifted(span, yaml.start));
+        let message = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        Problem::error("front-matter", message).at(span)
+    })?;
+    let mut written = parsed.0;
+    shift(&mut written, yaml.start);
+    match written.what {
+        What::Table(table) => Ok(table),
+        _ => Err(Problem::error("front-matter", "the front matter is no list of `key: value`")
+            .at(yaml.clone())),
+    }
+}
+
+fn span_of(location: serde_saphyr::Location) -> Option<Range<usize>> {
+    let start = usize::try_from(location.span().byte_offset()?).ok()?;
+    let length = usize::try_from(location.span().byte_len().unwrap_or(0)).ok()?;
+    Some(start..start + length)
+}
+
+/// For the few errors that only know characters.
+fn in_chars(location: serde_saphyr::Location, text: &str) -> Range<usize> {
+    let byte_of = |chars: u64| {
+        let chars = usize::try_from(chars).unwrap_or(usize::MAX);
+        text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
+    };
+    let span = location.span();
+    byte_of(span.offset())..byte_of(span.offset() + span.len())
+}
+
+const fn shifted(span: Range<usize>, by: usize) -> Range<usize> {
+    span.start + by..span.end + by
+}
+
+/// Spans count from the start of the file, not of the front matter.
+fn shift(written: &mut Written, by: usize) {
+    let moved = |span: &mut Option<Range<usize>>| {
+        *span = span.take().map(|span| shifted(span, by));
+    };
+    moved(&mut written.span);
+    match &mut written.what {
+        What::List(list) => list.iter_mut().for_each(|entry| shift(entry, by)),
+        What::Table(table) => {
+            for (name, value) in table {
+                moved(&mut name.span);
+                shift(value, by);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A YAML value of any kind.
+struct Yaml(Written);
+
+impl<'de> Deserialize<'de> for Yaml {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let what = deserializer.deserialize_any(WhatVisitor)?;
+        Ok(Self(Written { what, span: None }))
+    }
+}
+
+struct WhatVisitor;
+
+impl<'de> Visitor<'de> for WhatVisitor {
+    type Value = What;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, on: bool) -> Result<What, E> {
+        Ok(What::Switch(on))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<What, E> {
+        Ok(What::Number(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<What, E> {
+        Ok(What::Number(number.into()))
+    }
+
+    fn visit_f64<E>(self, fraction: f64) -> Result<What, E> {
+        Ok(What::Fraction(fraction))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<What, E> {
+        Ok(What::Text(text.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<What, E> {
+        Ok(What::Nothing)
+    }
+
+    fn visit_none<E>(self) -> Result<What, E> {
+        Ok(What::Nothing)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<What, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<What, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element::<serde_saphyr::Spanned<Yaml>>()? {
+            entries.push(with_span(entry));
+        }
+        Ok(What::List(entries))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<What, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<serde_saphyr::Spanned<Yaml>>()? {
+            let key = with_span(key);
+            let What::Text(text) = key.what else {
+                return Err(A::Error::custom("a key is no text"));
+            };
+            let value = with_span(map.next_value::<serde_saphyr::Spanned<Yaml>>()?);
+            entries.push((Name { text, span: key.span }, value));
+        }
+        Ok(What::Table(entries))
+    }
+}
+
+fn with_span(spanned: serde_saphyr::Spanned<Yaml>) -> Written {
+    Written { what: spanned.value.0.what, span: span_of(spanned.referenced) }
+}

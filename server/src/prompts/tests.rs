@@ -1,0 +1,7 @@
+//! Each case is named after the rule that it holds.
+
+mod folder;
+mod shipped;
+mod text;
+
+use super::*;

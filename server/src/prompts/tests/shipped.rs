@@ -1,0 +1,101 @@
+//! What the shipped prompts must hold, and that their README says what there is.
+
+use super::*;
+use expect_test::expect_file;
+use rawr_core::event::Resume;
+use rawr_core::units::ThreadId;
+use rawr_core::{Thread, packet};
+
+#[test]
+fn shipped_prompts_have_no_problem() {
+    let set = PromptSet::shipped();
+    assert_eq!(set.problems().collect::<Vec<_>>(), []);
+    for prompt in set.iter() {
+        assert_eq!((prompt.origin, &prompt.path), (Origin::Shipped, &None));
+        assert!(!prompt.text.contains("---"), "front matter is taken off {:?}", prompt.name);
+    }
+}
+
+#[test]
+fn shipped_prompts_leave_the_built_in_policy_as_it_is() {
+    let home = crate::config::Home::at("/nowhere");
+    let front_matter = PromptSet::shipped();
+    let (config, problems) =
+        crate::config::Config::load(&home, None, None, front_matter.packet_front_matter());
+    assert_eq!((config.policy, problems), (rawr_core::policy::Policy::default(), vec![]));
+}
+
+#[test]
+fn shipped_prompts_are_short() {
+    for (name, most) in [
+        (PromptName::AutoCompact, 1400),
+        (PromptName::HeadsUp, 260),
+        (PromptName::ScratchWrite, 320),
+        (PromptName::Judgment, 1100),
+        (PromptName::JudgmentContext, 340),
+        (PromptName::WatcherPacket, 560),
+        (PromptName::Handoff, 560),
+        (PromptName::Compact, 700),
+        (PromptName::SummaryPrefix, 180),
+    ] {
+        let length = PromptSet::shipped().get(name).text.len();
+        assert!(length <= most, "{} has {length} bytes", name.name());
+    }
+}
+
+#[test]
+fn the_packet_request_asks_for_every_part_that_a_packet_is_checked_for() {
+    let text = &PromptSet::shipped().get(PromptName::AutoCompact).text.clone();
+    assert_eq!(packet::missing_parts(text), [""; 0]);
+}
+
+#[test]
+fn a_packet_built_by_rawr_says_so_and_comes_back_whole() {
+    let set = PromptSet::shipped();
+    let mut thread = Thread::new(ThreadId::new("t"));
+    thread.first_message = Some("Ship the parser.".to_owned());
+    let template = set.prompts().text(PromptName::WatcherPacket);
+    let built = packet::by_watcher(&thread, template, "notes.md", 100);
+    assert!(built.text.contains("Built by rawr") && built.text.contains("Ship the parser."));
+    assert_eq!(packet::resume_state(&built.text), Resume::Working);
+
+    let handoff =
+        packet::handoff(&thread, set.prompts().text(PromptName::Handoff), &built, "notes.md");
+    assert!(handoff.contains(&built.text) && !handoff.contains(['{', '}']), "{handoff}");
+}
+
+/// Puts generated lines between the two comments that are there for them.
+fn with_generated(readme: &str, name: &str, lines: &str) -> String {
+    let (before, rest) = readme.split_once(&format!("<!-- generated: {name} -->\n")).unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    format!("{before}<!-- generated: {name} -->\n{lines}<!-- end -->{after}")
+}
+
+#[test]
+fn the_readme_names_every_placeholder_and_key() {
+    let mut files = String::from("| file | tokens | placeholders |\n| --- | --- | --- |\n");
+    for prompt in PromptSet::shipped().iter() {
+        let placeholders = prompt.name.placeholders().iter().map(|known| {
+            let required = if known.required { "required; " } else { "" };
+            format!("`{{{}}}` ({required}{})", known.camel, known.meaning)
+        });
+        let placeholders = placeholders.collect::<Vec<_>>().join("<br>");
+        let tokens = prompt.text.len().div_ceil(4);
+        files += &format!("| `{}.md` | {tokens} | {placeholders} |\n", prompt.name.name());
+    }
+    let mut keys = String::from("| key | meaning |\n| --- | --- |\n");
+    for key in FRONT_MATTER_KEYS {
+        keys += &format!("| `{}` | {} |\n", key.path, key.doc);
+    }
+    // To rewrite it: UPDATE_EXPECT=1 cargo nextest run -p rawr-server readme
+    let readme = expect_file!["../../../../prompts/README.md"];
+    let text = with_generated(&readme.data(), "placeholders", &files);
+    readme.assert_eq(&with_generated(&text, "front matter", &keys));
+}
+
+#[test]
+fn the_heads_up_says_no_percentages_and_names_what_closes_it() {
+    let set = PromptSet::shipped();
+    let text = &set.get(PromptName::HeadsUp).text;
+    assert!(!text.contains('%') && !text.contains("percent") && text.contains("handoff"), "{text}");
+}
