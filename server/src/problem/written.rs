@@ -153,7 +153,7 @@ impl Reader<'_> {
         if found.is_none() {
             let help = did_you_mean(text, words.iter().copied())
                 .unwrap_or_else(|| format!("it may be one of {}", listed(words)));
-            let message = format!("`{key}` cannot be `{text}`");
+            let message = format!("`{key}` cannot be `{}`", short(text));
             self.tell(Problem::error("unknown-value", message).at(written.span.clone()).help(help));
         }
         found
@@ -191,16 +191,17 @@ impl Reader<'_> {
     }
 
     /// `place` is where the key was looked for, in words.
-    pub fn unknown_key<'k>(
-        &mut self,
-        name: &Name,
-        place: &str,
-        known: impl IntoIterator<Item = &'k str>,
-    ) {
-        let help = did_you_mean(&name.text, known);
-        let message = format!("no key `{}` in {place}", name.text);
+    pub fn unknown_key(&mut self, name: &Name, place: &str, help: Option<String>) {
+        let message = format!("no key `{}` in {place}", short(&name.text));
         self.tell(Problem::warning("unknown-key", message).at(name.span.clone()).help(help));
     }
+}
+
+/// A message quotes what somebody wrote, but not a whole page of it.
+fn short(text: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    let cut = text.char_indices().nth(MAX_CHARS).map(|(at, _)| format!("{}…", &text[..at]));
+    cut.unwrap_or_else(|| text.to_owned())
 }
 
 fn listed(words: &[&str]) -> String {
