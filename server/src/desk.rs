@@ -8,11 +8,13 @@ pub use query::Summary;
 
 use crate::config::{Config, Home};
 use crate::problem::Problem;
-use crate::prompts::PromptStore;
+use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::redact::redact;
 use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
 use rawr_core::assess::Decision;
-use rawr_core::event::{CompactionReported, HostInfo, SequenceEnded, ThreadClosed, ThreadOpened, Trigger};
+use rawr_core::event::{
+    CompactionReported, HostInfo, SequenceEnded, ThreadClosed, ThreadOpened, Trigger,
+};
 use rawr_core::machine::{self, HeadsUp, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{DecisionId, GuardId, SequenceId, ThreadId, Timestamp, Tokens};
@@ -25,21 +27,44 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub enum Notice<'n> {
     /// A decision was stored.
-    Decided { thread: &'n Thread, decision: &'n Decision },
-    Perform { thread: &'n Thread, issued: &'n Issued },
-    HeadsUp { thread: &'n Thread, heads_up: &'n HeadsUp },
-    Changed { thread: &'n Thread, config: &'n Config, now: Timestamp },
+    Decided {
+        thread: &'n Thread,
+        decision: &'n Decision,
+    },
+    Perform {
+        thread: &'n Thread,
+        issued: &'n Issued,
+    },
+    HeadsUp {
+        thread: &'n Thread,
+        heads_up: &'n HeadsUp,
+    },
+    Changed {
+        thread: &'n Thread,
+        config: &'n Config,
+        now: Timestamp,
+    },
     Compaction {
         thread: &'n Thread,
         report: &'n CompactionReported,
         sequence: Option<&'n SequenceId>,
         trigger: Option<&'n Trigger>,
     },
-    SequenceEnded { thread: &'n Thread, ended: &'n SequenceEnded },
-    GuardBypassed { thread: &'n Thread },
+    SequenceEnded {
+        thread: &'n Thread,
+        ended: &'n SequenceEnded,
+    },
+    GuardBypassed {
+        thread: &'n Thread,
+    },
     /// Something on disk was not as it should be, and was dealt with.
-    Damaged { thread: &'n ThreadId, damage: &'n Damage },
-    Problems { problems: &'n [Problem] },
+    Damaged {
+        thread: &'n ThreadId,
+        damage: &'n Damage,
+    },
+    Problems {
+        problems: &'n [Problem],
+    },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +91,9 @@ fn refusal(refusal: &Refusal) -> String {
         Refusal::UnknownGuard(guard) => format!("there is no guard {guard}"),
         Refusal::UnknownInput(input) => format!("no message {input} is held"),
         Refusal::NoSequence => "no sequence is running".to_owned(),
-        Refusal::NotNow(phase) => format!("the thread is {}, which does not allow it", phase.name()),
+        Refusal::NotNow(phase) => {
+            format!("the thread is {}, which does not allow it", phase.name())
+        }
         Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
         Refusal::PacketMissing => "the edited packet is empty".to_owned(),
     }
@@ -158,7 +185,12 @@ impl Desk {
     pub fn new(setup: Setup, tell: Listener) -> Self {
         let store = Store::new(&setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
-        let (config, mut problems) = Config::load(&setup.home, None, setup.overrides.as_ref(), &Default::default());
+        let (config, mut problems) = Config::load(
+            &setup.home,
+            None,
+            setup.overrides.as_ref(),
+            &PacketFrontMatter::default(),
+        );
         let prompts = PromptStore::open(&folder, &config.prompt_paths);
         problems.extend(prompts.set().problems());
         let mut desk = Self {
@@ -178,6 +210,10 @@ impl Desk {
 
     pub const fn prompts(&self) -> &PromptStore {
         &self.prompts
+    }
+
+    pub fn refresh_prompts(&mut self) {
+        self.prompts.refresh_if_changed();
     }
 
     /// Takes a thread up. What it owed when it was left is owed again, under the same ids.
@@ -221,12 +257,23 @@ impl Desk {
         self.prompts.refresh_if_changed();
         let front_matter = self.prompts.set().packet_front_matter();
         let project = Some(cwd).filter(|cwd| cwd.is_dir());
-        let (config, problems) = Config::load(&self.setup.home, project, self.setup.overrides.as_ref(), front_matter);
+        let (config, problems) =
+            Config::load(&self.setup.home, project, self.setup.overrides.as_ref(), front_matter);
         if !problems.is_empty() {
             (self.tell)(Notice::Problems { problems: &problems });
         }
         let machine = Machine::new(thread);
-        Ok(Open { machine, log, owner: None, config, problems, last_decision: None, stale: false, closing: false, tickets: Vec::new() })
+        Ok(Open {
+            machine,
+            log,
+            owner: None,
+            config,
+            problems,
+            last_decision: None,
+            stale: false,
+            closing: false,
+            tickets: Vec::new(),
+        })
     }
 
     /// The last word of a thread's host. Its state is kept; the owner's lock is given back.
@@ -261,8 +308,14 @@ impl Desk {
         self.threads.get(id).is_some_and(|open| open.owner.is_some())
     }
 
-    pub fn config(&self, id: &ThreadId) -> Result<&Config, DeskError> {
-        Ok(&self.open_thread(id)?.config)
+    /// Of one thread, or what a thread without a project would have.
+    pub fn config(&self, id: Option<&ThreadId>) -> Result<(Config, Vec<Problem>), DeskError> {
+        if let Some(id) = id {
+            let open = self.open_thread(id)?;
+            return Ok((open.config.clone(), open.problems.clone()));
+        }
+        let front_matter = self.prompts.set().packet_front_matter();
+        Ok(Config::load(&self.setup.home, None, self.setup.overrides.as_ref(), front_matter))
     }
 
     fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {
@@ -270,7 +323,12 @@ impl Desk {
     }
 
     /// For what only the thread's host may say.
-    pub fn handle_as_owner(&mut self, id: &ThreadId, input: Input, now: Timestamp) -> Result<Handled, DeskError> {
+    pub fn handle_as_owner(
+        &mut self,
+        id: &ThreadId,
+        input: Input,
+        now: Timestamp,
+    ) -> Result<Handled, DeskError> {
         if self.open_thread(id)?.owner.is_none() {
             return Err(DeskError::NotOwner(id.clone()));
         }
@@ -283,7 +341,12 @@ impl Desk {
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
-    pub fn handle(&mut self, id: &ThreadId, input: Input, now: Timestamp) -> Result<Handled, DeskError> {
+    pub fn handle(
+        &mut self,
+        id: &ThreadId,
+        input: Input,
+        now: Timestamp,
+    ) -> Result<Handled, DeskError> {
         if may_start_a_sequence(&input) {
             self.prompts.refresh_if_changed();
         }
@@ -306,7 +369,8 @@ impl Desk {
         for effect in effects {
             match effect {
                 Effect::Record(record) => {
-                    log.push(&record, must_be_durable(&record.event)).inspect_err(|_| *stale = true)?;
+                    log.push(&record, must_be_durable(&record.event))
+                        .inspect_err(|_| *stale = true)?;
                     handled.records.push(record);
                 }
                 other => staged.push(other),
@@ -360,7 +424,9 @@ impl Desk {
     pub fn tick(&mut self, now: Timestamp) {
         let due: Vec<_> = self
             .owned()
-            .filter(|(_, open)| open.machine.next_deadline(&open.config.policy).is_some_and(|at| at <= now))
+            .filter(|(_, open)| {
+                open.machine.next_deadline(&open.config.policy).is_some_and(|at| at <= now)
+            })
             .map(|(id, _)| id.clone())
             .collect();
         for id in due {
@@ -394,7 +460,8 @@ impl Desk {
         if let Some(last) = last {
             return Ok(last.clone());
         }
-        let unknown = || DeskError::UnknownName { what: "stored decision", name: decision.to_string() };
+        let unknown =
+            || DeskError::UnknownName { what: "stored decision", name: decision.to_string() };
         self.decisions(id)?.into_iter().find(|stored| stored.id == *decision).ok_or_else(unknown)
     }
 }
@@ -454,14 +521,20 @@ fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Time
                 }
             }
             Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
-            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => tell(Notice::HeadsUp { thread, heads_up: &heads_up }),
-            Effect::Tell(machine::Notice::Changed) => tell(Notice::Changed { thread, config: &open.config, now }),
-            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => tell(Notice::Compaction {
-                thread,
-                report: &report,
-                sequence: sequence.as_ref(),
-                trigger: trigger.as_ref(),
-            }),
+            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
+                tell(Notice::HeadsUp { thread, heads_up: &heads_up })
+            }
+            Effect::Tell(machine::Notice::Changed) => {
+                tell(Notice::Changed { thread, config: &open.config, now })
+            }
+            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => {
+                tell(Notice::Compaction {
+                    thread,
+                    report: &report,
+                    sequence: sequence.as_ref(),
+                    trigger: trigger.as_ref(),
+                })
+            }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });
                 save_cache(open);

@@ -40,11 +40,19 @@ impl Desk {
             file.write_all(redact(text).as_bytes())?;
             Ok(file.metadata()?.len())
         };
-        append().map_err(|source| DeskError::Notes { verb: "append to", path: path.clone(), source })
+        append().map_err(|source| DeskError::Notes {
+            verb: "append to",
+            path: path.clone(),
+            source,
+        })
     }
 
     /// The newest part of the notes, and whether there is more.
-    pub fn scratch_read(&self, id: &ThreadId, max: Option<u64>) -> Result<(String, bool), DeskError> {
+    pub fn scratch_read(
+        &self,
+        id: &ThreadId,
+        max: Option<u64>,
+    ) -> Result<(String, bool), DeskError> {
         let (_, path) = self.scratch_path(id)?;
         let cwd = PathBuf::from(&self.thread(id)?.cwd);
         let read = || -> io::Result<_> {
@@ -58,7 +66,11 @@ impl Desk {
         };
         match read() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((String::new(), false)),
-            result => result.map_err(|source| DeskError::Notes { verb: "read", path: path.clone(), source }),
+            result => result.map_err(|source| DeskError::Notes {
+                verb: "read",
+                path: path.clone(),
+                source,
+            }),
         }
     }
 
@@ -73,8 +85,11 @@ impl Desk {
                 let entry = entry?;
                 let metadata = entry.metadata()?;
                 let name = entry.file_name();
-                if let Some(name) = name.to_str().filter(|name| metadata.is_file() && name.ends_with(".md")) {
-                    let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+                if let Some(name) =
+                    name.to_str().filter(|name| metadata.is_file() && name.ends_with(".md"))
+                {
+                    let modified =
+                        metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
                     notes.push(Note {
                         file: prefix.join(name).display().to_string(),
                         bytes: metadata.len(),
@@ -87,7 +102,11 @@ impl Desk {
         };
         match list() {
             Err(error) if io::ErrorKind::NotFound == error.kind() => Ok(Vec::new()),
-            result => result.map_err(|source| DeskError::Notes { verb: "list", path: folder.to_owned(), source }),
+            result => result.map_err(|source| DeskError::Notes {
+                verb: "list",
+                path: folder.to_owned(),
+                source,
+            }),
         }
     }
 }
@@ -97,7 +116,10 @@ fn stay_inside(cwd: &Path, path: &Path) -> io::Result<()> {
     let leads_out = !folder.starts_with(cwd.canonicalize()?)
         || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if leads_out {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "a link leads out of the thread's folder"));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "a link leads out of the thread's folder",
+        ));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::{Desk, DeskError};
 use crate::prompts::PromptStore;
+use rawr_core::Thread;
 use rawr_core::assess::Decision;
 use rawr_core::event::{Packet, Phase};
 use rawr_core::packet;
@@ -9,9 +10,9 @@ use rawr_core::policy::Tier;
 use rawr_core::prompt::PromptName;
 use rawr_core::scratch;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
-use rawr_core::Thread;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One line of `decisions.jsonl`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,7 +81,9 @@ impl Desk {
         for (at, line) in lines.enumerate() {
             match serde_json::from_slice::<StoredDecision<'_>>(line) {
                 Ok(stored) => decisions.push(stored.decision.into_owned()),
-                Err(error) => tracing::warn!(thread = %id, line = at + 1, %error, "an unreadable decision is left out"),
+                Err(error) => {
+                    tracing::warn!(thread = %id, line = at + 1, %error, "an unreadable decision is left out")
+                }
             }
         }
         Ok(decisions)
@@ -89,7 +92,11 @@ impl Desk {
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
         let open = self.open_thread(id)?;
         let thread = open.machine.thread();
-        Ok(scratch::file(&open.config.policy.scratch_file_template, &thread.id, thread.agent.as_deref()))
+        Ok(scratch::file(
+            &open.config.policy.scratch_file_template,
+            &thread.id,
+            thread.agent.as_deref(),
+        ))
     }
 
     /// The packet that rawr would build now.
@@ -107,19 +114,50 @@ impl Desk {
     }
 
     /// The packet of the running sequence, or of the last one that had any.
-    pub fn packet(&self, id: &ThreadId, sequence: Option<&SequenceId>) -> Result<PacketView, DeskError> {
+    pub fn packet(
+        &self,
+        id: &ThreadId,
+        sequence: Option<&SequenceId>,
+    ) -> Result<PacketView, DeskError> {
         let thread = self.thread(id)?;
         let running = thread
             .sequence
             .as_ref()
             .and_then(|running| Some((running.id.clone(), running.packet.clone()?)));
-        let last = thread.last_packet.as_ref().map(|last| (last.sequence.clone(), last.packet.clone()));
+        let last =
+            thread.last_packet.as_ref().map(|last| (last.sequence.clone(), last.packet.clone()));
         running
             .into_iter()
             .chain(last)
             .find(|(of, _)| sequence.is_none_or(|wanted| wanted == of))
             .map(|(sequence, packet)| PacketView { sequence, packet })
             .ok_or_else(|| DeskError::NoPacket(id.clone()))
+    }
+
+    /// What a prompt's placeholders would say now, by their camelCase names.
+    pub fn placeholder_values(&self, id: &ThreadId) -> Result<BTreeMap<String, String>, DeskError> {
+        let thread = self.thread(id)?;
+        let number =
+            |tokens: Option<rawr_core::units::Tokens>| tokens.map(|tokens| tokens.to_string());
+        let percent = thread.percent_remaining();
+        let tier = percent
+            .and_then(|percent| self.open_thread(id).ok()?.config.policy.tiers.pick(percent));
+        let boundaries: Vec<_> = thread.present().iter().map(|boundary| boundary.name()).collect();
+        let packet = self.packet(id, None).ok().map(|view| view.packet.text);
+        let values = [
+            ("scratchFile", Some(self.scratch_file(id)?)),
+            ("threadId", Some(id.to_string())),
+            ("turnId", thread.turns.back().map(|turn| turn.id.to_string())),
+            ("tier", tier.map(|tier| tier.to_string())),
+            ("percentRemaining", percent.map(|percent| percent.0.to_string())),
+            ("boundariesJson", serde_json::to_string(&boundaries).ok()),
+            ("lastAgentMessage", thread.last_message.clone()),
+            ("totalUsageTokens", number(thread.context)),
+            ("modelContextWindow", number(thread.window)),
+            ("goal", thread.first_message.clone()),
+            ("packet", packet),
+        ];
+        Ok(values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
     }
 
     fn prompt_text(&self, name: PromptName) -> &str {

@@ -7,8 +7,9 @@ use rawr_core::policy::PacketAuthor;
 use rawr_core::units::DecisionId;
 use rawr_protocol::methods::{DecisionExplain, DecisionList, JudgmentAnswer, JudgmentEvaluate};
 use rawr_protocol::{
-    DecisionExplainParams, DecisionExplainResult, DecisionListParams, DecisionListResult, ErrorCode,
-    JudgmentAnswerParams, JudgmentAnswerResult, JudgmentEvaluateParams, JudgmentEvaluateResult,
+    DecisionExplainParams, DecisionExplainResult, DecisionListParams, DecisionListResult,
+    ErrorCode, JudgmentAnswerParams, JudgmentAnswerResult, JudgmentEvaluateParams,
+    JudgmentEvaluateResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -26,7 +27,11 @@ fn explain(ctx: &Ctx, params: DecisionExplainParams) -> Result<DecisionExplainRe
         None => match desk.last_decision(&id)? {
             Some(last) => last.clone(),
             None => desk.decisions(&id)?.pop().ok_or_else(|| {
-                Fault::new(ErrorCode::UnknownName, "nothing was decided yet", "wait for the end of a turn")
+                Fault::new(
+                    ErrorCode::UnknownName,
+                    "nothing was decided yet",
+                    "wait for the end of a turn",
+                )
             })?,
         },
     };
@@ -43,7 +48,8 @@ fn list(ctx: &Ctx, params: DecisionListParams) -> Result<DecisionListResult, Fau
     }
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let skip = decisions.len().saturating_sub(limit);
-    let shown = decisions.iter().skip(skip).map(|decision| wire::decision(decision, PacketAuthor::Agent));
+    let shown =
+        decisions.iter().skip(skip).map(|decision| wire::decision(decision, PacketAuthor::Agent));
     Ok(DecisionListResult { decisions: shown.collect() })
 }
 

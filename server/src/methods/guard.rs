@@ -9,8 +9,8 @@ use rawr_core::event::{Event, GuardCleared};
 use rawr_core::units::GuardId;
 use rawr_protocol::methods::{GuardClear, GuardList, GuardSet, SequenceRespond};
 use rawr_protocol::{
-    ErrorCode, GuardClearParams, GuardClearResult, GuardListParams, GuardListResult, GuardSetParams, GuardSetResult,
-    SequenceRespondParams, SequenceRespondResult,
+    ErrorCode, GuardClearParams, GuardClearResult, GuardListParams, GuardListResult,
+    GuardSetParams, GuardSetResult, SequenceRespondParams, SequenceRespondResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -26,7 +26,11 @@ fn set(ctx: &Ctx, params: GuardSetParams) -> Result<GuardSetResult, Fault> {
     let input = Input::SetGuard { until: wire::until(&params.until), note: params.note, by };
     let handled = ctx.desk()?.handle(&id, input, now())?;
     let guard = Desk::guard_set(&handled).ok_or_else(|| {
-        Fault::new(ErrorCode::InternalError, "the guard was not recorded", "this is a defect; the log has more")
+        Fault::new(
+            ErrorCode::InternalError,
+            "the guard was not recorded",
+            "this is a defect; the log has more",
+        )
     })?;
     Ok(GuardSetResult { guard_id: guard.to_string() })
 }

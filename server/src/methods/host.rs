@@ -8,14 +8,15 @@ use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Event, InputCancelled};
 use rawr_core::{Input, rewrite};
 use rawr_protocol::methods::{
-    ActionReport, CompactionReport, CompactionRewrite, InputCancel, InputQueued, InputSubmit, SignalReport,
-    TurnCompleted, TurnStarted, TurnUsage,
+    ActionReport, CompactionReport, CompactionRewrite, InputCancel, InputQueued, InputSubmit,
+    SignalReport, TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
-    ActionReportParams, CompactionReportParams, CompactionRewriteParams, CompactionRewriteResult, Disposition, Empty,
-    HistoryItem, HistoryRole, InputCancelParams, InputCancelResult, InputQueuedParams, InputQueuedResult,
-    InputSubmitParams, InputSubmitResult, SignalReportParams, SignalReportResult, TurnCompletedParams,
-    TurnCompletedResult, TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
+    ActionReportParams, CompactionReportParams, CompactionRewriteParams, CompactionRewriteResult,
+    Disposition, Empty, HistoryItem, HistoryRole, InputCancelParams, InputCancelResult,
+    InputQueuedParams, InputQueuedResult, InputSubmitParams, InputSubmitResult, SignalReportParams,
+    SignalReportResult, TurnCompletedParams, TurnCompletedResult, TurnStartedParams,
+    TurnUsageParams, TurnUsageResult, Verdict,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -90,8 +91,12 @@ fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportRe
         Event::PlanUpdated(updated) => Some(updated.boundaries),
         Event::CommandFinished(finished) => Some(finished.boundaries),
         Event::CommitMade(_) => Some([rawr_core::boundary::Boundary::Commit].into_iter().collect()),
-        Event::PrCheckpoint(_) => Some([rawr_core::boundary::Boundary::PrCheckpoint].into_iter().collect()),
-        Event::PhaseEnded(_) => Some([rawr_core::boundary::Boundary::PlanCheckpoint].into_iter().collect()),
+        Event::PrCheckpoint(_) => {
+            Some([rawr_core::boundary::Boundary::PrCheckpoint].into_iter().collect())
+        }
+        Event::PhaseEnded(_) => {
+            Some([rawr_core::boundary::Boundary::PlanCheckpoint].into_iter().collect())
+        }
         _ => None,
     });
     Ok(SignalReportResult { boundaries: found.map(wire::boundaries).unwrap_or_default() })
@@ -103,14 +108,19 @@ fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResul
     let submitted = Input::Submitted { input: input.clone(), text: params.text, kind };
     report(ctx, &params.thread_id, Ok(submitted))?;
     let desk = ctx.desk()?;
-    let held = desk.thread(&wire::thread_id(&params.thread_id)?)?.held.iter().any(|held| held.id == input);
-    Ok(InputSubmitResult { disposition: if held { Disposition::Held } else { Disposition::Deliver } })
+    let held =
+        desk.thread(&wire::thread_id(&params.thread_id)?)?.held.iter().any(|held| held.id == input);
+    Ok(InputSubmitResult {
+        disposition: if held { Disposition::Held } else { Disposition::Deliver },
+    })
 }
 
 fn input_queued(ctx: &Ctx, params: InputQueuedParams) -> Result<InputQueuedResult, Fault> {
     let desk = ctx.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(InputQueuedResult { input_ids: thread.held.iter().map(|held| held.id.to_string()).collect() })
+    Ok(InputQueuedResult {
+        input_ids: thread.held.iter().map(|held| held.id.to_string()).collect(),
+    })
 }
 
 fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResult, Fault> {
@@ -134,7 +144,10 @@ fn compaction_report(ctx: &Ctx, params: CompactionReportParams) -> Result<Empty,
     report(ctx, &thread, wire::compaction_report(params)).map(|_| Empty {})
 }
 
-fn compaction_rewrite(ctx: &Ctx, params: CompactionRewriteParams) -> Result<CompactionRewriteResult, Fault> {
+fn compaction_rewrite(
+    ctx: &Ctx,
+    params: CompactionRewriteParams,
+) -> Result<CompactionRewriteResult, Fault> {
     let desk = ctx.desk()?;
     let prefix = desk.prompts().set().prompts().text(rawr_core::prompt::PromptName::SummaryPrefix);
     let items: Vec<_> = params

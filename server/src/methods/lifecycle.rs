@@ -19,9 +19,14 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, Fault> {
     let options = params.initialization_options;
     let explicit = options.home.map(PathBuf::from).or_else(|| ctx.home.clone());
-    let home = Home::resolve(explicit.as_deref(), options.config_file.as_deref()).map_err(|problem| {
-        Fault::new(ErrorCode::InvalidParams, problem.message, "set RAWR_HOME, or give `home` in initializationOptions")
-    })?;
+    let home =
+        Home::resolve(explicit.as_deref(), options.config_file.as_deref()).map_err(|problem| {
+            Fault::new(
+                ErrorCode::InvalidParams,
+                problem.message,
+                "set RAWR_HOME, or give `home` in initializationOptions",
+            )
+        })?;
     let setup = Setup {
         home,
         prompt_folder: options.prompt_dir.map(PathBuf::from),
@@ -30,7 +35,11 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
     let outbox = ctx.outbox.clone();
     let desk = Desk::new(setup, Box::new(move |notice| publish(&notice, &outbox)));
     if ctx.desk.set(Mutex::new(desk)).is_err() {
-        return Err(Fault::new(ErrorCode::InvalidRequest, "initialize is sent once", "go on with this connection"));
+        return Err(Fault::new(
+            ErrorCode::InvalidRequest,
+            "initialize is sent once",
+            "go on with this connection",
+        ));
     }
     if let Some(client) = params.client_info {
         ctx.client.get_or_init(|| client.name);

@@ -11,8 +11,9 @@ use rawr_core::units::SequenceId;
 use rawr_core::{Input, packet, rewrite, sequence};
 use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
 use rawr_protocol::{
-    HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck, PacketCheckParams,
-    PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams, PacketSubmitResult,
+    HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck,
+    PacketCheckParams, PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams,
+    PacketSubmitResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -35,10 +36,17 @@ fn checked(text: &str) -> PacketCheck {
 
 fn build(ctx: &Ctx, params: PacketBuildParams) -> Result<PacketBuildResult, Fault> {
     if params.author != rawr_protocol::PacketAuthor::Watcher {
-        return Err(Fault::bad_field("author", "only `watcher` can be built: an agent writes its own packet"));
+        return Err(Fault::bad_field(
+            "author",
+            "only `watcher` can be built: an agent writes its own packet",
+        ));
     }
     let packet = ctx.desk()?.build_packet(&wire::thread_id(&params.thread_id)?)?;
-    Ok(PacketBuildResult { checked: checked(&packet.text), author: packet.author.to_wire(), packet: packet.text })
+    Ok(PacketBuildResult {
+        checked: checked(&packet.text),
+        author: packet.author.to_wire(),
+        packet: packet.text,
+    })
 }
 
 fn check(ctx: &Ctx, params: PacketCheckParams) -> Result<PacketCheckResult, Fault> {
@@ -81,7 +89,10 @@ fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, 
     let resume = packet::resume_state(&params.packet);
     let packet = Packet { author: PacketAuthor::Agent, resume, text: params.packet };
     let thread = desk.thread(&id)?;
-    let running = thread.sequence.as_ref().map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
+    let running = thread
+        .sequence
+        .as_ref()
+        .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
     let marker = sequence::marker(&running, Purpose::Handoff);
     let text = format!("{}\n\n{marker}", desk.build_handoff(&id, &packet)?.trim_end());
     Ok(HandoffBuildResult { text, marker })

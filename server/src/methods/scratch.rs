@@ -5,8 +5,8 @@ use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
 use rawr_protocol::{
-    ScratchAppendParams, ScratchAppendResult, ScratchFile, ScratchListParams, ScratchListResult, ScratchPathParams,
-    ScratchPathResult, ScratchReadParams, ScratchReadResult,
+    ScratchAppendParams, ScratchAppendResult, ScratchFile, ScratchListParams, ScratchListResult,
+    ScratchPathParams, ScratchPathResult, ScratchReadParams, ScratchReadResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {

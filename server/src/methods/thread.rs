@@ -5,8 +5,8 @@ use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ThreadClose, ThreadGet, ThreadList, ThreadOpen};
 use rawr_protocol::{
-    BoundaryMark, Directive, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
-    ThreadListResult, ThreadOpenParams, ThreadOpenResult,
+    BoundaryMark, Directive, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult,
+    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {

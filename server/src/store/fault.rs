@@ -12,6 +12,7 @@ pub fn kill_after() -> Option<u64> {
 /// Called after every single event that reached the file.
 pub fn count_event(limit: u64) {
     if WRITTEN.fetch_add(1, Ordering::Relaxed) + 1 == limit {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }
 }

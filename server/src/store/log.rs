@@ -1,12 +1,12 @@
 //! One thread's files, open: appending under the lock, catching up with what others appended, owning.
 
 use super::{
-    DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, create_folder, failed, open_private,
-    replay, sync_folder,
+    DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, create_folder, failed,
+    open_private, replay, sync_folder,
 };
+use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
-use rawr_core::Thread;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,10 @@ pub struct ThreadLog {
 }
 
 impl ThreadLog {
-    pub(super) fn open(folder: PathBuf, thread: &ThreadId) -> Result<(Self, (Thread, Replay)), StoreError> {
+    pub(super) fn open(
+        folder: PathBuf,
+        thread: &ThreadId,
+    ) -> Result<(Self, (Thread, Replay)), StoreError> {
         create_folder(&folder)?;
         let path = folder.join(EVENTS);
         let fresh = !path.exists();
@@ -96,7 +99,10 @@ impl ThreadLog {
         let mut lines = String::new();
         for damage in damage {
             if let Damage::Unreadable { line, reason, text } = damage {
-                lines.push_str(&serde_json::json!({ "line": line, "reason": reason, "text": text }).to_string());
+                lines.push_str(
+                    &serde_json::json!({ "line": line, "reason": reason, "text": text })
+                        .to_string(),
+                );
                 lines.push('\n');
             }
         }
@@ -105,7 +111,9 @@ impl ThreadLog {
         }
         let path = self.folder.join(QUARANTINE);
         let mut file = open_private(&path, true)?;
-        file.set_len(0).and_then(|()| file.write_all(lines.as_bytes())).map_err(failed("write", &path))
+        file.set_len(0)
+            .and_then(|()| file.write_all(lines.as_bytes()))
+            .map_err(failed("write", &path))
     }
 
     pub fn folder(&self) -> &Path {
@@ -169,7 +177,8 @@ impl ThreadLog {
             return Ok(());
         }
         let written = write(&mut self.events, &self.buffer);
-        let synced = written.and_then(|()| if self.durable { self.events.sync_data() } else { Ok(()) });
+        let synced =
+            written.and_then(|()| if self.durable { self.events.sync_data() } else { Ok(()) });
         if let Err(error) = synced {
             // What is half there was never acknowledged. If even this fails, the next open cuts the torn line.
             let _ = self.events.set_len(self.bytes);

@@ -21,7 +21,8 @@ pub struct Replay {
 impl Replay {
     /// Whole lines, readable or not.
     pub fn lines(&self) -> u64 {
-        let unreadable = self.damage.iter().filter(|damage| matches!(damage, Damage::Unreadable { .. })).count();
+        let unreadable =
+            self.damage.iter().filter(|damage| matches!(damage, Damage::Unreadable { .. })).count();
         self.records + unreadable as u64
     }
 }
@@ -48,10 +49,9 @@ pub fn replay(
     let mut pending: Vec<u8> = Vec::with_capacity(BLOCK * 2);
     file.seek(SeekFrom::Start(start)).map_err(failed("read", path))?;
     loop {
-        let read = Read::by_ref(file).take(BLOCK as u64).read_to_end(&mut pending).map_err(failed("read", path))?;
-        let mut from = 0;
-        while let Some(length) = newline(&pending[from..]) {
-            let line = &pending[from..from + length];
+        let read = fill(file, &mut pending).map_err(failed("read", path))?;
+        let whole = memchr::memrchr(b'\n', &pending).map_or(0, |last| last + 1);
+        for line in Lines(&pending[..whole]) {
             match parse(line) {
                 Ok(record) if record.v <= FORMAT => {
                     replay.records += 1;
@@ -59,18 +59,22 @@ pub fn replay(
                 }
                 Ok(Record { v, .. }) | Err(Unreadable::Newer(v)) => {
                     let path = path.to_owned();
-                    return Err(StoreError::NewerFormat { path, line: line_number, found: v, known: FORMAT });
+                    return Err(StoreError::NewerFormat {
+                        path,
+                        line: line_number,
+                        found: v,
+                        known: FORMAT,
+                    });
                 }
                 Err(Unreadable::Broken(reason)) => {
                     let text = String::from_utf8_lossy(line).into_owned();
                     replay.damage.push(Damage::Unreadable { line: line_number, reason, text });
                 }
             }
-            from += length + 1;
             line_number += 1;
         }
-        replay.bytes += from as u64;
-        pending.drain(..from);
+        replay.bytes += whole as u64;
+        pending.drain(..whole);
         if read == 0 {
             break;
         }
@@ -81,8 +85,31 @@ pub fn replay(
     Ok(replay)
 }
 
-fn newline(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr(b'\n', bytes)
+fn fill(file: &mut File, pending: &mut Vec<u8>) -> std::io::Result<usize> {
+    let had = pending.len();
+    pending.resize(had + BLOCK, 0);
+    let read = loop {
+        match file.read(&mut pending[had..]) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            read => break read,
+        }
+    };
+    pending.truncate(had + *read.as_ref().unwrap_or(&0));
+    read
+}
+
+/// Whole lines, without their ends.
+struct Lines<'b>(&'b [u8]);
+
+impl<'b> Iterator for Lines<'b> {
+    type Item = &'b [u8];
+
+    fn next(&mut self) -> Option<&'b [u8]> {
+        let end = memchr::memchr(b'\n', self.0)?;
+        let (line, rest) = (&self.0[..end], &self.0[end + 1..]);
+        self.0 = rest;
+        Some(line)
+    }
 }
 
 enum Unreadable {
@@ -95,7 +122,9 @@ fn parse(line: &[u8]) -> Result<Record, Unreadable> {
     struct Version {
         v: u16,
     }
-    serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Version>(line) {
+    // One look at the whole line is cheaper than one at each of its strings.
+    let text = std::str::from_utf8(line).map_err(|error| Unreadable::Broken(error.to_string()))?;
+    serde_json::from_str(text).map_err(|error| match serde_json::from_str::<Version>(text) {
         Ok(Version { v }) if v > FORMAT => Unreadable::Newer(v),
         _ => Unreadable::Broken(error.to_string()),
     })

@@ -59,6 +59,8 @@ impl Measure {
 pub const BARE_SYNC: &str = "write+fdatasync";
 pub const BARE_WRITE: &str = "write(2)";
 pub const SPLIT_LINES: &str = "split-lines";
+/// rawr's own store, in this process.
+pub const STORE: &str = "store";
 
 /// One server in one table.
 #[derive(Debug, Clone)]

@@ -1,0 +1,145 @@
+//! What people edit: `rawr/prompt/*`, `rawr/config/get`, and `rawr/tokens/count`.
+
+use super::{Ctx, Module, on};
+use crate::desk::Desk;
+use crate::prompts::{Origin, Prompt, parse};
+use crate::wire::{self, Fault};
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::prompt::{PromptName, render};
+use rawr_core::rewrite;
+use rawr_protocol::methods::{
+    ConfigGet, PromptGet, PromptList, PromptPreview, PromptRender, TokensCount,
+};
+use rawr_protocol::{
+    ConfigGetParams, ConfigGetResult, ErrorCode, PromptGetParams, PromptGetResult,
+    PromptListParams, PromptListResult, PromptOrigin, PromptPreviewParams, PromptPreviewResult,
+    PromptRenderParams, PromptRenderResult, PromptSummary, TokensCountParams, TokensCountResult,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<PromptList>(module, list)?;
+    on::<PromptGet>(module, get)?;
+    on::<PromptRender>(module, render_in_force)?;
+    on::<PromptPreview>(module, preview)?;
+    on::<ConfigGet>(module, config)?;
+    on::<TokensCount>(module, count)
+}
+
+fn named(name: &str) -> Result<PromptName, Fault> {
+    PromptName::from_name(name).ok_or_else(|| {
+        let all = PromptName::ALL.map(PromptName::name).join(", ");
+        let mut fault =
+            Fault::new(ErrorCode::UnknownName, format!("there is no prompt `{name}`"), all);
+        fault.data.field = Some("name".to_owned());
+        fault
+    })
+}
+
+fn path(path: Option<&Path>) -> Option<String> {
+    path.map(|path| path.display().to_string())
+}
+
+const fn origin(prompt: &Prompt) -> PromptOrigin {
+    match prompt.origin {
+        Origin::Shipped => PromptOrigin::Shipped,
+        Origin::User => PromptOrigin::User,
+    }
+}
+
+fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem> {
+    problems.iter().map(wire::problem).collect()
+}
+
+fn list(ctx: &Ctx, _: PromptListParams) -> Result<PromptListResult, Fault> {
+    let mut desk = ctx.desk()?;
+    desk.refresh_prompts();
+    let summary = |prompt: &Prompt| PromptSummary {
+        name: prompt.name.name().to_owned(),
+        path: path(prompt.path.as_deref()),
+        origin: origin(prompt),
+        version: prompt.version.clone(),
+        problems: problems(&prompt.problems),
+    };
+    Ok(PromptListResult { prompts: desk.prompts().set().iter().map(summary).collect() })
+}
+
+fn get(ctx: &Ctx, params: PromptGetParams) -> Result<PromptGetResult, Fault> {
+    let name = named(&params.name)?;
+    let mut desk = ctx.desk()?;
+    desk.refresh_prompts();
+    let prompt = desk.prompts().set().get(name);
+    Ok(PromptGetResult {
+        name: params.name,
+        path: path(prompt.path.as_deref()),
+        origin: origin(prompt),
+        version: prompt.version.clone(),
+        text: prompt.text.clone(),
+        front_matter: prompt.front_matter.clone(),
+        placeholders: name
+            .placeholders()
+            .iter()
+            .map(|placeholder| placeholder.camel.to_owned())
+            .collect(),
+        problems: problems(&prompt.problems),
+    })
+}
+
+/// What the caller gives goes first, then what the thread knows; the rest shows its own name.
+fn fill(
+    desk: &Desk,
+    name: PromptName,
+    text: &str,
+    thread: Option<&str>,
+    given: &BTreeMap<String, String>,
+) -> Result<String, Fault> {
+    let known = match thread {
+        Some(thread) => desk.placeholder_values(&wire::thread_id(thread)?)?,
+        None => BTreeMap::new(),
+    };
+    let missing: BTreeMap<_, _> =
+        name.placeholders().iter().map(|p| (p.camel, format!("{{{}}}", p.camel))).collect();
+    let spelled =
+        |camel: &str| name.placeholders().iter().find(|p| p.camel == camel).map_or("", |p| p.snake);
+    Ok(render(name, text, |camel| {
+        let value =
+            given.get(camel).or_else(|| given.get(spelled(camel))).or_else(|| known.get(camel));
+        value.or_else(|| missing.get(camel)).map(String::as_str)
+    }))
+}
+
+fn render_in_force(ctx: &Ctx, params: PromptRenderParams) -> Result<PromptRenderResult, Fault> {
+    let name = named(&params.name)?;
+    let mut desk = ctx.desk()?;
+    desk.refresh_prompts();
+    let prompt = desk.prompts().set().get(name);
+    let text = fill(&desk, name, &prompt.text, params.thread_id.as_deref(), &params.values)?;
+    Ok(PromptRenderResult { text, problems: problems(&prompt.problems) })
+}
+
+fn preview(ctx: &Ctx, params: PromptPreviewParams) -> Result<PromptPreviewResult, Fault> {
+    let name = named(&params.name)?;
+    let (text, found) = match parse(name, &params.text, None) {
+        Ok(parsed) => (parsed.text, parsed.problems),
+        Err(problems) => (params.text, problems),
+    };
+    let text = fill(&*ctx.desk()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
+    Ok(PromptPreviewResult { tokens: rewrite::estimate(&text), text, problems: problems(&found) })
+}
+
+fn config(ctx: &Ctx, params: ConfigGetParams) -> Result<ConfigGetResult, Fault> {
+    let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
+    let desk = ctx.desk()?;
+    let (config, found) = desk.config(thread.as_ref())?;
+    Ok(ConfigGetResult {
+        effective: config.effective(),
+        problems: problems(&found),
+        layers: config.layers().map(str::to_owned).collect(),
+    })
+}
+
+/// A rough count that needs no tables: four bytes a token.
+fn count(_: &Ctx, params: TokensCountParams) -> Result<TokensCountResult, Fault> {
+    Ok(TokensCountResult { tokens: rewrite::estimate(&params.text), method: "bytes/4".to_owned() })
+}
