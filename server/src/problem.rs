@@ -3,7 +3,7 @@
 
 mod render;
 mod source;
-pub mod written;
+pub(crate) mod written;
 
 pub use render::{Look, render};
 pub use source::{MAX_BYTES, read_text};

@@ -84,6 +84,21 @@ fn a_deleted_file_stays_deleted_and_the_shipped_text_holds() {
 }
 
 #[test]
+fn processes_that_start_at_once_do_not_hinder_each_other() {
+    let lab = Lab::new();
+    std::thread::scope(|scope| {
+        let starts = [(); 8].map(|()| scope.spawn(|| lab.open()));
+        for store in starts.map(|start| start.join().unwrap()) {
+            assert_eq!(codes(&store), [""; 0]);
+            assert_eq!(store.set().prompts(), PromptSet::shipped().prompts());
+        }
+    });
+    fs::remove_file(lab.file("heads-up.md")).unwrap();
+    lab.open();
+    assert!(!lab.file("heads-up.md").exists());
+}
+
+#[test]
 fn a_prompt_that_a_later_release_adds_is_put_there_once() {
     let lab = Lab::new();
     lab.open();
