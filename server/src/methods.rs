@@ -13,9 +13,9 @@ use crate::connection::{Backing, Ticket};
 use crate::desk::Desk;
 use crate::outbox::Outbox;
 use crate::wire::Fault;
+use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
-use jsonrpsee::RpcModule;
 use rawr_core::units::Timestamp;
 use rawr_protocol::{ErrorCode, Request, read_params};
 use std::path::PathBuf;
@@ -117,22 +117,29 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
 fn bad_params<M: Request>(params: Option<&str>) -> Fault {
     let mut json = serde_json::Deserializer::from_str(params.unwrap_or("{}"));
     match serde_path_to_error::deserialize::<_, M::Params>(&mut json) {
-        Ok(_) => Fault::new(ErrorCode::InvalidParams, "the params go on behind their end", "send one object"),
+        Ok(_) => Fault::new(
+            ErrorCode::InvalidParams,
+            "the params go on behind their end",
+            "send one object",
+        ),
         Err(error) => Fault::bad_params(&error.path().to_string(), &error.into_inner()),
     }
 }
 
-fn on<M: Request>(
+fn on<M: Request + 'static>(
     module: &mut Module,
     handler: fn(&Ctx, M::Params) -> Result<M::Result, Fault>,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone + 'static,
-    M: 'static,
 {
-    module.register_method(M::METHOD, move |params, ctx, _| -> Result<M::Result, ErrorObjectOwned> {
-        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
-        Ok(handler(ctx, params)?)
-    })?;
+    module.register_method(
+        M::METHOD,
+        move |params, ctx, _| -> Result<M::Result, ErrorObjectOwned> {
+            let params =
+                read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
+            Ok(handler(ctx, params)?)
+        },
+    )?;
     Ok(())
 }

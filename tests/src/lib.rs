@@ -1,8 +1,10 @@
 //! What the tests share: a scripted model, the real Codex, throw-away homes and repositories. Holds no test and nothing of rawr itself.
 
+pub mod binary;
 pub mod codex;
 pub mod mock_responses;
 pub mod repository;
 
+pub use binary::rawr;
 pub use mock_responses::MockModel;
 pub use repository::Repository;

@@ -30,7 +30,8 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
     let setup = Setup {
         home,
         prompt_folder: options.prompt_dir.map(PathBuf::from),
-        overrides: (!options.config.is_empty()).then(|| serde_json::Value::Object(options.config)),
+        overrides: (!options.config.is_empty())
+            .then_some(serde_json::Value::Object(options.config)),
     };
     let outbox = ctx.outbox.clone();
     let desk = Desk::new(setup, Box::new(move |notice| publish(&notice, &outbox)));

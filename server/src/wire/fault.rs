@@ -11,12 +11,17 @@ use rawr_protocol::{ErrorCode, ErrorData};
 pub struct Fault {
     pub code: ErrorCode,
     pub message: String,
-    pub data: ErrorData,
+    /// Boxed: a fault is rare, and every answer has room for one.
+    pub data: Box<ErrorData>,
 }
 
 impl Fault {
     pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: ErrorData { hint: hint.into(), ..ErrorData::default() } }
+        Self {
+            code,
+            message: message.into(),
+            data: Box::new(ErrorData { hint: hint.into(), ..ErrorData::default() }),
+        }
     }
 
     pub fn bad_field(field: &str, message: impl Into<String>) -> Self {
@@ -28,13 +33,15 @@ impl Fault {
     /// Params that do not fit. A field that is missing is named by the sentence only.
     pub fn bad_params(path: &str, error: &serde_json::Error) -> Self {
         let message = error.to_string();
-        let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+        let missing =
+            message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
         let field = match (path, missing) {
             (".", missing) => missing.map(str::to_owned),
             (path, None) => Some(path.to_owned()),
             (path, Some(missing)) => Some(format!("{path}.{missing}")),
         };
-        let mut fault = Self::new(ErrorCode::InvalidParams, message, "see the method's params in schema.json");
+        let mut fault =
+            Self::new(ErrorCode::InvalidParams, message, "see the method's params in schema.json");
         fault.data.field = field;
         fault
     }
@@ -58,7 +65,9 @@ impl From<DeskError> for Fault {
             | DeskError::Store(StoreError::OwnedElsewhere { thread: id, .. }) => {
                 fault.data.thread_id = Some(id.to_string());
             }
-            DeskError::Store(store) => fault.data.file = store.path().map(|path| path.display().to_string()),
+            DeskError::Store(store) => {
+                fault.data.file = store.path().map(|path| path.display().to_string())
+            }
             DeskError::Notes { path, .. } => fault.data.file = Some(path.display().to_string()),
             DeskError::UnknownName { .. } => {}
         }
@@ -69,28 +78,42 @@ impl From<DeskError> for Fault {
 const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
     match error {
         DeskError::UnknownThread(_) => (ErrorCode::UnknownThread, "call rawr/thread/open first"),
-        DeskError::NotOwner(_) => (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it"),
-        DeskError::Store(StoreError::OwnedElsewhere { .. }) => {
-            (ErrorCode::OwnedElsewhere, "end the other host, or open the thread with role `observer`")
+        DeskError::NotOwner(_) => {
+            (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it")
         }
+        DeskError::Store(StoreError::OwnedElsewhere { .. }) => (
+            ErrorCode::OwnedElsewhere,
+            "end the other host, or open the thread with role `observer`",
+        ),
         DeskError::Store(StoreError::NewerFormat { .. }) => {
             (ErrorCode::StoreFailed, "a newer rawr wrote this thread: update this one")
         }
-        DeskError::Store(StoreError::Io { .. }) => {
-            (ErrorCode::StoreFailed, "nothing was recorded; make the folder writable or free some space, then repeat")
-        }
+        DeskError::Store(StoreError::Io { .. }) => (
+            ErrorCode::StoreFailed,
+            "nothing was recorded; make the folder writable or free some space, then repeat",
+        ),
         DeskError::Refused(_, refusal) => match refusal {
-            Refusal::UnknownAction(_) => (ErrorCode::UnknownAction, "report only actions that were asked for"),
-            Refusal::UnknownGuard(_) => (ErrorCode::UnknownName, "rawr/guard/list shows the active guards"),
-            Refusal::UnknownInput(_) => (ErrorCode::UnknownName, "rawr/input/queued shows the held messages"),
+            Refusal::UnknownAction(_) => {
+                (ErrorCode::UnknownAction, "report only actions that were asked for")
+            }
+            Refusal::UnknownGuard(_) => {
+                (ErrorCode::UnknownName, "rawr/guard/list shows the active guards")
+            }
+            Refusal::UnknownInput(_) => {
+                (ErrorCode::UnknownName, "rawr/input/queued shows the held messages")
+            }
             Refusal::NoSequence | Refusal::OtherSequence(_) => {
                 (ErrorCode::NoSequence, "rawr/thread/get shows what is running")
             }
             Refusal::NotNow(_) => (ErrorCode::NotNow, "wait for rawr/thread/changed"),
-            Refusal::PacketMissing => (ErrorCode::InvalidParams, "give the packet's text in `packet`"),
+            Refusal::PacketMissing => {
+                (ErrorCode::InvalidParams, "give the packet's text in `packet`")
+            }
         },
         DeskError::UnknownName { .. } => (ErrorCode::UnknownName, "list what there is first"),
-        DeskError::NoPacket(_) => (ErrorCode::NoSequence, "a packet exists once a sequence has taken one"),
+        DeskError::NoPacket(_) => {
+            (ErrorCode::NoSequence, "a packet exists once a sequence has taken one")
+        }
         DeskError::Notes { .. } => (ErrorCode::StoreFailed, "look at the file and its folder"),
     }
 }

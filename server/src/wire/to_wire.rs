@@ -33,10 +33,12 @@ pub fn verdict(decision: &Decision) -> wire::Verdict {
 
 pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
     let verdict = verdict(decision);
-    let trigger = decision.sequence.as_ref().zip(decision.tier).zip(decision.percent).map(|((sequence, tier), left)| {
-        let (entrance, boundaries) = (decision.entrance, decision.boundaries);
-        trigger(&Trigger::Rawr { entrance, tier, percent: left, boundaries }, sequence, author)
-    });
+    let trigger = decision.sequence.as_ref().zip(decision.tier).zip(decision.percent).map(
+        |((sequence, tier), left)| {
+            let (entrance, boundaries) = (decision.entrance, decision.boundaries);
+            trigger(&Trigger::Rawr { entrance, tier, percent: left, boundaries }, sequence, author)
+        },
+    );
     wire::Decision {
         decision_id: verdict.decision_id,
         outcome: verdict.outcome,
@@ -60,16 +62,22 @@ pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
     }
 }
 
-fn trigger(trigger: &Trigger, sequence: &SequenceId, author: PacketAuthor) -> wire::CompactionTrigger {
+fn trigger(
+    trigger: &Trigger,
+    sequence: &SequenceId,
+    author: PacketAuthor,
+) -> wire::CompactionTrigger {
     match trigger {
-        Trigger::Rawr { entrance, tier, percent, boundaries: set } => wire::CompactionTrigger::Rawr {
-            entrance: entrance.to_wire(),
-            tier: tier.to_wire(),
-            percent_remaining: percent.0,
-            boundaries: boundaries(*set),
-            packet_author: author.to_wire(),
-            sequence_id: sequence.to_string(),
-        },
+        Trigger::Rawr { entrance, tier, percent, boundaries: set } => {
+            wire::CompactionTrigger::Rawr {
+                entrance: entrance.to_wire(),
+                tier: tier.to_wire(),
+                percent_remaining: percent.0,
+                boundaries: boundaries(*set),
+                packet_author: author.to_wire(),
+                sequence_id: sequence.to_string(),
+            }
+        }
         Trigger::Host => wire::CompactionTrigger::Host,
         Trigger::User => wire::CompactionTrigger::User,
     }
@@ -111,7 +119,11 @@ pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
 }
 
 pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
-    thread.plan.iter().map(|s| wire::PlanStep { step: s.step.clone(), status: s.status.to_wire() }).collect()
+    thread
+        .plan
+        .iter()
+        .map(|s| wire::PlanStep { step: s.step.clone(), status: s.status.to_wire() })
+        .collect()
 }
 
 pub fn guard(guard: &Guard) -> wire::Guard {
@@ -135,17 +147,19 @@ pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
         at_ms: last.at.0,
         origin: last.origin.to_wire(),
         sequence_id: last.sequence.as_ref().map(SequenceId::to_string),
-        trigger: last
-            .trigger
-            .as_ref()
-            .zip(last.sequence.as_ref())
-            .map(|(cause, sequence)| trigger(cause, sequence, last.author.unwrap_or(PacketAuthor::Agent))),
+        trigger: last.trigger.as_ref().zip(last.sequence.as_ref()).map(|(cause, sequence)| {
+            trigger(cause, sequence, last.author.unwrap_or(PacketAuthor::Agent))
+        }),
         tokens_before: last.before.map(|tokens| tokens.0),
         tokens_after: last.after.map(|tokens| tokens.0),
     }
 }
 
-pub fn thread_changed(thread: &Thread, policy: &Policy, now: Timestamp) -> wire::ThreadChangedNotification {
+pub fn thread_changed(
+    thread: &Thread,
+    policy: &Policy,
+    now: Timestamp,
+) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining();
     let active = |guard: &&Guard| guard.is_active(thread.turns_ended, now);
     wire::ThreadChangedNotification {
@@ -164,7 +178,11 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
     use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
     wire::SequenceHeadsUpNotification {
         thread_id: thread.id.to_string(),
-        sequence_id: heads_up.sequence.clone().unwrap_or_else(|| thread.next_sequence_id()).to_string(),
+        sequence_id: heads_up
+            .sequence
+            .clone()
+            .unwrap_or_else(|| thread.next_sequence_id())
+            .to_string(),
         stage: heads_up.stage.to_wire(),
         tier: heads_up.tier.map(ToWire::to_wire),
         percent_remaining: heads_up.percent.map(percent),
@@ -220,7 +238,10 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
 /// A span in bytes becomes lines and columns where the file can still be read.
 pub fn problem(problem: &problem::Problem) -> wire::Problem {
     let source = problem.file.as_deref().and_then(|file| std::fs::read_to_string(file).ok());
-    let place = |at: problem::Position| wire::Position { line: at.line.into(), character: at.character.into() };
+    let place = |at: problem::Position| wire::Position {
+        line: at.line.into(),
+        character: at.character.into(),
+    };
     let range = source.as_deref().zip(problem.span.as_ref()).map(|(source, span)| {
         let range = problem::positions(source, span);
         wire::Range { start: place(range.start), end: place(range.end) }
