@@ -1,6 +1,7 @@
 //! What the driver needs of an agent host, in one vocabulary for all hosts. It knows nothing of rawr's policy.
 
 pub mod codex;
+pub mod embedded;
 
 use std::future::Future;
 use std::path::PathBuf;

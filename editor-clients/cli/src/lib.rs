@@ -1,3 +1,14 @@
 //! The `rawr` command line: a client of the sidecar, and the hosts that it drives. It decides nothing about compaction.
 
 pub mod host;
+
+mod args;
+mod commands;
+mod drive;
+mod render;
+mod saved;
+mod sidecar;
+mod stop;
+mod transport;
+
+pub use commands::main;

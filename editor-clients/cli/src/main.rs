@@ -1,3 +1,7 @@
 //! The `rawr` binary. Everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rawr_cli::main()
+}

@@ -1,0 +1,222 @@
+//! What can be typed after `rawr`, and the help that goes with it. Does nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::host::codex;
+
+const EXAMPLES: &str = "\
+Begin with:
+  rawr demo                                    watch a whole compaction, no account needed
+  rawr init                                    write a commented rawr.toml and the prompts
+  rawr doctor                                  see whether everything is in place
+  rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
+
+Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.";
+
+/// Decides when a coding agent's context is compacted, and carries the agent across.
+#[derive(Debug, Parser)]
+#[command(name = "rawr", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Keep configuration, prompts and state in this folder
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+
+    /// Show the sidecar's log on standard error
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show a whole compaction on a scripted session: no network, no account
+    Demo(DemoArgs),
+    /// Let an agent work on prompts, with rawr deciding about its context
+    Exec(ExecArgs),
+    /// Write a commented rawr.toml and the prompt files
+    Init(InitArgs),
+    /// Check that everything is in place, and say what to do where it is not
+    Doctor(DoctorArgs),
+    /// Run the sidecar on standard input and output; editors start this
+    Serve(ServeArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell to complete in
+        shell: Shell,
+    },
+}
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  rawr demo --pace               slow enough to read along
+  rawr demo --keep ./demo        keep the repository and rawr's files
+  rawr demo --json | jq .event   the same for programs";
+
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_EXAMPLES)]
+pub struct DemoArgs {
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// Keep the demo's repository and rawr's files in this new or empty folder
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+
+    /// Go slowly enough to read along
+    #[arg(long)]
+    pub pace: bool,
+}
+
+const EXEC_EXAMPLES: &str = "\
+Examples:
+  rawr exec --host codex \"write the parser\" \"now the docs\"
+  rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
+  rawr exec --host codex -c rawr_auto_compaction.mode=suggest \"fix the tests\"
+  rawr exec --host embedded --json \"hello\"
+
+Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXEC_EXAMPLES)]
+pub struct ExecArgs {
+    /// The agent that does the work
+    #[arg(long, value_enum)]
+    pub host: HostName,
+
+    /// The Codex binary [default: the first `codex` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub codex: Option<PathBuf>,
+
+    /// Work in this folder [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub cd: Option<PathBuf>,
+
+    /// The model to work with [default: the agent's own]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// What Codex's commands may touch [default: as Codex is configured]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub sandbox: Option<SandboxName>,
+
+    /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
+    #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
+    pub config: Vec<Setting>,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to say to the agent, one turn each [default: standard input, one turn a line]
+    #[arg(value_name = "PROMPT")]
+    pub prompts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HostName {
+    /// The Codex CLI, through its app-server
+    Codex,
+    /// An agent inside rawr that follows a script: to try things out
+    Embedded,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SandboxName {
+    ReadOnly,
+    WorkspaceWrite,
+    DangerFullAccess,
+}
+
+impl From<SandboxName> for codex::Sandbox {
+    fn from(name: SandboxName) -> Self {
+        match name {
+            SandboxName::ReadOnly => Self::ReadOnly,
+            SandboxName::WorkspaceWrite => Self::WorkspaceWrite,
+            SandboxName::DangerFullAccess => Self::DangerFullAccess,
+        }
+    }
+}
+
+/// A configuration value, by the path to its key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    pub key: Vec<String>,
+    pub value: toml::Value,
+}
+
+/// Whatever is not TOML is taken for a string, so that a shell's quotes need no second pair.
+fn parse_setting(text: &str) -> Result<Setting, String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    let key: Vec<_> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
+    if key.iter().any(String::is_empty) {
+        return Err("the key has an empty part".to_owned());
+    }
+    let value = value.trim();
+    let read = format!("value = {value}").parse::<toml::Table>();
+    let read = read.ok().and_then(|mut table| table.remove("value"));
+    Ok(Setting { key, value: read.unwrap_or_else(|| toml::Value::String(value.to_owned())) })
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rawr init            what is there already stays as it is")]
+pub struct InitArgs {
+    /// Write files anew that are there already
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n\nExit code 1 if a check failed; warnings alone do not count."
+)]
+pub struct DoctorArgs {
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// The Codex binary [default: the first `codex` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub codex: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Write the log to this file instead of standard error
+    #[arg(long, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn settings_are_toml_or_else_strings() {
+        let check = |text: &str, key: &[&str], value: toml::Value| {
+            let setting = parse_setting(text).expect(text);
+            assert_eq!(
+                (setting.key, setting.value),
+                (key.iter().map(|&part| part.to_owned()).collect(), value)
+            );
+        };
+        check("a.b=3", &["a", "b"], toml::Value::Integer(3));
+        check("a = true", &["a"], toml::Value::Boolean(true));
+        check("mode=suggest", &["mode"], toml::Value::String("suggest".to_owned()));
+        check("x=[\"y\"]", &["x"], toml::Value::Array(vec!["y".into()]));
+        assert!(parse_setting("no value").is_err());
+        assert!(parse_setting("a..b=1").is_err());
+    }
+}

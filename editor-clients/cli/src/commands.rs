@@ -1,0 +1,134 @@
+//! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
+
+mod demo;
+mod doctor;
+mod exec;
+mod init;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use clap::{CommandFactory, Parser};
+use rawr_protocol::{PromptGetParams, methods};
+use rawr_server::ServeOptions;
+use rawr_server::config::Home;
+use serde_json::{Map, Value};
+
+use crate::args::{Cli, Command, Setting};
+use crate::drive::{DriveError, Ended, Session};
+use crate::host::embedded::CompactionPrompts;
+use crate::sidecar::{Sidecar, SidecarLog, SidecarSettings};
+use crate::stop::Stop;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let common = Common { home: cli.home, is_verbose: cli.verbose };
+    let done = match cli.command {
+        Command::Serve(args) => {
+            return rawr_server::serve(ServeOptions { home: common.home, log_file: args.log_file });
+        }
+        Command::Demo(args) => on_runtime(demo::run(&common, args)),
+        Command::Exec(args) => on_runtime(exec::run(&common, args)),
+        Command::Doctor(args) => on_runtime(doctor::run(&common, args)),
+        Command::Init(args) => init::run(&common, &args),
+        Command::Completions { shell } => completions(shell),
+    };
+    done.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        // Where not even this can be written, the exit code is left.
+        let _ = writeln!(anstream::stderr(), "rawr: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// What every command may be told.
+#[derive(Debug)]
+struct Common {
+    home: Option<PathBuf>,
+    is_verbose: bool,
+}
+
+impl Common {
+    /// Where rawr's files are, by the same rule as the sidecar's.
+    fn home(&self) -> anyhow::Result<Home> {
+        Home::resolve(self.home.as_deref(), None::<PathBuf>)
+            .map_err(|problem| anyhow!("{}: name one with --home DIR", problem.message))
+    }
+
+    /// How this program starts its sidecar.
+    fn sidecar(&self, config: Map<String, Value>) -> anyhow::Result<SidecarSettings> {
+        let home = self.home()?.dir;
+        let log = if self.is_verbose {
+            SidecarLog::Terminal
+        } else {
+            SidecarLog::File(home.join("rawr").join("sidecar.log"))
+        };
+        let program =
+            std::env::current_exe().context("this program does not know where it is itself")?;
+        let home = Some(home);
+        Ok(SidecarSettings { program, home, config, log })
+    }
+}
+
+/// Settings as the sidecar is told them: tables in tables. Of two for one key the later counts.
+fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
+    let mut root = Map::new();
+    for Setting { key, value } in settings {
+        let mut table = &mut root;
+        let Some((last, path)) = key.split_last() else { continue };
+        for part in path {
+            let inner = table.entry(part.as_str()).or_insert_with(|| Value::Object(Map::new()));
+            table = inner.as_object_mut().with_context(|| {
+                format!("--config {}: {part} is already set to a value", key.join("."))
+            })?;
+        }
+        table.insert(last.clone(), serde_json::to_value(value)?);
+    }
+    Ok(root)
+}
+
+/// How a session's end looks from outside. A reader that hung up is a normal end.
+fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<ExitCode> {
+    Ok(match done?.ended {
+        Ended::Finished => ExitCode::SUCCESS,
+        Ended::Stopped => ExitCode::from(stop.exit_code()),
+    })
+}
+
+/// What the embedded host's compactor says, by the prompts in force.
+async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionPrompts> {
+    let mut prompt = async |name: &str| {
+        let params = PromptGetParams { name: name.to_owned() };
+        let got = sidecar.call::<methods::PromptGet>(params).await;
+        got.map(|got| got.text).with_context(|| format!("the prompt {name} cannot be had"))
+    };
+    Ok(CompactionPrompts {
+        compact: prompt("compact").await?,
+        summary_prefix: prompt("summary-prefix").await?,
+    })
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(work);
+    // Nothing that is left is worth waiting for.
+    runtime.shutdown_background();
+    done
+}
+
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "rawr", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

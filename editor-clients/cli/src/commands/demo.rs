@@ -1,0 +1,178 @@
+//! `rawr demo`: a scripted session that crosses one compaction, for real: real files, a real commit, the real sidecar.
+
+mod session;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::Map;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use super::exec::drive;
+use super::{Common, compaction_prompts, exit_code};
+use crate::args::DemoArgs;
+use crate::drive::{Ended, Prompts};
+use crate::host::Host;
+use crate::host::embedded::{Embedded, EmbeddedSettings};
+use crate::render::{Level, Reader, Renderer, Shown};
+use crate::saved::Saved;
+use crate::sidecar::Launch;
+use crate::stop::Stop;
+
+/// What a reader needs to follow.
+const PACE: Duration = Duration::from_millis(600);
+
+pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitCode> {
+    if common.home.is_some() {
+        bail!("the demo has a home of its own; --keep DIR keeps it");
+    }
+    let mut stop = Stop::on_signals()?;
+    let place = Place::new(args.keep.as_deref())?;
+    let reader = if args.json { Reader::Program } else { Reader::Person };
+    let mut renderer = Renderer::stdout(reader);
+    let common = Common { home: Some(place.home()), is_verbose: common.is_verbose };
+    let has_git = has_git().await;
+    if !has_git {
+        let message = "git is not installed: the commits of this demo are pretended";
+        renderer.show(&Shown::Notice { level: Level::Warning, message })?;
+    }
+    prepare(&place.repository(), has_git).await?;
+
+    let launch = common.sidecar(Map::new())?;
+    let mut sidecar = launch.launch().await?;
+    let settings = EmbeddedSettings {
+        cwd: place.repository(),
+        environment: environment(),
+        pretended: (!has_git).then_some("git"),
+        context_window: session::CONTEXT_WINDOW,
+        instructions: session::INSTRUCTIONS.to_owned(),
+        prompts: compaction_prompts(&mut sidecar).await?,
+        pace: if args.pace { PACE } else { Duration::ZERO },
+    };
+    let host = Embedded::start(settings, session::script());
+    let thread_id = host.thread().thread_id.clone();
+    let mut prompts = Prompts::known(session::PROMPTS.map(str::to_owned));
+    let done = drive(host, launch, sidecar, &mut renderer, &mut prompts, &mut stop).await;
+
+    let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
+    if let Some(saved) = Saved::of(&place.home(), &thread_id, packet) {
+        renderer.show(&Shown::Saved(&saved))?;
+    }
+    let is_finished = done.as_ref().is_ok_and(|done| done.ended == Ended::Finished);
+    let compactions = done.as_ref().map_or(0, |done| done.compactions);
+    if is_finished && compactions != 1 {
+        bail!("the demo crossed {compactions} compactions instead of one; please report this");
+    }
+    let message = place.leave()?;
+    renderer.show(&Shown::Notice { level: Level::Info, message: &message })?;
+    exit_code(done, &stop)
+}
+
+/// Where the demo happens.
+enum Place {
+    Kept(PathBuf),
+    Temporary(TempDir),
+}
+
+impl Place {
+    fn new(keep: Option<&Path>) -> anyhow::Result<Self> {
+        let place = match keep {
+            Some(folder) => {
+                let folder = std::path::absolute(folder)?;
+                std::fs::create_dir_all(&folder)
+                    .with_context(|| format!("{} cannot be made", folder.display()))?;
+                if folder.read_dir()?.next().is_some() {
+                    bail!("{} is not empty: name a new folder with --keep", folder.display());
+                }
+                Self::Kept(folder)
+            }
+            None => Self::Temporary(
+                tempfile::Builder::new().prefix("rawr-demo-").tempdir().with_context(|| {
+                    format!("no temporary folder in {}", std::env::temp_dir().display())
+                })?,
+            ),
+        };
+        std::fs::create_dir(place.home())?;
+        std::fs::create_dir(place.repository())?;
+        Ok(place)
+    }
+
+    fn folder(&self) -> &Path {
+        match self {
+            Self::Kept(folder) => folder,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder().join("home")
+    }
+
+    fn repository(&self) -> PathBuf {
+        self.folder().join("repository")
+    }
+
+    /// Removes what is not to be kept, and says what became of it.
+    fn leave(self) -> anyhow::Result<String> {
+        match self {
+            Self::Kept(folder) => Ok(format!("kept in {}", folder.display())),
+            Self::Temporary(folder) => {
+                folder.close()?;
+                Ok("the demo's files are removed; --keep DIR keeps them".to_owned())
+            }
+        }
+    }
+}
+
+async fn has_git() -> bool {
+    let version = Command::new("git").arg("--version").output().await;
+    version.is_ok_and(|version| version.status.success())
+}
+
+/// A repository with the samples that the session is about.
+async fn prepare(repository: &Path, has_git: bool) -> anyhow::Result<()> {
+    for (name, content) in session::samples() {
+        let file = repository.join(name);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(file, content)?;
+    }
+    if has_git {
+        for arguments in [
+            &["init", "--quiet"][..],
+            &["add", "--all"],
+            &["commit", "--quiet", "--message", "Begin with samples"],
+        ] {
+            let git = Command::new("git")
+                .args(arguments)
+                .current_dir(repository)
+                .envs(environment())
+                .output()
+                .await?;
+            if !git.status.success() {
+                let words = String::from_utf8_lossy(&git.stderr);
+                bail!("git {} failed: {}", arguments.join(" "), words.trim());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A person's own settings, such as signing or hooks, are no part of a demo.
+fn environment() -> Vec<(OsString, OsString)> {
+    let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    let names = [
+        ("GIT_CONFIG_GLOBAL", nowhere),
+        ("GIT_CONFIG_SYSTEM", nowhere),
+        ("GIT_AUTHOR_NAME", "rawr demo"),
+        ("GIT_AUTHOR_EMAIL", "demo@example.invalid"),
+        ("GIT_COMMITTER_NAME", "rawr demo"),
+        ("GIT_COMMITTER_EMAIL", "demo@example.invalid"),
+    ];
+    names.map(|(name, value)| (name.into(), value.into())).to_vec()
+}

@@ -1,0 +1,227 @@
+//! The demo's script: what the person says, what the agent answers, and the files that it is about. Words only.
+
+use std::fmt::Write;
+
+use rawr_protocol::{PlanStep, StepStatus};
+
+use crate::host::embedded::{Call, Cue, Reply, Scene, Script};
+
+/// Small enough that a short session fills a third of it.
+pub(super) const CONTEXT_WINDOW: u64 = 16_000;
+
+pub(super) const INSTRUCTIONS: &str = "You are a coding agent. You work in the current folder with a shell, keep a plan, and say in short what you did.";
+
+pub(super) const PROMPTS: [&str; 3] = [
+    "Look at the sample files in samples/ and write kv.sh: it prints the value of a key.",
+    "Now test it against every sample, and commit.",
+    "Check the examples of the README and commit it.",
+];
+
+const KV: &str = r#"#!/bin/sh
+# Prints the value of a key in a file of `key = value` lines: kv.sh FILE KEY
+status=1
+while IFS= read -r line || [ -n "$line" ]; do
+    case $line in
+        '' | '#'*) continue ;;
+    esac
+    key=${line%%=*}
+    key=${key%"${key##*[! ]}"}
+    value=${line#*=}
+    value=${value#"${value%%[! ]*}"}
+    if [ "$key" = "$2" ]; then
+        printf '%s\n' "$value"
+        status=0
+    fi
+done <"$1"
+exit $status
+"#;
+
+const TEST: &str = r#"#!/bin/sh
+# Every key of every sample is found, with the value that stands in the file; a key that is not there is not.
+count=0
+failed=0
+check() {
+    count=$((count + 1))
+    if [ "$2" = "$3" ]; then
+        printf 'ok %d - %s: %s\n' "$count" "$1" "$2"
+    else
+        printf 'not ok %d - %s: expected [%s], found [%s]\n' "$count" "$1" "$2" "$3"
+        failed=1
+    fi
+}
+for file in samples/*.conf; do
+    while IFS= read -r line; do
+        case $line in '' | '#'*) continue ;; esac
+        check "$file ${line%% =*}" "${line#*= }" "$(sh kv.sh "$file" "${line%% =*}")"
+    done <"$file"
+    check "$file without such a key" "" "$(sh kv.sh "$file" nothing)"
+done
+printf '%d checks\n' "$count"
+exit $failed
+"#;
+
+const README: &str = "\
+# kv.sh
+
+Prints the value of a key in a file of `key = value` lines.
+
+    $ sh kv.sh samples/service-1.conf port
+    8001
+    $ sh kv.sh samples/service-2.conf log_level
+    info
+
+Blank lines and lines that begin with `#` are skipped. A key that is not there prints nothing and ends with exit
+code 1. The tests are in `test.sh`; run them in this folder.
+";
+
+const PACKET: &str = "\
+<continuation_packet>
+State: working
+Goal: a small, tested kv.sh that prints the value of a key from `key = value` files, with a README.
+Done: kv.sh is written; test.sh checks every key of every sample in samples/ and passes; both are committed.
+Decisions: plain sh without other programs; comments begin with `#`; a missing key prints nothing and exits with 1.
+Constraints: the sample files stay as they are.
+Next step: write README.md with two examples that are taken from samples/, then wait for the user.
+</continuation_packet>";
+
+const SUMMARY: &str = "\
+The user asked for kv.sh, a shell script that prints the value of a key from files of `key = value` lines, and for \
+tests of it. The script and test.sh are written, all checks pass, and both are committed. A README is still to be \
+written.";
+
+/// The sample files, by name.
+pub(super) fn samples() -> Vec<(String, String)> {
+    let keys = [
+        "name",
+        "port",
+        "log_level",
+        "data_dir",
+        "cache_size",
+        "time_limit",
+        "retries",
+        "workers",
+        "queue",
+        "region",
+    ];
+    let sample = |number: usize| {
+        let mut text =
+            format!("# Settings of service {number}, as they run in the example region.\n\n");
+        for (at, key) in keys.iter().enumerate() {
+            let value = match *key {
+                "name" => format!("service-{number}"),
+                "port" => format!("{}", 8000 + number),
+                "log_level" => "info".to_owned(),
+                "data_dir" => format!("/srv/example/service-{number}/data"),
+                "region" => "example-north-1".to_owned(),
+                "queue" => format!("service-{number}-jobs"),
+                _ => format!("{}", 10 * number + at),
+            };
+            // Writing into a text cannot fail.
+            let _ = write!(
+                text,
+                "# The {key} of service {number}. Ask its owners before you change it,\n# and restart the service after the change: it reads this file once.\n{key} = {value}\n\n"
+            );
+        }
+        (format!("samples/service-{number}.conf"), text)
+    };
+    (1..=8).map(sample).collect()
+}
+
+/// What the agent says and does.
+pub(super) fn script() -> Script {
+    let scene = |cue, replies| Scene { cue, replies };
+    Script {
+        scenes: vec![
+            scene(Cue::Summary, vec![says(SUMMARY)]),
+            scene(Cue::Words(":packet_request]"), vec![says(PACKET)]),
+            scene(Cue::Words(":handoff]"), documentation()),
+            scene(Cue::Words("write kv.sh"), parser()),
+            scene(Cue::Words("test it"), tests()),
+            scene(Cue::Words("examples of the README"), examples()),
+        ],
+    }
+}
+
+fn parser() -> Vec<Reply> {
+    vec![
+        Reply {
+            message: Some("I look at the samples first.".to_owned()),
+            calls: vec![plan(0), shell("cat samples/*.conf")],
+        },
+        Reply { message: None, calls: vec![plan(1), write_file("kv.sh", KV)] },
+        Reply { message: None, calls: vec![shell("sh kv.sh samples/service-1.conf port")] },
+        Reply { message: None, calls: vec![plan(2)] },
+        says(
+            "kv.sh prints the value of a key; blank lines and comments are skipped. It has no tests so far.",
+        ),
+    ]
+}
+
+fn tests() -> Vec<Reply> {
+    vec![
+        Reply { message: None, calls: vec![write_file("test.sh", TEST), shell("sh test.sh")] },
+        Reply {
+            message: Some("Every check passes, so I commit.".to_owned()),
+            calls: vec![shell(
+                "git add kv.sh test.sh && git commit --quiet --message 'Print the value of a key'",
+            )],
+        },
+        Reply { message: None, calls: vec![plan(3)] },
+        says("kv.sh is tested against every sample and committed. The README is what remains."),
+    ]
+}
+
+fn documentation() -> Vec<Reply> {
+    vec![
+        Reply {
+            message: Some("I go on with the README.".to_owned()),
+            calls: vec![write_file("README.md", README)],
+        },
+        Reply { message: None, calls: vec![plan(4)] },
+        says(
+            "README.md explains kv.sh by two examples. It is not committed: I wait for your word.",
+        ),
+    ]
+}
+
+fn examples() -> Vec<Reply> {
+    vec![
+        Reply {
+            message: None,
+            calls: vec![
+                shell("sh kv.sh samples/service-1.conf port"),
+                shell("sh kv.sh samples/service-2.conf log_level"),
+            ],
+        },
+        Reply {
+            message: None,
+            calls: vec![shell("git add README.md && git commit --quiet --message 'Explain kv.sh'")],
+        },
+        says("Both examples print what the README says, and it is committed."),
+    ]
+}
+
+fn says(message: &str) -> Reply {
+    Reply { message: Some(message.to_owned()), calls: Vec::new() }
+}
+
+fn shell(command: &str) -> Call {
+    Call::Shell { command: command.to_owned() }
+}
+
+fn write_file(path: &str, content: &str) -> Call {
+    Call::Write { path: path.to_owned(), content: content.to_owned() }
+}
+
+/// The plan with so many steps done.
+fn plan(done: usize) -> Call {
+    let steps = ["read the samples", "write kv.sh", "test it and commit", "write the README"];
+    let status = |at: usize| match at.cmp(&done) {
+        std::cmp::Ordering::Less => StepStatus::Completed,
+        std::cmp::Ordering::Equal => StepStatus::InProgress,
+        std::cmp::Ordering::Greater => StepStatus::Pending,
+    };
+    let step =
+        |(at, step): (usize, &&str)| PlanStep { step: (*step).to_owned(), status: status(at) };
+    Call::Plan { steps: steps.iter().enumerate().map(step).collect() }
+}

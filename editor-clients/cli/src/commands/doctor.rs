@@ -1,0 +1,327 @@
+//! `rawr doctor`: looks at everything that rawr needs and says what to do about what is missing. Changes nothing.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rawr_server::config::{Config, Home};
+use rawr_server::problem::{Look, Position, Problem, Severity, positions, read_text, render};
+use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse};
+use serde::Serialize;
+use serde_json::Map;
+
+use super::Common;
+use crate::args::DoctorArgs;
+use crate::host::HostError;
+use crate::host::codex::{CodexProbe, CodexSettings, find_codex, probe};
+use crate::sidecar::{Launch, SidecarLog, SidecarSettings};
+
+pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
+    let home = common.home()?;
+    let mut report = Report { as_json: args.json, failed: false };
+    report.tell(&home_check(&home.dir))?;
+    let (config, prompts) = files(&home);
+    report.tell(&config)?;
+    report.tell(&prompts)?;
+    report.tell(&sidecar(common).await)?;
+    for check in codex(args.codex.as_deref()).await {
+        report.tell(&check)?;
+    }
+    Ok(ExitCode::from(u8::from(report.failed)))
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    message: String,
+    /// What to do, line by line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    todo: Vec<String>,
+    /// What is wrong with files, for programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<rawr_protocol::Problem>,
+    /// The same for people.
+    #[serde(skip)]
+    shown: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Check {
+    fn new(name: &'static str, status: Status, message: impl Into<String>) -> Self {
+        Self {
+            name,
+            status,
+            message: message.into(),
+            todo: Vec::new(),
+            problems: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    fn todo(mut self, line: impl Into<String>) -> Self {
+        self.todo.push(line.into());
+        self
+    }
+}
+
+struct Report {
+    as_json: bool,
+    failed: bool,
+}
+
+impl Report {
+    fn tell(&mut self, check: &Check) -> io::Result<()> {
+        self.failed |= check.status == Status::Fail;
+        if self.as_json {
+            #[derive(Serialize)]
+            struct Line<'l> {
+                event: &'static str,
+                #[serde(flatten)]
+                check: &'l Check,
+            }
+            let mut line = serde_json::to_string(&Line { event: "check", check })?;
+            line.push('\n');
+            return io::stdout().write_all(line.as_bytes());
+        }
+        let (style, mark) = match check.status {
+            Status::Ok => (anstyle::AnsiColor::Green.on_default(), "✓"),
+            Status::Warn => (anstyle::AnsiColor::Yellow.on_default(), "!"),
+            Status::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
+        };
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{style}{mark}{style:#} {:<10} {}", check.name, check.message)?;
+        for line in check.shown.iter().chain(&check.todo).flat_map(|todo| todo.lines()) {
+            writeln!(out, "             {line}")?;
+        }
+        Ok(())
+    }
+}
+
+fn home_check(home: &Path) -> Check {
+    let shown = home.display();
+    let fail = |message: String| Check::new("home", Status::Fail, message);
+    match home.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Check::new("home", Status::Warn, format!("{shown} does not exist yet"))
+                .todo("`rawr init` makes it");
+        }
+        Err(error) => return fail(format!("{shown} cannot be looked at: {error}")),
+        Ok(about) if !about.is_dir() => {
+            return fail(format!("{shown} is not a folder"))
+                .todo("name another with --home DIR or RAWR_HOME");
+        }
+        Ok(_) => {}
+    }
+    // Asking the file system beats reading its permissions.
+    if let Err(error) = tempfile::NamedTempFile::new_in(home) {
+        return fail(format!("{shown} cannot be written to: {error}"))
+            .todo(format!("make it writable, or name another folder with --home DIR: {shown}"));
+    }
+    match open_to_others(&home.join("rawr")) {
+        Some(mode) => {
+            Check::new("home", Status::Warn, format!("others can read {shown}/rawr ({mode:o})"))
+                .todo(format!("chmod -R go= {shown}/rawr"))
+        }
+        None => Check::new("home", Status::Ok, shown.to_string()),
+    }
+}
+
+/// Packets and events quote the conversation.
+#[cfg(unix)]
+fn open_to_others(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = folder.metadata().ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_: &Path) -> Option<u32> {
+    None
+}
+
+/// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
+fn files(home: &Home) -> (Check, Check) {
+    let cwd = std::env::current_dir().ok();
+    let load =
+        |front_matter: &PacketFrontMatter| Config::load(home, cwd.as_deref(), None, front_matter);
+    let paths = load(&PacketFrontMatter::default()).0.prompt_paths;
+    let mut front_matter = PacketFrontMatter::default();
+    let (mut problems, mut edited) = (Vec::new(), 0);
+    for shipped in PromptSet::shipped().iter() {
+        let default = home.prompt_folder().join(format!("{}.md", shipped.name.name()));
+        let named = paths.get(&shipped.name).map(|path| home.prompt_folder().join(path));
+        let path = named.unwrap_or(default);
+        let parsed = match read_text(&path) {
+            Ok(Some(source)) => parse(shipped.name, &source, Some(&path)),
+            Ok(None) => continue,
+            Err(problem) => Err(vec![problem]),
+        };
+        edited += 1;
+        match parsed {
+            Ok(parsed) => {
+                if parsed.packet != PacketFrontMatter::default() {
+                    front_matter = parsed.packet;
+                }
+                problems.extend(parsed.problems);
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    let prompts = written("prompts", &problems, || match edited {
+        0 => "the shipped ones; `rawr init` puts copies in place to edit".to_owned(),
+        count => format!("{count} files in {}", home.prompt_folder().display()),
+    });
+    let (config, problems) = load(&front_matter);
+    let config = written("config", &problems, || {
+        format!("from {}", config.layers().collect::<Vec<_>>().join(", "))
+    });
+    (config, prompts)
+}
+
+fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> String) -> Check {
+    let worst = problems.iter().map(|problem| match problem.severity {
+        Severity::Error => Status::Fail,
+        Severity::Warning => Status::Warn,
+        Severity::Hint => Status::Ok,
+    });
+    let status = worst.max().unwrap_or(Status::Ok);
+    let message = match problems.len() {
+        0 => all_well(),
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
+    };
+    let mut sources = BTreeMap::new();
+    let mut check = Check::new(name, status, message);
+    for problem in problems {
+        let source = problem.file.as_deref().and_then(|file| {
+            let source = sources.entry(file).or_insert_with(|| std::fs::read_to_string(file).ok());
+            source.as_deref()
+        });
+        check.shown.push(render(problem, source, Look::Plain));
+        check.problems.push(on_the_wire(problem, source));
+    }
+    check
+}
+
+fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Problem {
+    let place = |at: Position| rawr_protocol::Position {
+        line: at.line.into(),
+        character: at.character.into(),
+    };
+    let range = source.zip(problem.span.as_ref()).map(|(source, span)| {
+        let found = positions(source, span);
+        rawr_protocol::Range { start: place(found.start), end: place(found.end) }
+    });
+    rawr_protocol::Problem {
+        code: problem.code.to_owned(),
+        severity: match problem.severity {
+            Severity::Error => rawr_protocol::Severity::Error,
+            Severity::Warning => rawr_protocol::Severity::Warning,
+            Severity::Hint => rawr_protocol::Severity::Hint,
+        },
+        message: problem.message.clone(),
+        file: problem.file.as_ref().map(|file| file.display().to_string()),
+        range,
+        help: problem.help.clone(),
+    }
+}
+
+/// Whether it starts and answers; in a home of its own, so that looking changes nothing.
+async fn sidecar(common: &Common) -> Check {
+    let tried = async {
+        let home = tempfile::tempdir()?;
+        let settings = SidecarSettings {
+            program: std::env::current_exe()?,
+            home: Some(home.path().to_owned()),
+            config: Map::new(),
+            log: if common.is_verbose { SidecarLog::Terminal } else { SidecarLog::Nowhere },
+        };
+        let sidecar = settings.launch().await?;
+        let version = sidecar.version().unwrap_or("of an unknown version").to_owned();
+        sidecar.stop().await;
+        anyhow::Ok(version)
+    };
+    match tried.await {
+        Ok(version) => {
+            Check::new("sidecar", Status::Ok, format!("rawr {version} starts and answers"))
+        }
+        Err(error) => Check::new("sidecar", Status::Fail, format!("{error:#}"))
+            .todo("`rawr --verbose doctor` shows its log"),
+    }
+}
+
+/// A Codex that says nothing for so long is taken to say nothing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn codex(explicit: Option<&Path>) -> Vec<Check> {
+    let binary = match find_codex(explicit) {
+        Ok(binary) => binary,
+        Err(error @ HostError::CodexNotFound) => {
+            let message = "not installed; only `rawr exec --host codex` needs it";
+            return vec![Check::new("codex", Status::Warn, message).todo(error.to_string())];
+        }
+        Err(error) => return vec![Check::new("codex", Status::Fail, error.to_string())],
+    };
+    let cwd = std::env::current_dir().unwrap_or_else(|_| std::env::temp_dir());
+    let settings = CodexSettings::new(binary.clone(), cwd);
+    let found = match tokio::time::timeout(PATIENCE, probe(&settings)).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => {
+            return vec![
+                Check::new("codex", Status::Fail, error.to_string())
+                    .todo(format!("see whether `{} app-server` starts", binary.display())),
+            ];
+        }
+        Err(_) => {
+            let message = format!("{} did not answer in time", binary.display());
+            return vec![Check::new("codex", Status::Fail, message)];
+        }
+    };
+    vec![found_codex(&binary, &found), update_plan(&found), token_budget(&found)]
+}
+
+fn found_codex(binary: &Path, found: &CodexProbe) -> Check {
+    let can = [("thread/sample", found.thread_sample), ("thread/queue", found.thread_queue)];
+    let can: Vec<_> = can.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    let can = if can.is_empty() { String::new() } else { format!(", with {}", can.join(", ")) };
+    let message = format!("{} in {}{can}", found.version, binary.display());
+    Check::new("codex", Status::Ok, message)
+}
+
+fn update_plan(found: &CodexProbe) -> Check {
+    let check = |status, message: &str| Check::new("plan", status, message);
+    match found.update_plan {
+        Some(true) => check(Status::Ok, "Codex's agent keeps a plan"),
+        Some(false) => {
+            check(Status::Warn, "Codex's agent keeps no plan, so rawr sees no steps completed")
+                .todo("add to Codex's config.toml:")
+                .todo("[tools.update_plan]\nenabled = true")
+        }
+        None => check(Status::Warn, "this Codex does not tell whether its agent keeps a plan")
+            .todo("make sure that its config.toml says:")
+            .todo("[tools.update_plan]\nenabled = true"),
+    }
+}
+
+fn token_budget(found: &CodexProbe) -> Check {
+    match found.token_budget {
+        Some(true) => {
+            let message =
+                "Codex's own [features.token_budget] is on and works against rawr's handoff";
+            Check::new("budget", Status::Warn, message)
+                .todo("take it out of Codex's config.toml, or say `token_budget = false` under [features]")
+        }
+        Some(false) | None => Check::new("budget", Status::Ok, "Codex leaves compaction to rawr"),
+    }
+}

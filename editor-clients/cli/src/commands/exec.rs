@@ -1,0 +1,155 @@
+//! `rawr exec`: an agent works on prompts with rawr at its side. Brings host, sidecar and loop together.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use super::{Common, compaction_prompts, exit_code, overrides};
+use crate::args::{ExecArgs, HostName};
+use crate::drive::{self, Drive, DriveError, Prompts};
+use crate::host::Host;
+use crate::host::codex::{Codex, CodexSettings, find_codex};
+use crate::host::embedded::{Cue, Embedded, EmbeddedSettings, Reply, Scene, Script};
+use crate::render::{Level, Reader, Renderer, Shown};
+use crate::saved::Saved;
+use crate::sidecar::{Launch, Sidecar, SidecarSettings};
+use crate::stop::Stop;
+
+pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitCode> {
+    let cwd = folder(args.cd.as_deref())?;
+    let settings = common.sidecar(overrides(&args.config)?)?;
+    let mut prompts = prompts(&args)?;
+    if prompts.is_empty().await {
+        bail!("there is no prompt: say it as an argument, or one a line on standard input");
+    }
+    let reader = if args.json { Reader::Program } else { Reader::Person };
+    let session =
+        Session { settings, prompts, renderer: Renderer::stdout(reader), home: common.home()?.dir };
+    match args.host {
+        HostName::Codex => session.on_codex(&args, cwd).await,
+        HostName::Embedded => session.on_embedded(&args, cwd).await,
+    }
+}
+
+struct Session {
+    settings: SidecarSettings,
+    prompts: Prompts,
+    renderer: Renderer,
+    home: PathBuf,
+}
+
+impl Session {
+    async fn on_codex(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+        let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
+        settings.model = args.model.clone();
+        settings.sandbox = args.sandbox.map(Into::into);
+        let stop = Stop::on_signals()?;
+        // A sidecar that cannot start should not cost a Codex.
+        let sidecar = self.settings.launch().await?;
+        match Codex::start(&settings).await {
+            Ok(host) => self.drive(host, sidecar, stop).await,
+            Err(error) => {
+                sidecar.stop().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn on_embedded(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+        for (name, given) in [
+            ("codex", args.codex.is_some()),
+            ("model", args.model.is_some()),
+            ("sandbox", args.sandbox.is_some()),
+        ] {
+            if given {
+                bail!("--{name} is for --host codex; the embedded agent follows a script");
+            }
+        }
+        let stop = Stop::on_signals()?;
+        let mut sidecar = self.settings.launch().await?;
+        let settings = EmbeddedSettings {
+            cwd,
+            environment: Vec::new(),
+            pretended: None,
+            context_window: 32_000,
+            instructions: "You are an agent that follows a script.".to_owned(),
+            prompts: compaction_prompts(&mut sidecar).await?,
+            pace: Duration::ZERO,
+        };
+        let host = Embedded::start(settings, stand_in());
+        self.drive(host, sidecar, stop).await
+    }
+
+    async fn drive(
+        mut self,
+        host: impl Host,
+        sidecar: Sidecar,
+        mut stop: Stop,
+    ) -> anyhow::Result<ExitCode> {
+        let thread_id = host.thread().thread_id.clone();
+        if self.prompts.is_live() {
+            let message = "type a message and press Enter; Ctrl-D ends";
+            self.renderer.show(&Shown::Notice { level: Level::Info, message })?;
+        }
+        let (settings, renderer, prompts) = (self.settings, &mut self.renderer, &mut self.prompts);
+        let done = drive(host, settings, sidecar, renderer, prompts, &mut stop).await;
+        let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
+        if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
+            self.renderer.show(&Shown::Saved(&saved))?;
+        }
+        exit_code(done, &stop)
+    }
+}
+
+/// One session from its opening to its end.
+pub(super) async fn drive<L: Launch>(
+    host: impl Host,
+    launch: L,
+    sidecar: Sidecar,
+    renderer: &mut Renderer,
+    prompts: &mut Prompts,
+    stop: &mut Stop,
+) -> Result<drive::Session, DriveError> {
+    Drive::open(host, launch, sidecar, renderer).await?.run(prompts, stop).await
+}
+
+fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let cwd = match cd {
+        Some(cd) => std::path::absolute(cd)?,
+        None => std::env::current_dir().context("the current folder is gone")?,
+    };
+    if !cwd.is_dir() {
+        bail!("{} is not a folder: name one with --cd DIR", cwd.display());
+    }
+    Ok(cwd)
+}
+
+fn prompts(args: &ExecArgs) -> anyhow::Result<Prompts> {
+    if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
+        bail!("a prompt is empty: say what the agent is to do");
+    }
+    Ok(if args.prompts.is_empty() {
+        Prompts::from_stdin()
+    } else {
+        Prompts::known(args.prompts.iter().cloned())
+    })
+}
+
+/// There is no model, and it says so.
+fn stand_in() -> Script {
+    let message = "I am a script, not a model: I have read your message and can do nothing with it. `rawr demo` shows me at work.";
+    let reply = Reply { message: Some(message.to_owned()), calls: Vec::new() };
+    let packet = Reply {
+        message: Some("<continuation_packet>\nState: waiting_for_user\nGoal: none, this is a script\nDecisions: none\nNext step: wait for the user\n</continuation_packet>".to_owned()),
+        calls: Vec::new(),
+    };
+    Script {
+        scenes: vec![
+            Scene { cue: Cue::Summary, replies: vec![reply.clone()] },
+            Scene { cue: Cue::Words(":packet_request]"), replies: vec![packet] },
+            Scene { cue: Cue::Anything, replies: vec![reply] },
+        ],
+    }
+}

@@ -1,0 +1,136 @@
+//! `rawr init`: puts a commented configuration and the prompts where a person can edit them. Never writes over anything unasked, and keeps what it replaces.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use rawr_server::config::commented_default_toml;
+use rawr_server::prompts::{PromptSet, PromptStore, shipped};
+
+use super::Common;
+use crate::args::InitArgs;
+
+pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> {
+    let home = common.home()?;
+    make_folder(&home.dir)?;
+    let mut out = anstream::stdout().lock();
+
+    let config = home.rawr_toml();
+    tell(&mut out, &config, put(&config, &commented_default_toml(), args.force)?)?;
+
+    let folder = home.prompt_folder();
+    let mut files = Vec::new();
+    for prompt in PromptSet::shipped().iter() {
+        let file = folder.join(format!("{}.md", prompt.name.name()));
+        let before =
+            if args.force { set_aside(&file, shipped(prompt.name))? } else { Done::of(&file) };
+        files.push((file, before));
+    }
+    if args.force {
+        remove(&folder.join(".seeded"))?;
+    }
+    let store = PromptStore::open(&folder, &BTreeMap::new());
+    if let Some(problem) = store.set().problems().find(|problem| problem.code == "prompt-folder") {
+        bail!("{}: {}", folder.display(), problem.message);
+    }
+    for (file, before) in files {
+        let done = match before {
+            Done::Missing if !file.exists() => Done::LeftOut,
+            Done::Missing => Done::Written,
+            before => before,
+        };
+        tell(&mut out, &file, done)?;
+    }
+    writeln!(out, "Next: `rawr doctor` checks the rest.")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What became of one file.
+#[derive(Debug)]
+enum Done {
+    Missing,
+    Written,
+    Replaced {
+        old: PathBuf,
+    },
+    Kept,
+    /// It says already what it would be made to say.
+    Same,
+    /// A person deleted it, and the shipped text holds.
+    LeftOut,
+}
+
+impl Done {
+    fn of(file: &Path) -> Self {
+        if file.exists() { Self::Kept } else { Self::Missing }
+    }
+}
+
+fn tell(out: &mut impl Write, file: &Path, done: Done) -> io::Result<()> {
+    let file = file.display();
+    match done {
+        Done::Missing => Ok(()),
+        Done::Written => writeln!(out, "wrote    {file}"),
+        Done::Replaced { old } => {
+            writeln!(out, "replaced {file} (the old one is {})", old.display())
+        }
+        Done::Kept => writeln!(out, "kept     {file} (--force writes it anew)"),
+        Done::Same => writeln!(out, "kept     {file} (it is as shipped)"),
+        Done::LeftOut => {
+            writeln!(out, "left out {file}: it was deleted once (--force writes it again)")
+        }
+    }
+}
+
+fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<Done> {
+    let done = if force { set_aside(file, text)? } else { Done::of(file) };
+    if matches!(done, Done::Kept | Done::Same) {
+        return Ok(done);
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    // Whole or not at all. A temporary file is its owner's alone.
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut new| {
+        new.write_all(text.as_bytes())?;
+        new.persist_noclobber(file).map_err(|error| error.error)
+    });
+    written.with_context(|| format!("{} cannot be written", file.display()))?;
+    Ok(if matches!(done, Done::Missing) { Done::Written } else { done })
+}
+
+/// Unless it holds this text.
+fn set_aside(file: &Path, text: &str) -> anyhow::Result<Done> {
+    if !file.exists() {
+        return Ok(Done::Missing);
+    }
+    if std::fs::read(file).is_ok_and(|found| found == text.as_bytes()) {
+        return Ok(Done::Same);
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(".old");
+    let old = PathBuf::from(name);
+    std::fs::rename(file, &old)
+        .with_context(|| format!("{} cannot be set aside", file.display()))?;
+    Ok(Done::Replaced { old })
+}
+
+fn remove(file: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", file.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Its owner's alone: what is kept there quotes conversations.
+fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).with_context(|| {
+        format!("{} cannot be made: name another folder with --home DIR", folder.display())
+    })
+}

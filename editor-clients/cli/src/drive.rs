@@ -1,0 +1,396 @@
+//! The loop between a host and the sidecar: what the host does is reported, what the arbiter asks is carried out. It decides nothing about compaction.
+
+mod actions;
+mod approval;
+mod ledger;
+mod observe;
+mod prompts;
+mod turns;
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rawr_protocol::{
+    CompactionStatus, Disposition, ErrorCode, InputCancelParams, InputKind, InputSubmitParams,
+    PacketGetResult, Phase, Request, Role, SessionSource, ThreadCloseParams, ThreadOpenParams,
+    methods,
+};
+use tokio::time::{Instant, sleep_until};
+
+use self::actions::Asked;
+use self::ledger::Ledger;
+pub use self::prompts::Prompts;
+use self::prompts::Wanted;
+use self::turns::Turns;
+use crate::host::{Host, HostError, HostEvent};
+use crate::render::{Level, Renderer, Shown};
+use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
+use crate::stop::Stop;
+
+/// One session: a host with its thread, a sidecar, and what a person sees.
+pub struct Drive<'r, H, L> {
+    host: H,
+    launch: L,
+    sidecar: Sidecar,
+    renderer: &'r mut Renderer,
+    thread_id: String,
+    /// As the sidecar last told it.
+    phase: Phase,
+    turns: Turns,
+    ledger: Ledger,
+    /// Questions to the host's model, by the action that asks.
+    asked: HashMap<String, Asked>,
+    /// Inputs that the sidecar holds and will hand over.
+    held: HashSet<String>,
+    inputs: u64,
+    compactions: u32,
+    packet: Option<PacketGetResult>,
+    /// The host refused something although it seemed idle; until it says something, asking again is no use.
+    blocked: bool,
+    /// The sidecar is started again once; one that dies twice would die for ever.
+    relaunched: bool,
+    /// A person was told how to answer the open question.
+    invited: bool,
+}
+
+/// A session that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub ended: Ended,
+    /// How often its history was rewritten.
+    pub compactions: u32,
+    /// The last packet that was handed over.
+    pub packet: Option<PacketGetResult>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing is left to do.
+    Finished,
+    /// A person or the system stopped it.
+    Stopped,
+}
+
+/// Why a session could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error(transparent)]
+    Host(#[from] HostError),
+    #[error(transparent)]
+    Sidecar(#[from] SidecarError),
+    #[error("the sidecar ended a second time: {0}")]
+    SidecarEndedAgain(SidecarError),
+    #[error("the output cannot be written: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// How long a host may take to wind up a turn that was interrupted.
+const WIND_UP: Duration = Duration::from_secs(5);
+
+/// How often what moves on a terminal moves.
+const TICK: Duration = Duration::from_millis(120);
+
+impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
+    /// Opens the host's thread at the sidecar, as its owner.
+    pub async fn open(
+        host: H,
+        launch: L,
+        sidecar: Sidecar,
+        renderer: &'r mut Renderer,
+    ) -> Result<Self, DriveError> {
+        let thread_id = host.thread().thread_id.clone();
+        let mut drive = Self {
+            host,
+            launch,
+            sidecar,
+            renderer,
+            thread_id,
+            phase: Phase::Idle,
+            turns: Turns::default(),
+            ledger: Ledger::default(),
+            asked: HashMap::new(),
+            held: HashSet::new(),
+            inputs: 0,
+            compactions: 0,
+            packet: None,
+            blocked: false,
+            relaunched: false,
+            invited: false,
+        };
+        let opened = match drive.open_thread().await {
+            Err(DriveError::Sidecar(error)) if error.is_end() => drive.relaunch(Some(error)).await,
+            opened => opened.map(drop),
+        };
+        match opened {
+            Ok(()) => Ok(drive),
+            Err(error) => {
+                drive.end().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the host the prompts one by one and does what the arbiter asks, until nothing is left to do.
+    pub async fn run(
+        mut self,
+        prompts: &mut Prompts,
+        stop: &mut Stop,
+    ) -> Result<Session, DriveError> {
+        let ended = self.turn_over(prompts, stop).await;
+        let wound_up = match &ended {
+            Ok(Ended::Finished) => Ok(()),
+            Ok(Ended::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
+            Err(_) => Ok(()),
+        };
+        let (compactions, packet) = (self.compactions, self.packet.take());
+        self.end().await;
+        let ended = ended?;
+        wound_up.map(|()| Session { ended, compactions, packet })
+    }
+
+    async fn turn_over(
+        &mut self,
+        prompts: &mut Prompts,
+        stop: &mut Stop,
+    ) -> Result<Ended, DriveError> {
+        loop {
+            self.carry_out().await?;
+            self.invite(prompts)?;
+            if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
+                return Ok(Ended::Finished);
+            }
+            let wanted = self.wanted(prompts);
+            let tick = Instant::now() + TICK;
+            tokio::select! {
+                biased;
+                () = stop.asked() => return Ok(Ended::Stopped),
+                note = self.sidecar.next_note() => match note {
+                    Some(note) => self.hear(note)?,
+                    None => self.relaunch(None).await?,
+                },
+                event = self.host.next_event() => self.observe(event).await?,
+                line = prompts.line(wanted), if wanted != Wanted::Nothing => match (line, wanted) {
+                    (Some(line), Wanted::Answer) => self.answer(line, prompts).await?,
+                    (Some(text), _) => self.submit(text).await?,
+                    (None, _) => {}
+                },
+                () = sleep_until(tick), if self.renderer.is_live() => self.renderer.tick()?,
+            }
+        }
+    }
+
+    /// A prompt waits until the host is idle. One that a person types while a sequence runs goes to the sidecar at
+    /// once: it is held there and delivered with the handoff.
+    fn wanted(&self, prompts: &Prompts) -> Wanted {
+        if self.asks(prompts) {
+            return Wanted::Answer;
+        }
+        let host_is_idle = !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty();
+        let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred);
+        let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
+        if takes_prompt && !prompts.is_at_end() { Wanted::Prompt } else { Wanted::Nothing }
+    }
+
+    /// Nothing runs and nothing will by itself. An open question to a person is not waited for: nobody may be there.
+    fn is_quiet(&self) -> bool {
+        let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
+        settled && !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty()
+    }
+
+    async fn submit(&mut self, text: String) -> Result<(), DriveError> {
+        self.inputs += 1;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let input_id = format!("input-{:x}-{}", since.as_millis(), self.inputs);
+        let params = InputSubmitParams {
+            thread_id: self.thread_id.clone(),
+            input_id: input_id.clone(),
+            text: text.clone(),
+            kind: InputKind::Message,
+        };
+        let answer = self.report::<methods::InputSubmit>(params).await?;
+        // A sidecar that refuses is no reason to keep a person's words from the agent.
+        match answer.map(|answer| answer.disposition) {
+            Some(Disposition::Held) => {
+                self.renderer.show(&Shown::InputHeld { input_id: &input_id, text: &text })?;
+                self.held.insert(input_id);
+            }
+            Some(Disposition::Deliver) | None => self.ledger.prompt(text),
+        }
+        Ok(())
+    }
+
+    /// Takes note of what the sidecar said; what it asks for is done by [`carry_out`](Self::carry_out).
+    fn hear(&mut self, note: Note) -> Result<(), DriveError> {
+        match note {
+            Note::Perform(perform) if perform.thread_id == self.thread_id => {
+                let perform = *perform;
+                self.ledger.take_up(rawr_protocol::PendingAction {
+                    action_id: perform.action_id,
+                    sequence_id: perform.sequence_id,
+                    action: perform.action,
+                });
+            }
+            Note::Changed(changed) if changed.thread_id == self.thread_id => {
+                self.phase = changed.phase;
+                self.renderer.show(&Shown::ThreadChanged(&changed))?;
+            }
+            Note::Decided(decided) if decided.thread_id == self.thread_id => {
+                self.renderer.show(&Shown::Verdict(&decided))?;
+            }
+            Note::HeadsUp(heads_up) if heads_up.thread_id == self.thread_id => {
+                self.renderer.show(&Shown::HeadsUp(&heads_up))?;
+            }
+            Note::Compaction(update) if update.thread_id == self.thread_id => {
+                self.compactions += u32::from(update.status == CompactionStatus::Completed);
+                self.renderer.show(&Shown::Compaction(&update))?;
+            }
+            Note::Prompt(changed) => self.renderer.show(&Shown::PromptChanged(&changed))?,
+            Note::Config(changed) => self.renderer.show(&Shown::ConfigChanged(&changed))?,
+            Note::Log(line) => self.renderer.show(&Shown::Log(&line))?,
+            Note::Garbled { method, error } => {
+                self.warn(&format!("the sidecar's {method} is not understood: {error}"))?;
+            }
+            // Another thread's.
+            Note::Perform(_)
+            | Note::Changed(_)
+            | Note::Decided(_)
+            | Note::HeadsUp(_)
+            | Note::Compaction(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the sidecar, a second one if the first dies over it. What it said before its answer is heard first.
+    async fn ask<R: Request>(&mut self, params: R::Params) -> Result<R::Result, DriveError>
+    where
+        R::Params: Clone,
+    {
+        loop {
+            let answer = self.sidecar.call::<R>(params.clone()).await;
+            for note in self.sidecar.notes() {
+                self.hear(note)?;
+            }
+            match answer {
+                Err(error) if error.is_end() => self.relaunch(Some(error)).await?,
+                answer => return Ok(answer?),
+            }
+        }
+    }
+
+    /// The same; that it is refused is told and nothing else: the host's work goes on in any case.
+    async fn report<R: Request>(
+        &mut self,
+        params: R::Params,
+    ) -> Result<Option<R::Result>, DriveError>
+    where
+        R::Params: Clone,
+    {
+        match self.ask::<R>(params).await {
+            Ok(answer) => Ok(Some(answer)),
+            // A sequence that is over may have forgotten its actions.
+            Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::UnknownAction) => {
+                Ok(None)
+            }
+            Err(DriveError::Sidecar(
+                error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
+            )) => {
+                self.warn(&format!("{}: {error}", R::METHOD))?;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn warn(&mut self, message: &str) -> Result<(), DriveError> {
+        Ok(self.renderer.show(&Shown::Notice { level: Level::Warning, message })?)
+    }
+
+    /// Announces the thread and takes up what was asked for before. Returns how much that is.
+    async fn open_thread(&mut self) -> Result<usize, DriveError> {
+        let thread = self.host.thread().clone();
+        let params = ThreadOpenParams {
+            thread_id: self.thread_id.clone(),
+            cwd: thread.cwd.display().to_string(),
+            role: Role::Owner,
+            host: thread.host.clone(),
+            model: thread.model.clone(),
+            context_window: thread.context_window,
+            baseline_tokens: thread.baseline_tokens,
+            session_source: Some(SessionSource::User),
+        };
+        let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
+        for note in self.sidecar.notes() {
+            self.hear(note)?;
+        }
+        let opened = opened?;
+        self.phase = opened.phase;
+        let sidecar = self.sidecar.process_id();
+        self.renderer.show(&Shown::Session { host: &thread, opened: &opened, sidecar })?;
+        let pending = opened.pending_actions.len();
+        for action in opened.pending_actions {
+            self.ledger.take_up(action);
+        }
+        Ok(pending)
+    }
+
+    /// A new sidecar in place of one that died: it reads the thread's log and says what is still to be done.
+    async fn relaunch(&mut self, error: Option<SidecarError>) -> Result<(), DriveError> {
+        let error = match error {
+            Some(error) => error,
+            None => self.sidecar.epitaph("it hung up").await,
+        };
+        if std::mem::replace(&mut self.relaunched, true) {
+            return Err(DriveError::SidecarEndedAgain(error));
+        }
+        self.sidecar = self.launch.launch().await?;
+        let pending = self.open_thread().await?;
+        self.renderer.show(&Shown::SidecarRestarted { error: &error.to_string(), pending })?;
+        Ok(())
+    }
+
+    /// What the host says; its end is ours.
+    async fn observe(&mut self, event: HostEvent) -> Result<(), DriveError> {
+        self.blocked = false;
+        match event {
+            HostEvent::Gone { reason } => Err(HostError::Gone { reason }.into()),
+            event => self.report_event(event).await,
+        }
+    }
+
+    /// Leaves nothing half done: the running turn is stopped and reported, held inputs are taken back.
+    async fn wind_up(&mut self) -> Result<(), DriveError> {
+        if self.turns.is_busy() {
+            // A turn that has just ended cannot be interrupted, and need not be.
+            let _ = self.host.interrupt().await;
+            let deadline = Instant::now() + WIND_UP;
+            while self.turns.is_busy() {
+                tokio::select! {
+                    event = self.host.next_event() => self.observe(event).await?,
+                    () = sleep_until(deadline) => break,
+                }
+            }
+        }
+        for input_id in std::mem::take(&mut self.held) {
+            let thread_id = self.thread_id.clone();
+            let params = InputCancelParams { thread_id, input_id };
+            self.report::<methods::InputCancel>(params).await?;
+        }
+        Ok(())
+    }
+
+    async fn end(mut self) {
+        // Each is tried whatever came of the one before.
+        let params = ThreadCloseParams { thread_id: self.thread_id.clone() };
+        let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
+        for note in self.sidecar.notes() {
+            let _ = self.hear(note);
+        }
+        self.host.close().await;
+        self.sidecar.stop().await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
+
+use rawr_protocol::{
+    Action, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams, PendingAction, Purpose,
+    methods,
+};
+use serde::Deserialize;
+
+use super::ledger::{Outcome, Todo};
+use super::turns::{Compaction, StartedBy};
+use super::{Drive, DriveError};
+use crate::host::{Host, HostError, Question};
+use crate::render::{Injected, Shown};
+use crate::sidecar::Launch;
+
+/// What a question to the host's model is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    Judgment { request_id: String },
+    Packet,
+}
+
+/// A judge's answer, by the schema that goes with the question.
+#[derive(Deserialize)]
+struct Judged {
+    should_compact: bool,
+    reason: String,
+}
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    /// Does what waits, as far as the host allows.
+    pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
+        while let Some(todo) = self.ledger.next(self.turns.is_busy() || self.blocked) {
+            match todo {
+                Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
+                Todo::Prompt { text } => self.prompt(text).await?,
+                Todo::Perform(action) => self.perform(action).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn prompt(&mut self, text: String) -> Result<(), DriveError> {
+        match self.host.start_turn(&[&text]).await {
+            Ok(turn_id) => {
+                self.renderer.show(&Shown::UserMessage { turn_id: &turn_id, text: &text })?;
+                self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
+                Ok(())
+            }
+            Err(HostError::Busy) => {
+                self.wait_with(Todo::Prompt { text });
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Until the host says something.
+    fn wait_with(&mut self, todo: Todo) {
+        self.blocked = true;
+        self.ledger.put_back(todo);
+    }
+
+    async fn perform(&mut self, action: PendingAction) -> Result<(), DriveError> {
+        match &action.action {
+            Action::InjectTurn { purpose, text, via_steer, .. } => {
+                let (purpose, text, via_steer) = (*purpose, text.clone(), *via_steer);
+                self.inject(action, purpose, &text, via_steer).await
+            }
+            Action::Compact { .. } => self.compact(action).await,
+            Action::DeliverInput { input_id, items } => {
+                let (input_id, items) = (input_id.clone(), items.clone());
+                self.deliver(action, &input_id, &items).await
+            }
+            Action::Judge { request_id, instructions, context, output_schema } => {
+                let question = Question {
+                    request_id: action.action_id.clone(),
+                    instructions: instructions.clone(),
+                    text: context.clone(),
+                    output_schema: output_schema.clone().into(),
+                };
+                let request_id = request_id.clone();
+                let asked = self.host.judge(question).await;
+                self.asked(&action, Asked::Judgment { request_id }, asked).await
+            }
+            Action::SamplePacket { prompt } => {
+                let question = Question {
+                    request_id: action.action_id.clone(),
+                    instructions: String::new(),
+                    text: prompt.clone(),
+                    output_schema: serde_json::Value::Null,
+                };
+                let asked = self.host.sample(question).await;
+                self.asked(&action, Asked::Packet, asked).await
+            }
+        }
+    }
+
+    async fn inject(
+        &mut self,
+        action: PendingAction,
+        purpose: Purpose,
+        text: &str,
+        via_steer: bool,
+    ) -> Result<(), DriveError> {
+        let begun = if via_steer { self.host.steer(text).await } else { Err(HostError::NoTurn) };
+        let (begun, starts) = match begun {
+            // The turn that it was meant for is over, or it was meant for none.
+            Err(HostError::NoTurn) => (self.host.start_turn(&[text]).await, true),
+            begun => (begun, false),
+        };
+        let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
+        if starts {
+            self.turns.begin(&turn_id, StartedBy::Injection, Some(&action.action_id));
+        } else if let Some(turn) = self.turns.running(&turn_id) {
+            turn.actions.push(action.action_id.clone());
+        }
+        self.show_injected(&action, &turn_id, purpose, text)?;
+        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+    }
+
+    fn show_injected(
+        &mut self,
+        action: &PendingAction,
+        turn_id: &str,
+        purpose: Purpose,
+        text: &str,
+    ) -> Result<(), DriveError> {
+        let (sequence_id, action_id) = (&action.sequence_id, &action.action_id);
+        let injected = Injected { sequence_id, action_id, turn_id, text };
+        Ok(self.renderer.show(&match purpose {
+            Purpose::Handoff => Shown::Handoff(injected),
+            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
+                Shown::Injected { purpose, injected }
+            }
+        })?)
+    }
+
+    async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
+        self.show_packet(&action.sequence_id).await?;
+        match self.host.compact().await {
+            Ok(()) => {
+                self.turns.compaction = Some(Compaction {
+                    action_id: action.action_id.clone(),
+                    tokens_before: self.turns.context_tokens,
+                    done: false,
+                });
+                self.settle(&action.action_id, Outcome::accepted(None)).await
+            }
+            refused => {
+                let refused = refused.map(|()| String::new());
+                self.begun(&action, refused).await.map(|_| ())
+            }
+        }
+    }
+
+    /// By the time of its compaction a sequence has its packet. A sidecar that has none says so; that ends nothing.
+    async fn show_packet(&mut self, sequence_id: &str) -> Result<(), DriveError> {
+        let params = PacketGetParams {
+            thread_id: self.thread_id.clone(),
+            sequence_id: Some(sequence_id.to_owned()),
+        };
+        if let Some(packet) = self.report::<methods::PacketGet>(params).await? {
+            self.renderer.show(&Shown::Packet(&packet))?;
+            self.packet = Some(packet);
+        }
+        Ok(())
+    }
+
+    async fn deliver(
+        &mut self,
+        action: PendingAction,
+        input_id: &str,
+        items: &[InputItem],
+    ) -> Result<(), DriveError> {
+        let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+        let begun = self.host.start_turn(&texts).await;
+        let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
+        self.held.remove(input_id);
+        let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
+        let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
+        let started_by = StartedBy::Delivery { text: inputs.join("\n") };
+        self.turns.begin(&turn_id, started_by, Some(&action.action_id));
+        for item in items {
+            match item.role {
+                ItemRole::Handoff => {
+                    self.show_injected(&action, &turn_id, Purpose::Handoff, &item.text)?;
+                }
+                ItemRole::Input => {
+                    let (turn_id, text) = (turn_id.as_str(), item.text.as_str());
+                    self.renderer.show(&Shown::UserMessage { turn_id, text })?;
+                }
+            }
+        }
+        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+    }
+
+    /// What the host said to an action: the turn that it began, or why there is none.
+    async fn begun(
+        &mut self,
+        action: &PendingAction,
+        answer: Result<String, HostError>,
+    ) -> Result<Option<String>, DriveError> {
+        match answer {
+            Ok(turn_id) => Ok(Some(turn_id)),
+            Err(HostError::Busy) => {
+                self.wait_with(Todo::Perform(action.clone()));
+                Ok(None)
+            }
+            Err(error @ HostError::Gone { .. }) => Err(error.into()),
+            Err(error) => {
+                self.cannot(action, &error.to_string()).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn asked(
+        &mut self,
+        action: &PendingAction,
+        what: Asked,
+        answer: Result<(), HostError>,
+    ) -> Result<(), DriveError> {
+        if answer.is_ok() {
+            self.asked.insert(action.action_id.clone(), what);
+        }
+        let begun = answer.map(|()| String::new());
+        self.begun(action, begun).await.map(drop)
+    }
+
+    /// The host's model has answered a question that an action asked.
+    pub(super) async fn answered(
+        &mut self,
+        action_id: &str,
+        answer: Result<String, String>,
+    ) -> Result<(), DriveError> {
+        match (self.asked.remove(action_id), answer) {
+            (Some(Asked::Judgment { request_id }), Ok(text)) => {
+                match serde_json::from_str::<Judged>(&text) {
+                    Ok(Judged { should_compact, reason }) => {
+                        let params = JudgmentAnswerParams {
+                            thread_id: self.thread_id.clone(),
+                            request_id,
+                            should_compact,
+                            reason,
+                        };
+                        self.report::<methods::JudgmentAnswer>(params).await.map(drop)
+                    }
+                    Err(error) => {
+                        let error = format!("the judge's answer is not understood: {error}");
+                        self.settle(action_id, Outcome::failed(None, error)).await
+                    }
+                }
+            }
+            (Some(Asked::Packet), Ok(text)) => self.settle(action_id, Outcome::sampled(text)).await,
+            (Some(_), Err(error)) => self.settle(action_id, Outcome::failed(None, error)).await,
+            (None, _) => Ok(()),
+        }
+    }
+
+    async fn cannot(&mut self, action: &PendingAction, why: &str) -> Result<(), DriveError> {
+        self.settle(&action.action_id, Outcome::failed(None, why.to_owned())).await
+    }
+
+    /// Writes down what became of an action and reports it.
+    pub(super) async fn settle(
+        &mut self,
+        action_id: &str,
+        outcome: Outcome,
+    ) -> Result<(), DriveError> {
+        self.ledger.note(action_id, outcome);
+        self.report_action(action_id).await
+    }
+
+    async fn report_action(&mut self, action_id: &str) -> Result<(), DriveError> {
+        if let Some(params) = self.ledger.report(&self.thread_id, action_id) {
+            self.report::<methods::ActionReport>(params).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! What the host does, in the sidecar's words: one event of the host is at most a few reports. Nothing is decided here.
+
+use rawr_protocol::{
+    CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
+    SignalReportParams, TurnCompletedParams, TurnStartedParams, TurnStatus, TurnUsageParams,
+    methods,
+};
+
+use super::ledger::Outcome;
+use super::turns::{StartedBy, Turn};
+use super::{Drive, DriveError};
+use crate::host::{Host, HostEvent, TurnKind};
+use crate::render::{Level, Shown};
+use crate::sidecar::Launch;
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    pub(super) async fn report_event(&mut self, event: HostEvent) -> Result<(), DriveError> {
+        self.renderer.show(&Shown::Host(&event))?;
+        match event {
+            HostEvent::TurnStarted { turn_id, kind } => self.turn_started(turn_id, kind).await,
+            HostEvent::AgentMessage { turn_id, text } => {
+                if let Some(turn) = self.turns.running(&turn_id) {
+                    turn.last_agent_message = Some(text);
+                }
+                Ok(())
+            }
+            HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
+                self.turns.context_tokens = Some(usage.context_tokens);
+                let turn = self.turns.running(&turn_id);
+                let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
+                let params = TurnUsageParams {
+                    thread_id: self.thread_id.clone(),
+                    turn_id,
+                    usage,
+                    context_window,
+                    needs_follow_up: Some(needs_follow_up),
+                    last_agent_message,
+                };
+                self.report::<methods::TurnUsage>(params).await.map(drop)
+            }
+            HostEvent::PlanUpdated { turn_id, steps, explanation } => {
+                self.signal(turn_id, Signal::PlanUpdated { steps, explanation }).await
+            }
+            HostEvent::ToolStarted { turn_id, call_id, name } => {
+                self.signal(turn_id, Signal::ToolStarted { call_id, name: Some(name) }).await
+            }
+            HostEvent::ToolFinished { turn_id, call_id } => {
+                self.signal(turn_id, Signal::ToolFinished { call_id }).await
+            }
+            HostEvent::CommandFinished { turn_id, command, exit_code, cwd } => {
+                let command = CommandLine::Line(command);
+                let signal = Signal::CommandFinished { command, exit_code, cwd: Some(cwd) };
+                self.signal(turn_id, signal).await
+            }
+            HostEvent::ReviewEntered { .. } => {
+                self.turns.review_mode = true;
+                Ok(())
+            }
+            HostEvent::ReviewLeft { .. } => {
+                self.turns.review_mode = false;
+                Ok(())
+            }
+            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+                self.turn_completed(turn_id, status, last_agent_message, error).await
+            }
+            HostEvent::CompactionStarted { origin, .. } => {
+                self.compaction(CompactionReportStatus::Started, origin, None, None).await
+            }
+            HostEvent::CompactionCompleted { origin, tokens_after, .. } => {
+                self.compaction(CompactionReportStatus::Completed, origin, tokens_after, None).await
+            }
+            HostEvent::CompactionFailed { turn_id, origin, error } => {
+                self.compaction_failed(&turn_id, origin, error).await
+            }
+            HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
+            HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
+        }
+    }
+
+    async fn turn_started(&mut self, turn_id: String, kind: TurnKind) -> Result<(), DriveError> {
+        match kind {
+            TurnKind::Asked => {}
+            TurnKind::Host => self.turns.begin(&turn_id, StartedBy::Host, None),
+            TurnKind::Compaction => {
+                self.turns.begin(&turn_id, StartedBy::Compaction, None);
+                return Ok(());
+            }
+        }
+        let turn = self.turns.running(&turn_id).cloned();
+        let Turn { started_by, actions, .. } = turn.unwrap_or_default();
+        let params = TurnStartedParams {
+            thread_id: self.thread_id.clone(),
+            turn_id,
+            origin: started_by.origin(),
+            action_id: actions.into_iter().next(),
+            text: started_by.text().map(str::to_owned),
+        };
+        self.report::<methods::TurnStarted>(params).await.map(drop)
+    }
+
+    async fn signal(&mut self, turn_id: String, signal: Signal) -> Result<(), DriveError> {
+        let thread_id = self.thread_id.clone();
+        let params = SignalReportParams { thread_id, turn_id: Some(turn_id), signal };
+        self.report::<methods::SignalReport>(params).await.map(drop)
+    }
+
+    /// First the turn's end and then its actions': a packet is read from the turn's last message.
+    async fn turn_completed(
+        &mut self,
+        turn_id: String,
+        status: TurnStatus,
+        last_agent_message: Option<String>,
+        error: Option<String>,
+    ) -> Result<(), DriveError> {
+        let turn = self.turns.end(&turn_id);
+        if turn.started_by == StartedBy::Compaction {
+            return self.compaction_turn_completed(&turn_id).await;
+        }
+        if let Some(error) = &error {
+            let message = format!("the turn broke off: {error}");
+            self.renderer.show(&Shown::Notice { level: Level::Error, message: &message })?;
+        }
+        let last_agent_message = last_agent_message.or(turn.last_agent_message);
+        let params = TurnCompletedParams {
+            thread_id: self.thread_id.clone(),
+            turn_id: turn_id.clone(),
+            status,
+            last_agent_message: last_agent_message.clone(),
+            usage: None,
+            queued_inputs: None,
+            review_mode: Some(self.turns.review_mode),
+        };
+        let answer = self.report::<methods::TurnCompleted>(params).await?;
+        // A sequence that this very turn started is waited for, also before the sidecar says how it goes.
+        if answer.is_some_and(|answer| answer.verdict.sequence_id.is_some())
+            && self.phase == Phase::Idle
+        {
+            self.phase = Phase::AwaitingHeadsUp;
+        }
+        for action_id in turn.actions {
+            let outcome = match status {
+                TurnStatus::Completed => Outcome::completed(&turn_id, last_agent_message.clone()),
+                TurnStatus::Interrupted | TurnStatus::Failed => {
+                    let why = error.clone().unwrap_or_else(|| format!("the turn was {status}"));
+                    Outcome::failed(Some(&turn_id), why)
+                }
+            };
+            self.settle(&action_id, outcome).await?;
+        }
+        Ok(())
+    }
+
+    async fn compaction_turn_completed(&mut self, turn_id: &str) -> Result<(), DriveError> {
+        let Some(compaction) = self.turns.compaction.take() else { return Ok(()) };
+        let outcome = if compaction.done {
+            Outcome::completed(turn_id, None)
+        } else {
+            let error = "the compaction's turn ended without a compaction".to_owned();
+            Outcome::failed(Some(turn_id), error)
+        };
+        self.settle(&compaction.action_id, outcome).await
+    }
+
+    async fn compaction_failed(
+        &mut self,
+        turn_id: &str,
+        origin: CompactionOrigin,
+        error: String,
+    ) -> Result<(), DriveError> {
+        let failed = CompactionReportStatus::Failed;
+        self.compaction(failed, origin, None, Some(error.clone())).await?;
+        if origin != CompactionOrigin::Rawr {
+            return Ok(());
+        }
+        match self.turns.compaction.take() {
+            Some(ours) => self.settle(&ours.action_id, Outcome::failed(Some(turn_id), error)).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn compaction(
+        &mut self,
+        status: CompactionReportStatus,
+        origin: CompactionOrigin,
+        tokens_after: Option<u64>,
+        error: Option<String>,
+    ) -> Result<(), DriveError> {
+        let completed = status == CompactionReportStatus::Completed;
+        let ours = self.turns.compaction.as_mut().filter(|_| origin == CompactionOrigin::Rawr);
+        let (action_id, tokens_before) = match ours {
+            Some(ours) => {
+                ours.done |= completed;
+                (Some(ours.action_id.clone()), ours.tokens_before)
+            }
+            None => (None, self.turns.context_tokens),
+        };
+        if completed {
+            self.turns.context_tokens = tokens_after;
+        }
+        let params = CompactionReportParams {
+            thread_id: self.thread_id.clone(),
+            status,
+            origin,
+            action_id,
+            tokens_before,
+            tokens_after,
+            error,
+        };
+        self.report::<methods::CompactionReport>(params).await.map(drop)
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a session's user messages come from, and a person's answers. It does not look at them.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, IsTerminal};
+
+use tokio::sync::mpsc;
+
+/// Messages in order: those that are known, then lines as they come in.
+#[derive(Debug)]
+pub struct Prompts {
+    known: VecDeque<String>,
+    /// Standard input, once it is read.
+    lines: Option<mpsc::UnboundedReceiver<String>>,
+    /// Whether lines are messages; they may be answers all the same.
+    lines_are_prompts: bool,
+    /// Whether a person is at the other end of standard input.
+    is_terminal: bool,
+}
+
+/// What the session can take now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Nothing,
+    Prompt,
+    /// To the question that is open.
+    Answer,
+}
+
+impl Prompts {
+    /// These and no others. A person at a terminal is there for questions.
+    pub fn known(prompts: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            known: prompts.into_iter().collect(),
+            lines: None,
+            lines_are_prompts: false,
+            is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// One message a line from standard input.
+    pub fn from_stdin() -> Self {
+        Self {
+            known: VecDeque::new(),
+            lines: Some(read_stdin()),
+            lines_are_prompts: true,
+            is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// Whether there is none at all. Waits for the first one, but not for a person to type it.
+    pub async fn is_empty(&mut self) -> bool {
+        if self.known.is_empty() && !self.is_live() {
+            let first = self.prompt().await;
+            self.known.extend(first);
+        }
+        self.is_at_end()
+    }
+
+    /// The next one of what is wanted; `None` when there will be no more. May be cancelled at any time.
+    pub(super) async fn line(&mut self, wanted: Wanted) -> Option<String> {
+        match wanted {
+            Wanted::Nothing => None,
+            Wanted::Prompt => self.prompt().await,
+            Wanted::Answer => {
+                if self.lines.is_none() && self.is_terminal {
+                    self.lines = Some(read_stdin());
+                }
+                self.next_line().await
+            }
+        }
+    }
+
+    async fn prompt(&mut self) -> Option<String> {
+        match self.known.pop_front() {
+            Some(prompt) => Some(prompt),
+            None if self.lines_are_prompts => self.next_line().await,
+            None => None,
+        }
+    }
+
+    async fn next_line(&mut self) -> Option<String> {
+        let line = match &mut self.lines {
+            Some(lines) => lines.recv().await,
+            None => None,
+        };
+        if line.is_none() {
+            self.lines = None;
+            self.is_terminal = false;
+        }
+        line
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.known.is_empty() && !(self.lines_are_prompts && self.lines.is_some())
+    }
+
+    /// Whether a person may type a message at any moment.
+    pub fn is_live(&self) -> bool {
+        self.is_terminal && self.lines_are_prompts && self.lines.is_some()
+    }
+
+    pub(super) fn can_be_asked(&self) -> bool {
+        self.is_terminal
+    }
+
+    pub(super) fn takes_lines(&self) -> bool {
+        self.lines_are_prompts
+    }
+}
+
+fn read_stdin() -> mpsc::UnboundedReceiver<String> {
+    let (line, lines) = mpsc::unbounded_channel();
+    // A thread of its own: a read that a person never ends must not keep this program from ending.
+    std::thread::spawn(move || {
+        for text in std::io::stdin().lock().lines() {
+            let Ok(text) = text else { return };
+            if !text.trim().is_empty() && line.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

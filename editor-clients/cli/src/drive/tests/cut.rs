@@ -1,0 +1,174 @@
+//! The real sidecar, cut off at every point of a session: whatever was lost, each thing is done once. Tests no timing.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use futures::StreamExt;
+use rawr_protocol::framing::{Frame, Framing};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+use tokio::io::{AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::task::LocalSet;
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Encoder, FramedRead};
+
+use super::*;
+
+/// What is lost with the sidecar.
+#[derive(Debug, Clone, Copy)]
+enum Loss {
+    /// The request never reached it.
+    Request,
+    /// It did what was asked, and nobody heard.
+    Answer,
+}
+
+/// Sidecars in this process. The first one ends at the request of this number.
+struct Cut {
+    home: PathBuf,
+    at: usize,
+    loss: Loss,
+    lives: Cell<u32>,
+    requests: Rc<Cell<usize>>,
+}
+
+impl Launch for Cut {
+    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+        let first = self.lives.replace(self.lives.get() + 1) == 0;
+        let at = if first { self.at } else { usize::MAX };
+        let (ours, outside) = tokio::io::duplex(1024 * 1024);
+        tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
+        let (reader, writer) = tokio::io::split(ours);
+        let mut sidecar = Sidecar::over(reader, writer);
+        sidecar.greet(Some(&self.home), &Map::new()).await?;
+        Ok(sidecar)
+    }
+}
+
+/// One sidecar behind a pipe that breaks.
+async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<usize>>) {
+    let (from_client, mut to_client) = tokio::io::split(outside);
+    let mut from_client = FramedRead::new(from_client, Framing::new());
+    let (inside, server) = tokio::io::duplex(1024 * 1024);
+    let (input, output) = tokio::io::split(server);
+    let (from_server, mut to_server) = tokio::io::split(inside);
+    let mut from_server = FramedRead::new(from_server, Framing::new());
+    let pump = async {
+        let mut lost_id = None;
+        loop {
+            tokio::select! {
+                frame = from_client.next() => {
+                    let Some(Ok(Frame::Message(body))) = frame else { return };
+                    let message: Value = serde_json::from_slice(&body).unwrap();
+                    if message["method"].as_str().is_some_and(|method| method.starts_with("rawr/")) {
+                        requests.set(requests.get() + 1);
+                        if requests.get() == at {
+                            match loss {
+                                Loss::Request => return,
+                                Loss::Answer => lost_id = Some(message["id"].clone()),
+                            }
+                        }
+                    }
+                    send(&mut to_server, &body).await;
+                }
+                frame = from_server.next() => {
+                    let Some(Ok(Frame::Message(body))) = frame else { return };
+                    match &lost_id {
+                        None => send(&mut to_client, &body).await,
+                        Some(id) => {
+                            let message: Value = serde_json::from_slice(&body).unwrap();
+                            if message.get("method").is_none() && message["id"] == *id {
+                                return;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = pump => {}
+        _ = rawr_server::serve_on(input, output, None) => {}
+    }
+}
+
+async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
+    let mut buffer = BytesMut::new();
+    Framing::new().encode(body, &mut buffer).unwrap();
+    // Whoever does not listen any more has ended.
+    let _ = to.write_all_buf(&mut buffer).await;
+}
+
+/// Fills a third of its window and commits; goes on when it has its packet back.
+fn committing(folder: &TempDir) -> Embedded {
+    let says = |text: &str| Reply { message: Some(text.to_owned()), calls: Vec::new() };
+    let commit = Call::Shell { command: "git commit -m x".to_owned() };
+    let packet = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
+    let long = "The parser reads what it should read. ".repeat(40);
+    let scenes = vec![
+        Scene { cue: Cue::Summary, replies: vec![says("a summary")] },
+        Scene { cue: Cue::Words(":packet_request]"), replies: vec![says(packet)] },
+        Scene { cue: Cue::Words(":handoff]"), replies: vec![says("I go on with the docs.")] },
+        Scene {
+            cue: Cue::Words("parser"),
+            replies: vec![
+                Reply { message: Some(long), calls: vec![commit] },
+                says("The parser is committed, and it can be looked at."),
+            ],
+        },
+        Scene { cue: Cue::Anything, replies: vec![says("Here you are.")] },
+    ];
+    let settings = EmbeddedSettings {
+        cwd: folder.path().to_owned(),
+        environment: Vec::new(),
+        pretended: Some("git"),
+        context_window: 1200,
+        instructions: String::new(),
+        prompts: CompactionPrompts { compact: String::new(), summary_prefix: String::new() },
+        pace: Duration::ZERO,
+    };
+    Embedded::start(settings, Script { scenes })
+}
+
+/// Returns how many requests the session made.
+async fn check(at: usize, loss: Loss) -> usize {
+    let (home, folder, page) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Page::default());
+    let requests = Rc::new(Cell::new(0));
+    let cut = Cut {
+        home: home.path().to_owned(),
+        at,
+        loss,
+        lives: Cell::new(0),
+        requests: Rc::clone(&requests),
+    };
+    let mut renderer = Renderer::to_program(Box::new(page.clone()));
+    let mut prompts = Prompts::known(["write the parser", "thank you"].map(str::to_owned));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = cut.launch().await.unwrap();
+    let drive = Drive::open(committing(&folder), cut, sidecar, &mut renderer).await.unwrap();
+    let ended = drive.run(&mut prompts, &mut stop).await;
+    let page = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let count = |words: &str| page.lines().filter(|line| line.contains(words)).count();
+    let counts = [("user_message", 2), ("injected", 1), ("handoff", 1), ("agent_message", 5)]
+        .map(|(event, expected)| (event, count(&format!("{{\"event\":\"{event}\"")), expected));
+    for (event, found, expected) in counts {
+        assert_eq!(found, expected, "{event}, cut at {at}, {loss:?}:\n{page}");
+    }
+    let kinds = count("\"kind\":\"compaction\"");
+    assert_eq!((kinds, ended.is_ok()), (1, true), "cut at {at}, {loss:?}: {ended:?}\n{page}");
+    requests.get()
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_at_any_point_costs_nothing() {
+    let everywhere = async {
+        let whole = check(usize::MAX, Loss::Request).await;
+        assert!(whole > 20, "{whole} requests");
+        for at in 1..=whole {
+            check(at, Loss::Request).await;
+            check(at, Loss::Answer).await;
+        }
+    };
+    LocalSet::new().run_until(everywhere).await;
+}

@@ -1,0 +1,155 @@
+//! What a person or a program sees of a session. It shows what it is given and keeps no more of it than that takes.
+
+mod banner;
+mod human;
+mod json;
+mod text;
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::AutoStream;
+use rawr_protocol::{
+    CompactionUpdateNotification, ConfigChangedNotification, DecisionRecordedNotification,
+    LogMessageParams, PacketGetResult, PromptChangedNotification, Purpose,
+    SequenceHeadsUpNotification, ThreadChangedNotification, ThreadOpenResult,
+};
+use serde::Serialize;
+
+use self::human::Human;
+use self::json::Json;
+use crate::host::{HostEvent, HostThread};
+use crate::saved::Saved;
+
+/// One thing to show.
+#[derive(Debug)]
+pub enum Shown<'s> {
+    Session {
+        host: &'s HostThread,
+        opened: &'s ThreadOpenResult,
+        /// The sidecar's process.
+        sidecar: Option<u32>,
+    },
+    SidecarRestarted {
+        error: &'s str,
+        pending: usize,
+    },
+    /// A person's, given to the agent.
+    UserMessage {
+        turn_id: &'s str,
+        text: &'s str,
+    },
+    /// A person's, kept until the handoff.
+    InputHeld {
+        input_id: &'s str,
+        text: &'s str,
+    },
+    Injected {
+        purpose: Purpose,
+        injected: Injected<'s>,
+    },
+    Handoff(Injected<'s>),
+    Host(&'s HostEvent),
+    ThreadChanged(&'s ThreadChangedNotification),
+    Verdict(&'s DecisionRecordedNotification),
+    HeadsUp(&'s SequenceHeadsUpNotification),
+    Packet(&'s PacketGetResult),
+    Compaction(&'s CompactionUpdateNotification),
+    PromptChanged(&'s PromptChangedNotification),
+    ConfigChanged(&'s ConfigChangedNotification),
+    Log(&'s LogMessageParams),
+    Notice {
+        level: Level,
+        message: &'s str,
+    },
+    Saved(&'s Saved),
+}
+
+/// A text of rawr's, given to the agent.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Injected<'s> {
+    pub sequence_id: &'s str,
+    pub action_id: &'s str,
+    pub turn_id: &'s str,
+    pub text: &'s str,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+/// Who reads the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    Person,
+    Program,
+}
+
+/// Where things are shown. After an error it is silent: whoever read is gone.
+pub struct Renderer {
+    to: To,
+    out: Box<dyn Write + Send>,
+    is_gone: bool,
+}
+
+enum To {
+    Person(Human),
+    Program(Json),
+}
+
+impl Renderer {
+    /// On standard output, with colours and motion where there is a terminal.
+    pub fn stdout(reader: Reader) -> Self {
+        let stdout = io::stdout();
+        let is_live = stdout.is_terminal();
+        match reader {
+            Reader::Person => Self::to_person(Box::new(AutoStream::auto(stdout)), is_live),
+            Reader::Program => Self::to_program(Box::new(stdout)),
+        }
+    }
+
+    pub(crate) fn to_person(out: Box<dyn Write + Send>, is_live: bool) -> Self {
+        Self { to: To::Person(Human::new(is_live)), out, is_gone: false }
+    }
+
+    pub(crate) fn to_program(out: Box<dyn Write + Send>) -> Self {
+        Self { to: To::Program(Json), out, is_gone: false }
+    }
+
+    pub fn show(&mut self, shown: &Shown<'_>) -> io::Result<()> {
+        self.write(|to, out| match to {
+            To::Person(human) => human.show(shown, out),
+            To::Program(json) => json.show(shown, out),
+        })
+    }
+
+    /// Whether [`tick`](Self::tick) is of use.
+    pub fn is_live(&self) -> bool {
+        !self.is_gone && matches!(&self.to, To::Person(human) if human.is_live())
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self) -> io::Result<()> {
+        self.write(|to, out| match to {
+            To::Person(human) => human.tick(out),
+            To::Program(_) => Ok(()),
+        })
+    }
+
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut To, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.is_gone {
+            return Ok(());
+        }
+        let written = write(&mut self.to, &mut *self.out).and_then(|()| self.out.flush());
+        self.is_gone = written.is_err();
+        written
+    }
+}

@@ -1,0 +1,72 @@
+//! The banner: a box that says that a compaction is near, why, and what will happen. Words and frame only.
+
+use rawr_protocol::{Choice, PacketAuthor, SequenceHeadsUpNotification, Stage};
+
+use super::text::wrapped;
+
+const WIDTH: usize = 74;
+
+/// The box, line by line.
+pub(super) fn banner(heads_up: &SequenceHeadsUpNotification) -> Vec<String> {
+    let SequenceHeadsUpNotification { tier, percent_remaining, boundaries, .. } = heads_up;
+    let mut facts = Vec::new();
+    facts.extend(percent_remaining.map(|percent| format!("{percent} % left")));
+    facts.extend(tier.map(|tier| format!("tier {tier}")));
+    if !boundaries.is_empty() {
+        let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
+        facts.push(names.join(", "));
+    }
+    let mut lines = wrapped(&heads_up.reason, WIDTH);
+    lines.extend(wrapped(&facts.join(" · "), WIDTH));
+    lines.push(String::new());
+    lines.extend(wrapped(what_happens(heads_up.stage, heads_up.packet_author), WIDTH));
+    if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
+        let choices: Vec<_> = heads_up.choices.iter().map(|choice| word(*choice)).collect();
+        lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), WIDTH));
+    }
+    framed(title(heads_up.stage), &lines)
+}
+
+fn title(stage: Stage) -> &'static str {
+    match stage {
+        Stage::WillCompact => "compaction ahead",
+        Stage::AwaitingApproval => "compact now?",
+        Stage::Recommended => "compaction recommended",
+        Stage::Tagged => "compaction would happen here",
+    }
+}
+
+fn what_happens(stage: Stage, author: PacketAuthor) -> &'static str {
+    match (stage, author) {
+        (Stage::WillCompact, PacketAuthor::Agent) => {
+            "The agent writes its continuation packet, the history is compacted, the packet is handed back, and work goes on."
+        }
+        (Stage::WillCompact, PacketAuthor::Watcher | PacketAuthor::Person) => {
+            "rawr writes the continuation packet, the history is compacted, the packet is handed back, and work goes on."
+        }
+        (Stage::AwaitingApproval, _) => "Nothing happens until somebody agrees.",
+        (Stage::Recommended, _) => "`mode = \"suggest\"`: nothing happens by itself.",
+        (Stage::Tagged, _) => "`mode = \"tag\"`: this is only said.",
+    }
+}
+
+fn word(choice: Choice) -> &'static str {
+    match choice {
+        Choice::CompactNow => "compact now",
+        Choice::Approve => "go on",
+        Choice::Snooze => "not now",
+        Choice::Cancel => "not this time",
+        Choice::EditPacket => "edit the packet",
+    }
+}
+
+fn framed(title: &str, lines: &[String]) -> Vec<String> {
+    let rule = "─".repeat(WIDTH.saturating_sub(title.chars().count() + 1));
+    let mut framed = vec![format!("╭─ {title} {rule}╮")];
+    for line in lines {
+        let gap = " ".repeat(WIDTH.saturating_sub(line.chars().count()));
+        framed.push(format!("│ {line}{gap} │"));
+    }
+    framed.push(format!("╰{}╯", "─".repeat(WIDTH + 2)));
+    framed
+}

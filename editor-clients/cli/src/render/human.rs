@@ -1,0 +1,364 @@
+//! A transcript for people: what was said and done, how full the context is, and why a compaction comes or does not. Colours are always written; the stream drops them where they are not wanted.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use rawr_protocol::{
+    CompactionStatus, CompactionUpdateNotification, Decision, GateOutcome, MessageType, Outcome,
+    PacketAuthor, PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification,
+    Tier, TurnStatus,
+};
+
+use super::text::{bytes, harmless, number, one_line, shortened};
+use super::{Injected, Level, Shown};
+use crate::host::{HostEvent, HostThread};
+use crate::render::banner::banner;
+use crate::saved::Saved;
+
+/// The renderer and the little that it remembers.
+#[derive(Debug, Default)]
+pub(super) struct Human {
+    is_live: bool,
+    /// What is going on, for the line that moves.
+    status: Option<&'static str>,
+    is_drawn: bool,
+    frame: usize,
+    meter: Option<(u8, Option<Tier>)>,
+    phase: Option<Phase>,
+    plan: Vec<PlanStep>,
+    /// Turns whose message is shown as the packet that it is.
+    packet_turns: HashSet<String>,
+}
+
+const WIDTH: usize = 96;
+const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
+const CLEAR_LINE: &str = "\r\u{1b}[2K";
+
+const DIM: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+const OURS: Style = AnsiColor::Cyan.on_default();
+
+fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+impl Human {
+    pub(super) fn new(is_live: bool) -> Self {
+        Self { is_live, ..Self::default() }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live && self.status.is_some()
+    }
+
+    pub(super) fn tick(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.frame = (self.frame + 1) % FRAMES.len();
+        self.draw(out)
+    }
+
+    pub(super) fn show(&mut self, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let lines = self.lines(shown);
+        if self.is_drawn {
+            out.write_all(CLEAR_LINE.as_bytes())?;
+            self.is_drawn = false;
+        }
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        self.draw(out)
+    }
+
+    fn draw(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(status) = self.status.filter(|_| self.is_live) else { return Ok(()) };
+        self.is_drawn = true;
+        let frame = paint(OURS, FRAMES[self.frame]);
+        write!(out, "{CLEAR_LINE}{frame} {}", paint(DIM, status))
+    }
+
+    fn lines(&mut self, shown: &Shown<'_>) -> Vec<String> {
+        match shown {
+            Shown::Session { host, .. } => session(host),
+            Shown::SidecarRestarted { error, pending } => vec![paint(
+                WARN,
+                &format!("! {error}; it was started again, {pending} actions were pending"),
+            )],
+            Shown::UserMessage { text, .. } => said("›", BOLD, text),
+            Shown::InputHeld { text, .. } => {
+                let text = one_line(text, WIDTH);
+                vec![paint(DIM, &format!("  held until the handoff: {text}"))]
+            }
+            Shown::Injected { purpose, injected } => self.injected(*purpose, injected),
+            Shown::Handoff(injected) => from_rawr("hands the packet back", injected.text),
+            Shown::Host(event) => self.host_event(event),
+            Shown::ThreadChanged(changed) => self.thread_changed(changed),
+            Shown::Verdict(decided) => verdict(&decided.decision),
+            Shown::HeadsUp(heads_up) => {
+                banner(heads_up).iter().map(|line| paint(OURS, line)).collect()
+            }
+            Shown::Packet(packet) => packet_lines(packet),
+            Shown::Compaction(update) => compaction(update),
+            Shown::PromptChanged(changed) if changed.problems.is_empty() => {
+                vec![paint(DIM, &format!("  prompt {} was edited and is in force", changed.name))]
+            }
+            Shown::PromptChanged(changed) => vec![paint(
+                WARN,
+                &format!("! prompt {} has problems: `rawr doctor` shows them", changed.name),
+            )],
+            Shown::ConfigChanged(changed) if changed.problems.is_empty() => {
+                vec![paint(DIM, "  the configuration was edited and is in force")]
+            }
+            Shown::ConfigChanged(_) => {
+                vec![paint(WARN, "! the configuration has problems: `rawr doctor` shows them")]
+            }
+            Shown::Log(said) => match said.level {
+                MessageType::Error | MessageType::Warning => notice(Level::Warning, &said.message),
+                MessageType::Info | MessageType::Log => Vec::new(),
+            },
+            Shown::Notice { level, message } => notice(*level, message),
+            Shown::Saved(saved) => saved_lines(saved),
+        }
+    }
+
+    fn injected(&mut self, purpose: Purpose, injected: &Injected<'_>) -> Vec<String> {
+        let what = match purpose {
+            Purpose::HeadsUp => "gives notice",
+            Purpose::ScratchWrite => "asks for working notes",
+            Purpose::PacketRequest => {
+                self.packet_turns.insert(injected.turn_id.to_owned());
+                "asks for the continuation packet"
+            }
+            Purpose::Handoff => "hands the packet back",
+        };
+        from_rawr(what, injected.text)
+    }
+
+    fn host_event(&mut self, event: &HostEvent) -> Vec<String> {
+        match event {
+            HostEvent::TurnStarted { .. } => {
+                self.status.get_or_insert("working…");
+                Vec::new()
+            }
+            HostEvent::AgentMessage { turn_id, .. } if self.packet_turns.contains(turn_id) => {
+                Vec::new()
+            }
+            HostEvent::AgentMessage { text, .. } => said("•", Style::new(), text),
+            HostEvent::PlanUpdated { steps, .. } => self.plan_updated(steps),
+            HostEvent::CommandFinished { command, exit_code, .. } => {
+                vec![command_line(command, *exit_code)]
+            }
+            HostEvent::TurnCompleted { status, .. } => {
+                self.status = self.phase.and_then(status_of);
+                match status {
+                    TurnStatus::Interrupted => vec![paint(WARN, "  the turn was stopped")],
+                    TurnStatus::Completed | TurnStatus::Failed => Vec::new(),
+                }
+            }
+            HostEvent::ReviewEntered { .. } => vec![paint(DIM, "  review mode: no compaction")],
+            HostEvent::ReviewLeft { .. } => vec![paint(DIM, "  review mode ended")],
+            HostEvent::Notice(message) => notice(Level::Info, message),
+            HostEvent::Gone { reason } => notice(Level::Error, reason),
+            HostEvent::Usage { .. }
+            | HostEvent::Answered { .. }
+            | HostEvent::ToolStarted { .. }
+            | HostEvent::ToolFinished { .. }
+            | HostEvent::CompactionStarted { .. }
+            | HostEvent::CompactionCompleted { .. }
+            | HostEvent::CompactionFailed { .. } => Vec::new(),
+        }
+    }
+
+    /// The plan in full when it is a new one, and otherwise what has changed in it.
+    fn plan_updated(&mut self, steps: &[PlanStep]) -> Vec<String> {
+        let before = std::mem::replace(&mut self.plan, steps.to_vec());
+        let is_same = before.len() == steps.len()
+            && before.iter().zip(steps).all(|(old, new)| old.step == new.step);
+        let mut lines = vec![String::new(), "• Plan".to_owned()];
+        let changed = |at: usize, step: &PlanStep| !is_same || before[at].status != step.status;
+        let steps = steps.iter().enumerate().filter(|(at, step)| changed(*at, step));
+        lines.extend(steps.map(|(_, step)| plan_step(step)));
+        lines
+    }
+
+    fn thread_changed(&mut self, changed: &ThreadChangedNotification) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(percent) = changed.percent_remaining
+            && self.meter.replace((percent, changed.tier)) != Some((percent, changed.tier))
+        {
+            lines.push(meter(percent, changed.tier));
+        }
+        if self.phase.replace(changed.phase) != Some(changed.phase) {
+            self.status = status_of(changed.phase);
+            if let Some(status) = self.status.filter(|_| !self.is_live) {
+                lines.push(format!("  {status}"));
+            }
+        }
+        lines
+    }
+}
+
+/// What a sequence is doing.
+fn status_of(phase: Phase) -> Option<&'static str> {
+    match phase {
+        Phase::Idle => None,
+        Phase::AwaitingJudgment => Some("asking whether now is a good moment…"),
+        Phase::AwaitingApproval => Some("waiting for an answer…"),
+        Phase::Deferred => Some("compaction comes before the next message"),
+        Phase::AwaitingHeadsUp => Some("giving notice…"),
+        Phase::AwaitingScratchWrite => Some("saving working notes…"),
+        Phase::AwaitingPacket => Some("writing packet…"),
+        Phase::Compacting => Some("compacting…"),
+        Phase::AwaitingHandoff => Some("handing over…"),
+    }
+}
+
+fn session(host: &HostThread) -> Vec<String> {
+    let mut facts = vec![match &host.host.version {
+        Some(version) => format!("{} {version}", host.host.name),
+        None => host.host.name.clone(),
+    }];
+    facts.extend(host.model.clone());
+    facts.extend(host.context_window.map(|window| format!("{} tokens", number(window))));
+    let head = format!("{} {}", paint(BOLD, "rawr"), facts.join(" · "));
+    vec![head, paint(DIM, &format!("thread {} in {}", host.thread_id, host.cwd.display()))]
+}
+
+fn said(mark: &str, style: Style, text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for (at, line) in harmless(text.trim()).lines().enumerate() {
+        let mark = if at == 0 { mark } else { " " };
+        lines.push(format!("{} {}", paint(style, mark), paint(style, line)));
+    }
+    lines
+}
+
+fn from_rawr(what: &str, text: &str) -> Vec<String> {
+    let mut lines = vec![String::new(), paint(OURS, &format!("› rawr {what}"))];
+    lines.extend(shortened(text, WIDTH, 6).iter().map(|line| paint(DIM, &format!("  │ {line}"))));
+    lines
+}
+
+fn plan_step(step: &PlanStep) -> String {
+    let text = one_line(&step.step, WIDTH);
+    match step.status {
+        StepStatus::Completed => format!("  {} {}", paint(GOOD, "✔"), paint(DIM, &text)),
+        StepStatus::InProgress => format!("  {} {text}", paint(OURS, "▸")),
+        StepStatus::Pending => format!("  {} {text}", paint(DIM, "·")),
+    }
+}
+
+fn command_line(command: &str, exit_code: i64) -> String {
+    let end = match exit_code {
+        0 => paint(GOOD, "✓"),
+        code => paint(BAD, &format!("✗ exit {code}")),
+    };
+    format!("{} {}  {end}", paint(DIM, "$"), one_line(command, WIDTH - 14))
+}
+
+fn meter(percent: u8, tier: Option<Tier>) -> String {
+    let (style, word) = match tier {
+        None => (GOOD, "calm"),
+        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
+        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
+    };
+    format!("  context {} · {}", paint(style, &format!("{percent} % left")), paint(style, word))
+}
+
+fn verdict(decision: &Decision) -> Vec<String> {
+    let (style, word) = match decision.outcome {
+        Outcome::Nothing => (DIM, "no compaction"),
+        Outcome::Tag => (WARN, "would compact"),
+        Outcome::Suggest => (WARN, "compaction recommended"),
+        Outcome::Ask => (WARN, "compaction needs your word"),
+        Outcome::Judge => (WARN, "the judge is asked"),
+        Outcome::Defer => (WARN, "compaction deferred"),
+        Outcome::Compact => (GOOD, "compaction decided"),
+    };
+    let quiet = decision.outcome == Outcome::Nothing;
+    let mut lines = Vec::new();
+    if !quiet {
+        lines.push(String::new());
+    }
+    lines.push(paint(style, &format!("  {word}: {}", one_line(&decision.reason, WIDTH))));
+    for gate in &decision.gates {
+        let mark = match gate.outcome {
+            GateOutcome::Pass if quiet => continue,
+            GateOutcome::NotReached if quiet => continue,
+            GateOutcome::Pass => paint(GOOD, "✓"),
+            GateOutcome::Fail => paint(BAD, "✗"),
+            GateOutcome::Bypassed => paint(WARN, "⤳"),
+            GateOutcome::NotReached => paint(DIM, "–"),
+        };
+        let evidence = one_line(&gate.evidence, WIDTH - 20);
+        lines.push(format!("    {mark} {:<15} {}", gate.gate.as_str(), paint(DIM, &evidence)));
+    }
+    lines
+}
+
+fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
+    let author = match packet.author {
+        PacketAuthor::Agent => "the agent",
+        PacketAuthor::Watcher => "rawr, from what it saw",
+        PacketAuthor::Person => "a person",
+    };
+    let mut facts = vec![format!("{} tokens", number(packet.checked.tokens))];
+    if !packet.checked.missing.is_empty() {
+        facts.push(format!("lacks {}", packet.checked.missing.join(", ")));
+    }
+    if packet.checked.redactions > 0 {
+        facts.push(format!("{} secrets taken out", packet.checked.redactions));
+    }
+    let head = format!("• Packet by {author} ({})", facts.join("; "));
+    let mut lines = vec![String::new(), head];
+    lines.extend(shortened(&packet.packet, WIDTH, 14).iter().map(|line| format!("  │ {line}")));
+    lines
+}
+
+fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
+    let error = update.error.as_deref().unwrap_or("no reason was given");
+    match update.status {
+        CompactionStatus::InProgress => Vec::new(),
+        CompactionStatus::Completed => {
+            let size = match (update.tokens_before, update.tokens_after) {
+                (Some(before), Some(after)) => {
+                    format!(": {} → {} tokens", number(before), number(after))
+                }
+                _ => String::new(),
+            };
+            vec![String::new(), paint(GOOD, &format!("• Context compacted{size}"))]
+        }
+        CompactionStatus::Failed => {
+            vec![paint(BAD, &format!("✗ the compaction failed: {error}; the history is as it was"))]
+        }
+        CompactionStatus::Cancelled => {
+            vec![paint(WARN, "  the compaction was cancelled; the history is as it was")]
+        }
+    }
+}
+
+fn notice(level: Level, message: &str) -> Vec<String> {
+    let message = harmless(message.trim());
+    vec![match level {
+        Level::Info => paint(DIM, &format!("  {message}")),
+        Level::Warning => paint(WARN, &format!("! {message}")),
+        Level::Error => paint(BAD, &format!("✗ {message}")),
+    }]
+}
+
+fn saved_lines(saved: &Saved) -> Vec<String> {
+    let folder = saved.folder.display();
+    let mut lines = vec![String::new(), format!("saved in {folder}")];
+    lines.extend(saved.files.iter().map(|file| {
+        let count = file.lines.map(|lines| format!("{lines} lines")).unwrap_or_default();
+        let text = format!("  {:<28} {:>10}  {count}", file.name, bytes(file.bytes));
+        text.trim_end().to_owned()
+    }));
+    lines.extend(saved.packet.as_ref().map(|packet| {
+        let size = bytes(packet.bytes as u64);
+        format!("  {:<28} {size:>10}  among the events", "the packet")
+    }));
+    lines
+}

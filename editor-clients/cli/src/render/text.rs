@@ -1,0 +1,118 @@
+//! Texts made fit for a terminal: wrapped, shortened, numbers made readable. Pure.
+
+/// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
+pub(super) fn harmless(text: &str) -> String {
+    let shown = |letter: char| match letter {
+        '\n' => '\n',
+        '\t' => ' ',
+        letter if letter.is_control() => '\u{fffd}',
+        // These turn the writing direction around, so that a line reads other than it is.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        letter => letter,
+    };
+    text.chars().filter(|letter| *letter != '\r').map(shown).collect()
+}
+
+/// Lines of at most `width` characters, broken between words where there are any.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in harmless(text).lines() {
+        let mut line = String::new();
+        let mut begun = false;
+        for word in paragraph.split(' ') {
+            if begun && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else if begun {
+                line.push(' ');
+            }
+            begun = true;
+            for letter in word.chars() {
+                if line.chars().count() == width {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line.push(letter);
+            }
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// The first lines, and how many more there are.
+pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines = wrapped(text.trim(), width);
+    if lines.len() > most {
+        let more = lines.len() - (most - 1);
+        lines.truncate(most - 1);
+        lines.push(format!("… {more} more lines"));
+    }
+    lines
+}
+
+/// One line of at most `width` characters.
+pub(super) fn one_line(text: &str, width: usize) -> String {
+    let text = harmless(text);
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() > width {
+        words = words.chars().take(width.saturating_sub(1)).collect();
+        words.push('…');
+    }
+    words
+}
+
+/// With thin gaps between thousands.
+pub(super) fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// As people speak of file sizes.
+pub(super) fn bytes(value: u64) -> String {
+    match value {
+        0..1_000 => format!("{value} B"),
+        1_000..1_000_000 => format!("{}.{} kB", value / 1_000, value % 1_000 / 100),
+        _ => format!("{}.{} MB", value / 1_000_000, value % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_long_words_inside() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrapped("a\n\n  b", 9), ["a", "", "  b"]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        assert_eq!(shortened("a\nb\nc", 9, 3), ["a", "b", "c"]);
+        assert_eq!(shortened("a\nb\nc\nd", 9, 3), ["a", "b", "… 2 more lines"]);
+        assert_eq!(one_line("echo  a\nb", 20), "echo a b");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(harmless("a\u{1b}[2Jb\r\nc\td\u{202e}"), "a\u{fffd}[2Jb\nc d\u{fffd}");
+        assert_eq!(one_line("x\u{7}y", 9), "x\u{fffd}y");
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(
+            (number(7), number(1234), number(1_234_567)),
+            ("7".into(), "1 234".into(), "1 234 567".into())
+        );
+        assert_eq!((bytes(999), bytes(1_250)), ("999 B".into(), "1.2 kB".into()));
+    }
+}

@@ -1,0 +1,92 @@
+//! The wish to end, from a person or the system. A second one ends the program where it stands.
+
+use tokio::sync::watch;
+
+/// Resolves once somebody asked to stop.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    asked: watch::Receiver<Option<u8>>,
+}
+
+/// What ends a program that a terminal's Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
+
+impl Stop {
+    /// Listens to the signals of this process, from here on.
+    pub fn on_signals() -> std::io::Result<Self> {
+        let (ask, asked) = watch::channel(None);
+        let mut signals = Signals::new()?;
+        tokio::spawn(async move {
+            let code = signals.next().await;
+            ask.send_replace(Some(code));
+            let code = signals.next().await;
+            std::process::exit(i32::from(code));
+        });
+        Ok(Self { asked })
+    }
+
+    /// Asked for by who holds the other end.
+    #[cfg(test)]
+    pub(crate) fn by_hand() -> (watch::Sender<Option<u8>>, Self) {
+        let (ask, asked) = watch::channel(None);
+        (ask, Self { asked })
+    }
+
+    /// May be cancelled at any time.
+    pub async fn asked(&mut self) {
+        if self.asked.wait_for(Option::is_some).await.is_err() {
+            // Nobody can ask any more.
+            std::future::pending().await
+        }
+    }
+
+    /// The exit code that goes with what was asked.
+    pub fn exit_code(&self) -> u8 {
+        self.asked.borrow().unwrap_or(INTERRUPTED)
+    }
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// 128 and the signal's number, as shells tell it.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => INTERRUPTED,
+            _ = self.terminate.recv() => 143,
+            _ = self.hang_up.recv() => 129,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> u8 {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+        INTERRUPTED
+    }
+}
