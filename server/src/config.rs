@@ -46,6 +46,14 @@ pub struct Config {
     sources: Vec<String>,
 }
 
+const WITHOUT_EFFECT: [&str; 5] = [
+    "rawr_auto_compaction.mid_turn",
+    "rawr_auto_compaction.turn_based_handoff",
+    ".decision_prompt_path",
+    "rawr_auto_compaction.repo_observation.",
+    "auto_compact.",
+];
+
 /// `[auto_compact]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlineCompact {
@@ -212,6 +220,22 @@ impl Config {
             (percent(mild) <= percent(urgent)).then_some(problem)
         });
         odd.collect()
+    }
+
+    /// Keys that this release reads and does not act on: whoever changes one should not have to find that out.
+    pub fn without_effect(&self) -> Vec<Problem> {
+        let changed =
+            |key: &&'static Key| key.get(self).map(|value| value.to_json()) != key.default_value();
+        let idle = keys().filter(|key| WITHOUT_EFFECT.iter().any(|part| key.path.contains(part)));
+        idle.filter(changed)
+            .filter_map(|key| {
+                let origin = self.origins.get(key.path)?;
+                let message =
+                    format!("`{}` is read, but this release does not act on it", key.name());
+                let problem = Problem::warning("no-effect-yet", message);
+                Some(problem.in_file(origin.file.as_deref()).at(origin.span.clone()))
+            })
+            .collect()
     }
 
     fn idle_inline(&self) -> Option<Problem> {

@@ -6,7 +6,7 @@ mod query;
 
 pub use query::Summary;
 
-use crate::config::{Config, Home};
+use crate::config::{Config, Home, project_toml};
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::redact::redact;
@@ -185,14 +185,15 @@ impl Desk {
     pub fn new(setup: Setup, tell: Listener) -> Self {
         let store = Store::new(&setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
-        let (config, mut problems) = Config::load(
+        let paths = Config::load(
             &setup.home,
             None,
             setup.overrides.as_ref(),
             &PacketFrontMatter::default(),
-        );
-        let prompts = PromptStore::open(&folder, &config.prompt_paths);
-        problems.extend(prompts.set().problems());
+        )
+        .0
+        .prompt_paths;
+        let prompts = PromptStore::open(&folder, &paths);
         let mut desk = Self {
             setup,
             store,
@@ -202,6 +203,8 @@ impl Desk {
             ticket: 0,
             staged: Vec::new(),
         };
+        let mut problems = desk.configure(None).1;
+        problems.extend(desk.prompts.set().problems());
         if !problems.is_empty() {
             (desk.tell)(Notice::Problems { problems: &problems });
         }
@@ -255,12 +258,14 @@ impl Desk {
             (self.tell)(Notice::Damaged { thread: id, damage });
         }
         self.prompts.refresh_if_changed();
-        let front_matter = self.prompts.set().packet_front_matter();
         let project = Some(cwd).filter(|cwd| cwd.is_dir());
-        let (config, problems) =
-            Config::load(&self.setup.home, project, self.setup.overrides.as_ref(), front_matter);
-        if !problems.is_empty() {
-            (self.tell)(Notice::Problems { problems: &problems });
+        let (config, problems) = self.configure(project);
+        // What is wrong at home was told at the start.
+        let of_project = project.map(project_toml);
+        let news: Vec<_> =
+            problems.iter().filter(|problem| problem.file == of_project).cloned().collect();
+        if !news.is_empty() {
+            (self.tell)(Notice::Problems { problems: &news });
         }
         let machine = Machine::new(thread);
         Ok(Open {
@@ -314,8 +319,16 @@ impl Desk {
             let open = self.open_thread(id)?;
             return Ok((open.config.clone(), open.problems.clone()));
         }
+        Ok(self.configure(None))
+    }
+
+    fn configure(&self, project: Option<&Path>) -> (Config, Vec<Problem>) {
         let front_matter = self.prompts.set().packet_front_matter();
-        Ok(Config::load(&self.setup.home, None, self.setup.overrides.as_ref(), front_matter))
+        let overrides = self.setup.overrides.as_ref();
+        let (config, mut problems) =
+            Config::load(&self.setup.home, project, overrides, front_matter);
+        problems.extend(config.without_effect());
+        (config, problems)
     }
 
     fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {
