@@ -98,7 +98,11 @@ impl<C: Backing> Connection<C> {
         }
     }
 
-    pub async fn run(mut self, mut reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> Closed {
+    pub async fn run(
+        mut self,
+        mut reader: impl AsyncRead + Unpin,
+        mut writer: impl AsyncWrite + Unpin,
+    ) -> Closed {
         let mut framing = Framing::default();
         let (mut input, mut output) = (BytesMut::with_capacity(READ_CHUNK), BytesMut::new());
         let closed = loop {
@@ -145,7 +149,12 @@ impl<C: Backing> Connection<C> {
                 }
                 Ok(Some(Frame::TooLarge { length })) => {
                     let message = format!("a message of {length} bytes is too large");
-                    self.send(error(Id::Null, ErrorCode::InvalidRequest, message, "send less at once"));
+                    self.send(error(
+                        Id::Null,
+                        ErrorCode::InvalidRequest,
+                        message,
+                        "send less at once",
+                    ));
                 }
                 Err(error) => return Some(self.unreadable(&error)),
             }
@@ -186,10 +195,18 @@ impl<C: Backing> Connection<C> {
         let refusal = match (self.stage, method) {
             (Stage::Fresh, "initialize") => None,
             (Stage::Fresh, _) => Some((ErrorCode::ServerNotInitialized, "send initialize first")),
-            (Stage::Running, "initialize") => Some((ErrorCode::InvalidRequest, "initialize is sent once")),
-            (Stage::ShutDown, _) => Some((ErrorCode::InvalidRequest, "only exit may follow shutdown")),
-            _ if self.table.contains_key(&id) => Some((ErrorCode::InvalidRequest, "this id is in use")),
-            _ if self.table.len() >= MAX_IN_FLIGHT => Some((ErrorCode::Busy, "wait for some answers first")),
+            (Stage::Running, "initialize") => {
+                Some((ErrorCode::InvalidRequest, "initialize is sent once"))
+            }
+            (Stage::ShutDown, _) => {
+                Some((ErrorCode::InvalidRequest, "only exit may follow shutdown"))
+            }
+            _ if self.table.contains_key(&id) => {
+                Some((ErrorCode::InvalidRequest, "this id is in use"))
+            }
+            _ if self.table.len() >= MAX_IN_FLIGHT => {
+                Some((ErrorCode::Busy, "wait for some answers first"))
+            }
             _ => None,
         };
         if let Some((code, hint)) = refusal {
@@ -210,7 +227,8 @@ impl<C: Backing> Connection<C> {
                 let (handle, registration) = AbortHandle::new_pair();
                 self.table.insert(id.clone(), handle);
                 let work = Abortable::new(work, registration);
-                self.in_flight.push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
+                self.in_flight
+                    .push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
             }
         }
     }
@@ -245,7 +263,8 @@ impl<C: Backing> Connection<C> {
     fn commit(&mut self) {
         let failed = self.backing.commit();
         for (ticket, id, response) in std::mem::take(&mut self.answers) {
-            let failure = failed.iter().find(|(of, _)| *of == ticket).filter(|_| response.is_success());
+            let failure =
+                failed.iter().find(|(of, _)| *of == ticket).filter(|_| response.is_success());
             self.send(match failure {
                 Some((_, error)) => MethodResponse::error(id.into(), error.clone()),
                 None => response,
@@ -275,7 +294,12 @@ impl<C: Backing> Connection<C> {
         }
     }
 
-    async fn flush(&self, framing: &mut Framing, output: &mut BytesMut, writer: &mut (impl AsyncWrite + Unpin)) {
+    async fn flush(
+        &self,
+        framing: &mut Framing,
+        output: &mut BytesMut,
+        writer: &mut (impl AsyncWrite + Unpin),
+    ) {
         let deadline = Instant::now() + FLUSH_LIMIT;
         loop {
             self.fill(framing, output);

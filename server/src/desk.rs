@@ -15,7 +15,7 @@ use rawr_core::assess::Decision;
 use rawr_core::event::{
     CompactionReported, HostInfo, SequenceEnded, ThreadClosed, ThreadOpened, Trigger,
 };
-use rawr_core::machine::{self, HeadsUp, must_be_durable};
+use rawr_core::machine::{self, HeadsUp, Role, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{DecisionId, GuardId, SequenceId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
@@ -112,13 +112,6 @@ pub struct Opening {
     pub agent: Option<String>,
     /// Who to name where another asks for the thread.
     pub holder: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Performs actions; one at a time for a thread.
-    Owner,
-    Observer,
 }
 
 /// What one input led to.
@@ -371,12 +364,17 @@ impl Desk {
             open.machine = Machine::new(thread);
             open.stale = false;
         }
-        let Open { machine, log, config, stale, tickets, .. } = open;
+        let Open { machine, log, config, stale, tickets, owner, .. } = open;
         tickets.push(self.ticket);
         log.begin(|record| machine.apply(&record))?;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
-        let effects = machine.handle(redacted(input), &rules, now).map_err(refused)?;
+        let input = redacted(input);
+        let effects = match owner {
+            Some(_) => machine.handle(input, &rules, now),
+            None => machine.note(input, &rules, now),
+        }
+        .map_err(refused)?;
         let mut handled = Handled::default();
         let mut staged = Vec::new();
         for effect in effects {

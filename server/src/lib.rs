@@ -53,7 +53,8 @@ pub fn serve(options: ServeOptions) -> ExitCode {
 
 fn start(options: ServeOptions) -> io::Result<Closed> {
     log_to(options.log_file)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let closed = runtime.block_on(async {
         let (input, output) = stdio::open()?;
         serve_on(input, output, options.home).await
@@ -81,7 +82,10 @@ pub async fn serve_on(
 
 /// Standard output belongs to the protocol.
 fn log_to(file: Option<PathBuf>) -> io::Result<()> {
-    let level = std::env::var("RAWR_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or(LevelFilter::WARN);
+    let level = std::env::var("RAWR_LOG")
+        .ok()
+        .and_then(|level| level.parse().ok())
+        .unwrap_or(LevelFilter::WARN);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_target(false);
     let set = match file {
         Some(path) => {

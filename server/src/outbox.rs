@@ -43,7 +43,8 @@ impl Outbox {
 
     /// A client that does not read loses notifications, never answers: it can ask for the state by request.
     pub fn notify<N: Notification>(&self, params: &N::Params) {
-        let message = serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
+        let message =
+            serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
         if self.queue().bytes > NOTIFICATION_LIMIT {
             self.queue().dropped += 1;
             return;
@@ -56,7 +57,10 @@ impl Outbox {
         let message = queue.messages.pop_front()?;
         queue.bytes -= message.len();
         if queue.messages.is_empty() && queue.dropped > 0 {
-            tracing::warn!(dropped = queue.dropped, "the client did not read; notifications were dropped");
+            tracing::warn!(
+                dropped = queue.dropped,
+                "the client did not read; notifications were dropped"
+            );
             queue.dropped = 0;
         }
         Some(message)

@@ -15,39 +15,58 @@ use rawr_protocol::{
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
     match notice {
         Notice::Decided { thread, decision } => {
-            let author = thread.sequence.as_ref().map_or(rawr_core::policy::PacketAuthor::Agent, |s| s.author);
+            let author = thread
+                .sequence
+                .as_ref()
+                .map_or(rawr_core::policy::PacketAuthor::Agent, |s| s.author);
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
                 thread_id: thread.id.to_string(),
                 decision: wire::decision(decision, author),
             });
         }
-        Notice::Perform { thread, issued } => outbox.notify::<ActionPerform>(&ActionPerformNotification {
-            thread_id: thread.id.to_string(),
-            sequence_id: issued.sequence.to_string(),
-            action_id: issued.id.to_string(),
-            action: wire::action(issued),
-        }),
-        Notice::HeadsUp { thread, heads_up } => outbox.notify::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up)),
+        Notice::Perform { thread, issued } => {
+            outbox.notify::<ActionPerform>(&ActionPerformNotification {
+                thread_id: thread.id.to_string(),
+                sequence_id: issued.sequence.to_string(),
+                action_id: issued.id.to_string(),
+                action: wire::action(issued),
+            })
+        }
+        Notice::HeadsUp { thread, heads_up } => {
+            outbox.notify::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
+        }
         Notice::Changed { thread, config, now } => {
             outbox.notify::<ThreadChanged>(&wire::thread_changed(thread, &config.policy, *now));
         }
         Notice::Compaction { thread, report, sequence, trigger } => {
-            outbox.notify::<CompactionUpdate>(&wire::compaction_update(thread, report, *sequence, *trigger));
+            outbox.notify::<CompactionUpdate>(&wire::compaction_update(
+                thread, report, *sequence, *trigger,
+            ));
         }
         Notice::SequenceEnded { thread, ended } => {
             if ended.ending == Ending::Failed {
-                let message = format!("thread {}: {} failed: {}", thread.id, ended.sequence, ended.reason);
+                let message =
+                    format!("thread {}: {} failed: {}", thread.id, ended.sequence, ended.reason);
                 log(outbox, MessageType::Warning, message);
             }
         }
         Notice::GuardBypassed { thread } => {
-            let message = format!("thread {}: compacting in spite of an active guard: too little context is left", thread.id);
+            let message = format!(
+                "thread {}: compacting in spite of an active guard: too little context is left",
+                thread.id
+            );
             log(outbox, MessageType::Warning, message);
         }
-        Notice::Damaged { thread, damage } => log(outbox, MessageType::Warning, damaged(thread.as_str(), damage)),
+        Notice::Damaged { thread, damage } => {
+            log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
+        }
         Notice::Problems { problems } => {
             for problem in *problems {
-                let place = problem.file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default();
+                let place = problem
+                    .file
+                    .as_ref()
+                    .map(|file| format!("{}: ", file.display()))
+                    .unwrap_or_default();
                 log(outbox, MessageType::Warning, format!("{place}{}", problem.message));
             }
         }
@@ -57,10 +76,14 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
 fn damaged(thread: &str, damage: &Damage) -> String {
     match damage {
         Damage::TornTail { line, bytes } => {
-            format!("thread {thread}: line {line} of events.jsonl was not written to its end; {bytes} bytes were cut off")
+            format!(
+                "thread {thread}: line {line} of events.jsonl was not written to its end; {bytes} bytes were cut off"
+            )
         }
         Damage::Unreadable { line, reason, .. } => {
-            format!("thread {thread}: line {line} of events.jsonl is unreadable ({reason}); it is kept in quarantine.jsonl")
+            format!(
+                "thread {thread}: line {line} of events.jsonl is unreadable ({reason}); it is kept in quarantine.jsonl"
+            )
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jsonrpsee::Extensions;
 use jsonrpsee::core::server::{ConnectionId, MethodCallback, MethodResponse, Methods};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
-use jsonrpsee::Extensions;
 use rawr_protocol::{ErrorCode, ErrorData};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -38,20 +38,33 @@ impl Router {
         match self.methods.method(method) {
             Some(MethodCallback::Sync(handler)) => {
                 let call = || handler(id.clone(), params, usize::MAX, Extensions::new());
-                Dispatched::Done(catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| self.panic_answer(id)))
+                Dispatched::Done(
+                    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| self.panic_answer(id)),
+                )
             }
             Some(MethodCallback::Async(handler)) => {
                 let (router, handler) = (self.clone(), Arc::clone(handler));
                 let params = params.into_owned();
                 let work = async move {
-                    let call = async { handler(id.clone(), params, ConnectionId(0), usize::MAX, Extensions::new()).await };
-                    AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| router.panic_answer(id))
+                    let call = async {
+                        handler(id.clone(), params, ConnectionId(0), usize::MAX, Extensions::new())
+                            .await
+                    };
+                    AssertUnwindSafe(call)
+                        .catch_unwind()
+                        .await
+                        .unwrap_or_else(|_| router.panic_answer(id))
                 };
                 Dispatched::Working(work.boxed())
             }
             Some(MethodCallback::Subscription(_) | MethodCallback::Unsubscription(_)) | None => {
                 let hint = "rawr --help and openrpc.json name all methods";
-                Dispatched::Done(error(id, ErrorCode::MethodNotFound, format!("there is no method `{method}`"), hint))
+                Dispatched::Done(error(
+                    id,
+                    ErrorCode::MethodNotFound,
+                    format!("there is no method `{method}`"),
+                    hint,
+                ))
             }
         }
     }
@@ -59,7 +72,12 @@ impl Router {
     fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
         (self.panicked)();
         let hint = "this is a defect; the log has more. Other requests are not affected";
-        error(id, ErrorCode::InternalError, "the request failed inside the sidecar".to_owned(), hint)
+        error(
+            id,
+            ErrorCode::InternalError,
+            "the request failed inside the sidecar".to_owned(),
+            hint,
+        )
     }
 }
 

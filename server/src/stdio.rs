@@ -67,7 +67,11 @@ fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
 }
 
 impl AsyncRead for Input {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Pipe(it) => Pin::new(it).poll_read(cx, buf),
             Self::Socket(it) => Pin::new(it).poll_read(cx, buf),
@@ -77,7 +81,11 @@ impl AsyncRead for Input {
 }
 
 impl AsyncWrite for Output {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Pipe(it) => Pin::new(it).poll_write(cx, buf),
             Self::Socket(it) => Pin::new(it).poll_write(cx, buf),

@@ -99,7 +99,11 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
 fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true).create(true).mode(0o600);
-    if append { options.append(true) } else { options.write(true) };
+    if append {
+        options.append(true)
+    } else {
+        options.write(true)
+    };
     options.open(path).map_err(failed("open", path))
 }
 

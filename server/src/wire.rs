@@ -5,14 +5,14 @@ mod to_wire;
 
 pub use fault::Fault;
 pub use to_wire::{
-    action, boundaries, compaction_update, decision, guard, heads_up, last_compaction, pending, percent, plan,
-    problem, summary, thread_changed, verdict,
+    action, boundaries, compaction_update, decision, guard, heads_up, last_compaction, pending,
+    percent, plan, problem, summary, thread_changed, verdict,
 };
 
-use crate::desk::{Opening, Role};
+use crate::desk::Opening;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Event, HostInfo, Usage};
-use rawr_core::machine::{Input, InputKind, Response, ShellCommand};
+use rawr_core::machine::{Input, InputKind, Response, Role, ShellCommand};
 use rawr_core::signal::plan::PlanStep;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
@@ -95,7 +95,9 @@ pub fn action_id(id: &str) -> Result<ActionId, Fault> {
 }
 
 fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, Fault> {
-    wire::check_id(id).map(|()| id).map_err(|problem| Fault::bad_field(field, format!("{field} {problem}")))
+    wire::check_id(id)
+        .map(|()| id)
+        .map_err(|problem| Fault::bad_field(field, format!("{field} {problem}")))
 }
 
 pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, Fault> {
@@ -184,24 +186,35 @@ pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> 
             };
             return Ok(Input::Command { turn, command, exit_code });
         }
-        wire::Signal::PlanUpdated { steps, explanation } => Event::PlanUpdated(event::PlanUpdated {
-            turn,
-            steps: steps.into_iter().map(|s| PlanStep { step: s.step, status: s.status.to_core() }).collect(),
-            explanation,
-            boundaries: Boundaries::NONE,
-        }),
-        wire::Signal::Commit { hash, subject } => Event::CommitMade(event::CommitMade { turn, hash, subject }),
+        wire::Signal::PlanUpdated { steps, explanation } => {
+            Event::PlanUpdated(event::PlanUpdated {
+                turn,
+                steps: steps
+                    .into_iter()
+                    .map(|s| PlanStep { step: s.step, status: s.status.to_core() })
+                    .collect(),
+                explanation,
+                boundaries: Boundaries::NONE,
+            })
+        }
+        wire::Signal::Commit { hash, subject } => {
+            Event::CommitMade(event::CommitMade { turn, hash, subject })
+        }
         wire::Signal::PrCheckpoint { action, url } => {
             Event::PrCheckpoint(event::PrCheckpoint { turn, action, url })
         }
-        wire::Signal::BranchChanged { branch } => Event::BranchChanged(event::BranchChanged { branch }),
+        wire::Signal::BranchChanged { branch } => {
+            Event::BranchChanged(event::BranchChanged { branch })
+        }
         wire::Signal::ToolStarted { call_id, name } => {
             Event::ToolStarted(event::ToolStarted { call: call(&call_id)?, name })
         }
         wire::Signal::ToolFinished { call_id } => {
             Event::ToolFinished(event::ToolFinished { call: call(&call_id)? })
         }
-        wire::Signal::PhaseBoundary { label } => Event::PhaseEnded(event::PhaseEnded { turn, label }),
+        wire::Signal::PhaseBoundary { label } => {
+            Event::PhaseEnded(event::PhaseEnded { turn, label })
+        }
         wire::Signal::Directive { text, pinned } => {
             Event::DirectiveGiven(event::DirectiveGiven { text, pinned })
         }

@@ -129,6 +129,13 @@ pub enum Refusal {
     PacketMissing,
 }
 
+/// Exactly one process, the owner, lets a thread act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Owner,
+    Observer,
+}
+
 /// What a client shows; compared before and after, so that it hears of changes only.
 #[derive(Debug, PartialEq, Eq)]
 struct Glance {
@@ -161,12 +168,39 @@ impl Machine {
 
     /// When to come back with a [`Input::Tick`].
     pub fn next_deadline(&self, policy: &Policy) -> Option<Timestamp> {
-        self.thread.sequence.as_ref()?.deadline(&self.thread, &policy.deadlines)
+        match &self.thread.sequence {
+            Some(sequence) => sequence.deadline(&self.thread, &policy.deadlines),
+            None if self.thread.waits_for_host() => {
+                Some(self.thread.updated_at.plus_seconds(policy.deadlines.compaction))
+            }
+            None => None,
+        }
     }
 
+    /// For the thread's owner: takes note of the input and goes on as far as the state allows.
     pub fn handle(
         &mut self,
         input: Input,
+        rules: &Rules<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Effect>, Refusal> {
+        self.take(input, Role::Owner, rules, now)
+    }
+
+    /// For everybody else: takes note of the input and leaves what follows from it to the owner.
+    pub fn note(
+        &mut self,
+        input: Input,
+        rules: &Rules<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Effect>, Refusal> {
+        self.take(input, Role::Observer, rules, now)
+    }
+
+    fn take(
+        &mut self,
+        input: Input,
+        role: Role,
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
@@ -175,7 +209,9 @@ impl Machine {
         for event in self.observe(input, rules.policy, now)? {
             self.record(event, rules, now, &mut effects);
         }
-        while let Some(event) = self.next(rules, now, &mut effects) {
+        while role == Role::Owner
+            && let Some(event) = self.next(rules, now, &mut effects)
+        {
             self.record(event, rules, now, &mut effects);
         }
         if self.glance(rules.policy) != before {
@@ -236,11 +272,13 @@ impl Machine {
                 one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
             }
             Input::Tick => {
-                let sequence = self.thread.sequence.as_ref();
                 let late = self.next_deadline(policy).is_some_and(|deadline| deadline <= now);
+                let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
+                let sequence = running.or_else(|| self.thread.last_sequence.clone());
+                let phase = self.thread.phase();
                 Ok(sequence
                     .filter(|_| late)
-                    .map(|s| DeadlinePassed { sequence: s.id.clone(), phase: s.phase() }.into())
+                    .map(|sequence| DeadlinePassed { sequence, phase }.into())
                     .into_iter()
                     .collect())
             }
@@ -277,13 +315,15 @@ impl Machine {
                     Some(Progress::Issued | Progress::Accepted) => {}
                 }
             }
-            // Said again, after its sequence had taken note of it.
-            Event::CompactionReported(reported)
-                if reported.origin == CompactionOrigin::Rawr
-                    && self.thread.sequence.is_none()
-                    && !self.thread.compaction_running =>
-            {
-                return Ok(Vec::new());
+            Event::CompactionReported(reported) if reported.origin == CompactionOrigin::Rawr => {
+                if let Some(action) = &reported.action
+                    && self.thread.action(action).is_none()
+                {
+                    return Err(Refusal::UnknownAction(action.clone()));
+                }
+                if !self.thread.awaits_compaction(reported.action.as_ref()) {
+                    return Ok(Vec::new());
+                }
             }
             Event::InputCancelled(cancelled) => {
                 let waits = |held: &crate::thread::HeldInput| {

@@ -25,7 +25,9 @@ impl From<RequestId> for Id<'static> {
 impl From<rawr_protocol::RequestId> for RequestId {
     fn from(id: rawr_protocol::RequestId) -> Self {
         match id {
-            rawr_protocol::RequestId::Number(number) => Self::Number(u64::try_from(number).unwrap_or(u64::MAX)),
+            rawr_protocol::RequestId::Number(number) => {
+                Self::Number(u64::try_from(number).unwrap_or(u64::MAX))
+            }
             rawr_protocol::RequestId::Text(text) => Self::Text(text),
         }
     }
@@ -65,21 +67,39 @@ struct Raw<'b> {
 }
 
 pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
-    let malformed = |id: &str, code, message: String, hint| Malformed { id: id.to_owned(), code, message, hint };
+    let malformed = |id: &str, code, message: String, hint| Malformed {
+        id: id.to_owned(),
+        code,
+        message,
+        hint,
+    };
     if body.trim_ascii_start().first() == Some(&b'[') {
         let message = "batches are not supported".to_owned();
-        return Err(malformed("null", ErrorCode::InvalidRequest, message, "send one message at a time"));
+        return Err(malformed(
+            "null",
+            ErrorCode::InvalidRequest,
+            message,
+            "send one message at a time",
+        ));
     }
     let raw: Raw<'_> = serde_json::from_slice(body).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => {
-            malformed("null", ErrorCode::InvalidRequest, error.to_string(), "send a JSON-RPC 2.0 object")
-        }
+        serde_json::error::Category::Data => malformed(
+            "null",
+            ErrorCode::InvalidRequest,
+            error.to_string(),
+            "send a JSON-RPC 2.0 object",
+        ),
         _ => malformed("null", ErrorCode::ParseError, error.to_string(), "send JSON in UTF-8"),
     })?;
     let id = raw.id.map_or("null", RawValue::get);
     if raw.jsonrpc.as_deref() != Some("2.0") {
         let message = "`jsonrpc` is not \"2.0\"".to_owned();
-        return Err(malformed(id, ErrorCode::InvalidRequest, message, "send a JSON-RPC 2.0 object"));
+        return Err(malformed(
+            id,
+            ErrorCode::InvalidRequest,
+            message,
+            "send a JSON-RPC 2.0 object",
+        ));
     }
     let params = raw.params.map(RawValue::get);
     match (raw.id, raw.method) {
