@@ -1,10 +1,12 @@
 //! `rawr exec --host codex`: the whole path on the real Codex, its model played by a script. One case a promise.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Reply, Script, call, http_error, say};
+use rawr_tests::mock_responses::{Purpose, Reply, Script, call, http_error, say, stall};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
     Next: write the docs of parser.txt\n</continuation_packet>";
@@ -55,25 +57,33 @@ impl Lab {
         Self { model, home, repository: Repository::new() }
     }
 
-    fn exec(&self, options: &[&str], prompts: &[&str]) -> Done {
-        let output = Command::new(rawr())
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(rawr());
+        command
             .args(["exec", "--host", "codex", "--json", "--codex"])
             .arg(binary())
             .arg("--cd")
             .arg(self.repository.path())
-            .args(options)
-            .args(prompts)
+            .args(arguments)
             .envs(self.home.environment())
             .env_remove("RAWR_HOME")
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout.clone()).unwrap();
-        let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        Done { output, events }
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn exec(&self, options: &[&str], prompts: &[&str]) -> Done {
+        Done::of(self.command(&[options, prompts].concat()).output().unwrap())
     }
 }
 
 impl Done {
+    fn of(output: Output) -> Self {
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        Self { output, events }
+    }
+
     fn all(&self, name: &str) -> Vec<&Value> {
         self.events.iter().filter(|event| event["event"] == name).collect()
     }
@@ -214,4 +224,46 @@ fn a_missing_codex_says_how_to_get_one() {
     );
     let error = without_codex(&["--codex", "/no/such/codex"]);
     assert!(error.contains("/no/such/codex"), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
+    let lab = Lab::new(session(PACKET).on("HANG", [stall()]));
+    let rawr = lab.command(&["WRITE-PARSER please", "HANG now"]).spawn().unwrap();
+    wait_until(|| {
+        lab.model.requests().iter().any(|request| request.marker.as_deref() == Some("HANG"))
+    });
+    for child in children(rawr.id()) {
+        // The sidecar is a child, too: only the agent dies.
+        if std::fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap().contains("app-server")
+        {
+            Command::new("kill").args(["-9", &child]).status().unwrap();
+        }
+    }
+    let done = Done::of(rawr.wait_with_output().unwrap());
+    assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
+    let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
+    assert!(error.contains("codex ended (signal: 9"), "{error}");
+    let threads = lab.home.path().join("rawr/auto_compaction/threads");
+    let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
+    let events = std::fs::read_to_string(thread.join("events.jsonl")).unwrap();
+    assert!(events.ends_with('\n') && events.contains("sequence_ended"), "{events}");
+}
+
+#[cfg(target_os = "linux")]
+fn wait_until(mut done: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if done() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("it never came to that");
+}
+
+#[cfg(target_os = "linux")]
+fn children(of: u32) -> Vec<String> {
+    let list = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap();
+    list.split_whitespace().map(str::to_owned).collect()
 }

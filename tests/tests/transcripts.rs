@@ -1,6 +1,8 @@
 //! Conversations as data: every file in `transcripts/` is a script of inputs with what the core answered under each.
 //! The file's name is the rule that it holds. `UPDATE=1 cargo nextest run -p rawr-tests transcripts` rewrites the answers.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use rawr_core::assess::{Decision, GateOutcome};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
