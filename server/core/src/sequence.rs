@@ -112,7 +112,8 @@ impl Sequence {
     pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
         let asked =
             self.current.as_ref().and_then(|id| thread.action(id)).is_some_and(Issued::is_open);
-        let waits = !self.approved || asked || !thread.is_idle();
+        let compacts = self.compact.is_some() && !self.compacted();
+        let waits = !self.approved || asked || compacts || !thread.is_idle();
         let seconds = match self.phase() {
             Phase::AwaitingApproval => deadlines.approval,
             Phase::AwaitingHeadsUp => deadlines.heads_up,
@@ -352,7 +353,7 @@ impl Step<'_> {
 
     fn hand_off(&self) -> Option<Event> {
         let Some(packet) = &self.sequence.packet else { return Some(self.take_packet()) };
-        if !self.thread.is_idle() {
+        if !self.thread.is_idle() && !self.sequence.overdue {
             return None;
         }
         let text = packet::handoff(

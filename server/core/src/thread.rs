@@ -58,6 +58,8 @@ pub struct Thread {
     pub actions: VecDeque<Issued>,
     pub sequence: Option<Sequence>,
     pub last_sequence: Option<SequenceId>,
+    /// The last sequence, where it ended before it heard of its compaction: that may still happen.
+    pub gave_up_on: Option<Box<Sequence>>,
     /// A person asked for a compaction that has not started yet.
     pub asked_for: bool,
     pub last_packet: Option<LastPacket>,
@@ -65,6 +67,8 @@ pub struct Thread {
     pub late_handoff: Option<CompactionOrigin>,
 
     pub compaction_running: bool,
+    /// The host has said nothing for so long that a message waits for it no more.
+    pub silent: bool,
     pub last_compaction: Option<LastCompaction>,
     /// Bad sequences in a row.
     pub strikes: u32,
@@ -193,8 +197,9 @@ pub struct LastCompaction {
     /// Who wrote the packet that went with it.
     pub author: Option<PacketAuthor>,
     pub before: Option<Tokens>,
-    /// From the host's report, else from the first sampling request after it.
+    /// The host's estimate, until the first sampling request after it has measured it.
     pub after: Option<Tokens>,
+    pub measured: bool,
     /// For a compaction of ours: above this share of `before` it counts against the breaker.
     pub land_at_percent: Option<u8>,
 }
@@ -238,10 +243,12 @@ impl Thread {
             actions: VecDeque::new(),
             sequence: None,
             last_sequence: None,
+            gave_up_on: None,
             asked_for: false,
             last_packet: None,
             late_handoff: None,
             compaction_running: false,
+            silent: false,
             last_compaction: None,
             strikes: 0,
             sequences: 0,
@@ -258,8 +265,18 @@ impl Thread {
         self.sequence.as_ref().map_or(Phase::Idle, Sequence::phase)
     }
 
+    /// A host runs one turn at a time: only the newest can still be running, and an older one whose end never came
+    /// must not stop everything for good.
     pub fn is_idle(&self) -> bool {
-        !self.compaction_running && !self.turns.iter().any(|turn| self.is_running(turn))
+        self.silent
+            || !self.compaction_running
+                && !self.turns.back().is_some_and(|turn| self.is_running(turn))
+    }
+
+    /// A message waits for nothing but the end of what the host is doing.
+    pub fn waits_for_host(&self) -> bool {
+        let waits = self.held.front().is_some_and(|held| held.action.is_none());
+        self.sequence.is_none() && waits && !self.is_idle()
     }
 
     /// A compaction's turn is over with its action, whether or not the host also reports the turn's end.
@@ -301,6 +318,16 @@ impl Thread {
     pub fn fresh_packet(&self) -> Option<&Packet> {
         let last = self.last_packet.as_ref()?;
         (!last.handed_over && last.turns_ended == self.turns_ended).then_some(&last.packet)
+    }
+
+    /// Whether a report of a compaction of ours is news. One of a sequence that has taken note of it is not; where the
+    /// host does not name the action, that shows only once no sequence runs.
+    pub fn awaits_compaction(&self, action: Option<&ActionId>) -> bool {
+        let given_up = self.gave_up_on.as_deref();
+        let Some(action) = action else {
+            return self.sequence.is_some() || self.compaction_running || given_up.is_some();
+        };
+        self.sequence.iter().chain(given_up).any(|of| of.compact.as_ref() == Some(action))
     }
 
     pub fn has_packet_material(&self) -> bool {

@@ -155,11 +155,10 @@ impl Thread {
                     }
                 }
             },
-            Event::DeadlinePassed(_) => {
-                if let Some(sequence) = &mut self.sequence {
-                    sequence.overdue = true;
-                }
-            }
+            Event::DeadlinePassed(_) => match &mut self.sequence {
+                Some(sequence) => sequence.overdue = true,
+                None => self.silent = true,
+            },
             Event::SequenceEnded(ended) => self.sequence_ended(ended),
         }
     }
@@ -174,6 +173,7 @@ impl Thread {
         self.window = opened.window.or(self.window);
         self.baseline = opened.baseline;
         self.tools_running.clear();
+        self.compaction_running = false;
         if let Some(sequence) = &mut self.sequence {
             sequence.since = at;
         }
@@ -185,25 +185,19 @@ impl Thread {
             return;
         }
         self.context = Some(usage.context);
-        if let Some(last) = &mut self.last_compaction
-            && last.after.is_none()
-        {
+        if let Some(last) = self.last_compaction.as_mut().filter(|last| !last.measured) {
             last.after = Some(usage.context);
-            if self.sequence.is_none() {
-                self.count_strike();
+            last.measured = true;
+            match last.was_worth_it() {
+                Some(true) => self.strikes = 0,
+                Some(false) => self.strikes += 1,
+                None => {}
             }
         }
     }
 
-    fn count_strike(&mut self) {
-        match self.last_compaction.as_ref().and_then(LastCompaction::was_worth_it) {
-            Some(true) => self.strikes = 0,
-            Some(false) => self.strikes += 1,
-            None => {}
-        }
-    }
-
     fn turn_started(&mut self, started: &TurnStarted) {
+        self.silent = false;
         let action = started.action.clone().or_else(|| {
             let text = started.text.as_deref()?;
             self.actions
@@ -220,6 +214,8 @@ impl Thread {
                     self.first_message.clone_from(&started.text);
                 }
                 self.tools_running.clear();
+                // Whatever the host did by itself before is over, even if its end was never told.
+                self.compaction_running &= started.origin != Origin::User;
                 self.boundaries.retain(|mark| !mark.assessed);
             }
         }
@@ -312,17 +308,16 @@ impl Thread {
         }
     }
 
-    /// Boundaries of a sequence's own turns never count.
+    /// Boundaries of a sequence's own turns never count. A signal that names no turn belongs to the running one, which
+    /// may turn out to be a sequence's later.
     fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
-        let synthetic = match turn {
-            Some(id) => self.turn(id).is_some_and(Turn::is_synthetic),
-            None => self.turns.back().is_some_and(|turn| turn.end.is_none() && turn.is_synthetic()),
-        };
-        if synthetic {
+        let running = self.turns.back().filter(|turn| turn.end.is_none());
+        let turn = turn.or(running.map(|turn| &turn.id)).cloned();
+        if turn.as_ref().and_then(|id| self.turn(id)).is_some_and(Turn::is_synthetic) {
             return;
         }
         for boundary in boundaries.iter() {
-            let turn = turn.cloned();
+            let turn = turn.clone();
             self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
         }
     }
@@ -385,12 +380,16 @@ impl Thread {
 
     fn compaction_reported(&mut self, reported: &CompactionReported, at: Timestamp) {
         match reported.status {
-            CompactionStatus::Started => self.compaction_running = true,
+            CompactionStatus::Started => (self.compaction_running, self.silent) = (true, false),
             CompactionStatus::Failed => self.compaction_running = false,
             CompactionStatus::Completed => {
                 self.compaction_running = false;
                 let before = reported.tokens_before.or(self.context);
-                let ours = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
+                let late = self.gave_up_on.take().filter(|_| {
+                    self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
+                });
+                let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
+                let ours = running.or(late.as_deref());
                 self.last_compaction = Some(LastCompaction {
                     at,
                     turns_ended: self.turns_ended,
@@ -400,12 +399,14 @@ impl Thread {
                     author: ours.and_then(|sequence| Some(sequence.packet.as_ref()?.author)),
                     before,
                     after: reported.tokens_after,
+                    measured: false,
                     land_at_percent: ours.map(|sequence| sequence.land_at_percent),
                 });
                 self.context = reported.tokens_after;
                 self.milestones.clear();
                 let fresh = self.fresh_packet().is_some();
-                if self.sequence.is_none() && reported.origin != CompactionOrigin::Rawr && fresh {
+                let not_ours = reported.origin != CompactionOrigin::Rawr;
+                if self.sequence.is_none() && fresh && (not_ours || late.is_some()) {
                     self.late_handoff = Some(reported.origin);
                 }
             }
@@ -423,7 +424,6 @@ impl Thread {
                 if let Some(last) = &mut self.last_packet {
                     last.handed_over = true;
                 }
-                self.count_strike();
             }
             Ending::Failed => self.strikes += 1,
             Ending::Cancelled => {}
@@ -434,19 +434,19 @@ impl Thread {
                 issued.progress = Progress::Withdrawn;
             }
         }
+        if sequence.compact.is_some() && !sequence.compacted() && sequence.handoff.is_none() {
+            self.gave_up_on = Some(Box::new(sequence));
+        }
     }
 
-    /// Old turns and finished actions are dropped; what is still open never is.
+    /// Old turns and finished actions are dropped; an action that is still open never is.
     fn forget_old(&mut self) {
-        while self.turns.len() > REMEMBERED
-            && self.turns.front().is_some_and(|turn| turn.end.is_some())
-        {
-            self.turns.pop_front();
-        }
+        let many = self.turns.len().saturating_sub(REMEMBERED);
+        self.turns.drain(..many);
         while self.actions.len() > REMEMBERED
-            && self.actions.front().is_some_and(|issued| !issued.is_open())
+            && let Some(at) = self.actions.iter().position(|issued| !issued.is_open())
         {
-            self.actions.pop_front();
+            self.actions.remove(at);
         }
     }
 }
