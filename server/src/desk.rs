@@ -1,71 +1,29 @@
 //! The desk: owns every open thread, its rules and its files, and runs what the core decides. It knows no wire and no
 //! client; what the world should hear leaves as [`Notice`]s. Everything here is synchronous and has one owner.
 
+mod clean;
 mod notes;
+mod notice;
 mod query;
 
+pub use notice::Notice;
 pub use query::Summary;
+
+use clean::redacted;
+use notice::publish;
 
 use crate::config::{Config, Home, project_toml};
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
-use crate::redact::redact;
-use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
+use crate::store::{OwnerLock, Store, StoreError, ThreadLog};
 use rawr_core::assess::Decision;
-use rawr_core::event::{
-    CompactionReported, HostInfo, SequenceEnded, ThreadClosed, ThreadOpened, Trigger,
-};
-use rawr_core::machine::{self, HeadsUp, Role, must_be_durable};
-use rawr_core::thread::Issued;
-use rawr_core::units::{DecisionId, GuardId, SequenceId, ThreadId, Timestamp, Tokens};
+use rawr_core::event::{HostInfo, ThreadClosed, ThreadOpened};
+use rawr_core::machine::{Role, must_be_durable};
+use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// What the world should hear, in the order in which it happened.
-#[derive(Debug)]
-pub enum Notice<'n> {
-    /// A decision was stored.
-    Decided {
-        thread: &'n Thread,
-        decision: &'n Decision,
-    },
-    Perform {
-        thread: &'n Thread,
-        issued: &'n Issued,
-    },
-    HeadsUp {
-        thread: &'n Thread,
-        heads_up: &'n HeadsUp,
-    },
-    Changed {
-        thread: &'n Thread,
-        config: &'n Config,
-        now: Timestamp,
-    },
-    Compaction {
-        thread: &'n Thread,
-        report: &'n CompactionReported,
-        sequence: Option<&'n SequenceId>,
-        trigger: Option<&'n Trigger>,
-    },
-    SequenceEnded {
-        thread: &'n Thread,
-        ended: &'n SequenceEnded,
-    },
-    GuardBypassed {
-        thread: &'n Thread,
-    },
-    /// Something on disk was not as it should be, and was dealt with.
-    Damaged {
-        thread: &'n ThreadId,
-        damage: &'n Damage,
-    },
-    Problems {
-        problems: &'n [Problem],
-    },
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum DeskError {
@@ -479,92 +437,6 @@ impl Desk {
 
 fn may_start_a_sequence(input: &Input) -> bool {
     matches!(input, Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_))
-}
-
-/// Texts that came from outside lose their secrets before they touch disk or a model.
-fn redacted(mut input: Input) -> Input {
-    let clean = |text: &mut String| {
-        if let std::borrow::Cow::Owned(cleaned) = redact(text) {
-            *text = cleaned;
-        }
-    };
-    let maybe = |text: &mut Option<String>| text.iter_mut().for_each(clean);
-    match &mut input {
-        Input::Saw(event) => match event {
-            Event::TurnStarted(started) => maybe(&mut started.text),
-            Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
-            Event::PlanUpdated(updated) => {
-                updated.steps.iter_mut().for_each(|step| clean(&mut step.step));
-                maybe(&mut updated.explanation);
-            }
-            Event::CommitMade(made) => maybe(&mut made.subject),
-            Event::PhaseEnded(ended) => clean(&mut ended.label),
-            Event::DirectiveGiven(given) => clean(&mut given.text),
-            Event::ActionReported(reported) => {
-                maybe(&mut reported.text);
-                maybe(&mut reported.error);
-            }
-            Event::CompactionReported(reported) => maybe(&mut reported.error),
-            _ => {}
-        },
-        Input::Command { command, .. } => match command {
-            machine::ShellCommand::Line(line) => clean(line),
-            machine::ShellCommand::Words(words) => words.iter_mut().for_each(clean),
-        },
-        Input::Respond(response) => maybe(&mut response.packet),
-        Input::SetGuard { note, .. } => maybe(note),
-        // A user's message is delivered unchanged.
-        Input::Submitted { .. } | Input::Tick => {}
-    }
-    input
-}
-
-/// Everything is stored; now the world may hear of it.
-fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) {
-    for effect in effects {
-        let thread = open.machine.thread();
-        match effect {
-            Effect::Record(_) => {}
-            Effect::Decided(decision) => {
-                if decision.is_worth_storing(thread) {
-                    store_decision(&mut open.log, &decision);
-                    tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
-                }
-            }
-            Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
-            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
-                tell(Notice::HeadsUp { thread, heads_up: &heads_up })
-            }
-            Effect::Tell(machine::Notice::Changed) => {
-                tell(Notice::Changed { thread, config: &open.config, now })
-            }
-            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => {
-                tell(Notice::Compaction {
-                    thread,
-                    report: &report,
-                    sequence: sequence.as_ref(),
-                    trigger: trigger.as_ref(),
-                })
-            }
-            Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
-                tell(Notice::SequenceEnded { thread, ended: &ended });
-                save_cache(open);
-            }
-            Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
-        }
-    }
-    if open.log.wants_caching() {
-        save_cache(open);
-    }
-}
-
-/// A record of why; the events carry the truth, so that a disk that is full here stops nothing.
-fn store_decision(log: &mut ThreadLog, decision: &Decision) {
-    let mut line = serde_json::to_vec(&query::StoredDecision::of(decision)).unwrap_or_default();
-    line.push(b'\n');
-    if let Err(error) = log.append_decision(&line) {
-        tracing::error!(%error, "a decision could not be stored");
-    }
 }
 
 fn save_cache(open: &mut Open) {

@@ -1,0 +1,44 @@
+//! What comes from outside is cleaned of secrets here, once, before anything else sees it.
+
+use crate::redact::redact;
+use rawr_core::machine::ShellCommand;
+use rawr_core::{Event, Input};
+use std::borrow::Cow;
+
+/// Texts that came from outside lose their secrets before they touch disk or a model.
+pub(super) fn redacted(mut input: Input) -> Input {
+    let clean = |text: &mut String| {
+        if let Cow::Owned(cleaned) = redact(text) {
+            *text = cleaned;
+        }
+    };
+    let maybe = |text: &mut Option<String>| text.iter_mut().for_each(clean);
+    match &mut input {
+        Input::Saw(event) => match event {
+            Event::TurnStarted(started) => maybe(&mut started.text),
+            Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
+            Event::PlanUpdated(updated) => {
+                updated.steps.iter_mut().for_each(|step| clean(&mut step.step));
+                maybe(&mut updated.explanation);
+            }
+            Event::CommitMade(made) => maybe(&mut made.subject),
+            Event::PhaseEnded(ended) => clean(&mut ended.label),
+            Event::DirectiveGiven(given) => clean(&mut given.text),
+            Event::ActionReported(reported) => {
+                maybe(&mut reported.text);
+                maybe(&mut reported.error);
+            }
+            Event::CompactionReported(reported) => maybe(&mut reported.error),
+            _ => {}
+        },
+        Input::Command { command, .. } => match command {
+            ShellCommand::Line(line) => clean(line),
+            ShellCommand::Words(words) => words.iter_mut().for_each(clean),
+        },
+        Input::Respond(response) => maybe(&mut response.packet),
+        Input::SetGuard { note, .. } => maybe(note),
+        // A user's message is delivered unchanged.
+        Input::Submitted { .. } | Input::Tick => {}
+    }
+    input
+}

@@ -1,0 +1,105 @@
+//! What the desk lets the world hear, once it is stored. It knows no client and no wire.
+
+use super::query::StoredDecision;
+use super::{Listener, Open, save_cache};
+use crate::config::Config;
+use crate::problem::Problem;
+use crate::store::{Damage, ThreadLog};
+use rawr_core::assess::Decision;
+use rawr_core::event::{CompactionReported, SequenceEnded, Trigger};
+use rawr_core::machine::{self, HeadsUp};
+use rawr_core::thread::Issued;
+use rawr_core::units::{SequenceId, ThreadId, Timestamp};
+use rawr_core::{Effect, Thread};
+
+/// What the world should hear, in the order in which it happened.
+#[derive(Debug)]
+pub enum Notice<'n> {
+    /// A decision was stored.
+    Decided {
+        thread: &'n Thread,
+        decision: &'n Decision,
+    },
+    Perform {
+        thread: &'n Thread,
+        issued: &'n Issued,
+    },
+    HeadsUp {
+        thread: &'n Thread,
+        heads_up: &'n HeadsUp,
+    },
+    Changed {
+        thread: &'n Thread,
+        config: &'n Config,
+        now: Timestamp,
+    },
+    Compaction {
+        thread: &'n Thread,
+        report: &'n CompactionReported,
+        sequence: Option<&'n SequenceId>,
+        trigger: Option<&'n Trigger>,
+    },
+    SequenceEnded {
+        thread: &'n Thread,
+        ended: &'n SequenceEnded,
+    },
+    GuardBypassed {
+        thread: &'n Thread,
+    },
+    /// Something on disk was not as it should be, and was dealt with.
+    Damaged {
+        thread: &'n ThreadId,
+        damage: &'n Damage,
+    },
+    Problems {
+        problems: &'n [Problem],
+    },
+}
+
+/// Everything is stored; now the world may hear of it.
+pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) {
+    for effect in effects {
+        let thread = open.machine.thread();
+        match effect {
+            Effect::Record(_) => {}
+            Effect::Decided(decision) => {
+                if decision.is_worth_storing(thread) {
+                    store_decision(&mut open.log, &decision);
+                    tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+                }
+            }
+            Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
+            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
+                tell(Notice::HeadsUp { thread, heads_up: &heads_up })
+            }
+            Effect::Tell(machine::Notice::Changed) => {
+                tell(Notice::Changed { thread, config: &open.config, now })
+            }
+            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => {
+                tell(Notice::Compaction {
+                    thread,
+                    report: &report,
+                    sequence: sequence.as_ref(),
+                    trigger: trigger.as_ref(),
+                })
+            }
+            Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
+                tell(Notice::SequenceEnded { thread, ended: &ended });
+                save_cache(open);
+            }
+            Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
+        }
+    }
+    if open.log.wants_caching() {
+        save_cache(open);
+    }
+}
+
+/// A record of why; the events carry the truth, so that a disk that is full here stops nothing.
+fn store_decision(log: &mut ThreadLog, decision: &Decision) {
+    let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
+    line.push(b'\n');
+    if let Err(error) = log.append_decision(&line) {
+        tracing::error!(%error, "a decision could not be stored");
+    }
+}
