@@ -1,0 +1,261 @@
+//! Any input to the machine, sensible or not, in any order. Ids come from small sets, so that reports meet one another.
+//! No host is played here.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{
+    ActionReported, ActionStatus, BranchChanged, Capabilities, Choice, CommitMade,
+    CompactionOrigin, CompactionReported, CompactionStatus, DirectiveGiven, Event, GuardCleared,
+    HostInfo, InputCancelled, Origin, PhaseEnded, PlanUpdated, PrCheckpoint, ThreadClosed,
+    ThreadOpened, ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage,
+    UsageReported,
+};
+use rawr_core::machine::{InputKind, Response, ShellCommand};
+use rawr_core::signal::plan::{PlanStep, StepStatus};
+use rawr_core::units::{ActionId, CallId, GuardId, InputId, Tokens, TurnId};
+use rawr_core::{Input, Thread};
+
+pub const WINDOW: u64 = 1000;
+
+/// An input as far as it can be known before the thread is.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Open { window: Option<u64>, can: bool },
+    Event(Event),
+    Command { turn: Option<TurnId>, command: &'static str, exit_code: i64 },
+    TurnOfAction { turn: TurnId, action: usize, origin: Origin },
+    MarkedTurn { turn: TurnId, action: usize },
+    Report { action: usize, status: ActionStatus, turn: Option<TurnId>, text: Option<String> },
+    Submit { input: InputId, text: String, kind: InputKind },
+    Respond { choice: Choice, named: bool, turns: Option<u32>, packet: Option<String> },
+    Guard(Until),
+    Unguard(usize),
+    Tick,
+}
+
+impl Step {
+    /// Any client may say it, whoever owns the thread.
+    pub const fn is_a_persons(&self) -> bool {
+        matches!(
+            self,
+            Self::Respond { .. }
+                | Self::Guard(_)
+                | Self::Unguard(_)
+                | Self::Event(Event::InputCancelled(_) | Event::DirectiveGiven(_))
+        )
+    }
+
+    /// The input itself: which action or guard is meant follows from those that there are.
+    pub fn input(&self, thread: &Thread) -> Input {
+        let action = |nth: usize| {
+            let known = thread.actions.len();
+            match thread.actions.get(nth % (known + 1)) {
+                Some(issued) => issued.id.clone(),
+                None => ActionId::new("s9-none.1"),
+            }
+        };
+        match self.clone() {
+            Self::Open { window, can } => Input::Saw(opened(window, can)),
+            Self::Event(event) => Input::Saw(event),
+            Self::Command { turn, command, exit_code } => {
+                Input::Command { turn, command: ShellCommand::Line(command.to_owned()), exit_code }
+            }
+            Self::TurnOfAction { turn, action: nth, origin } => {
+                Input::Saw(started(turn, origin, Some(action(nth)), None))
+            }
+            Self::MarkedTurn { turn, action: nth } => {
+                let issued = thread.action(&action(nth));
+                let text = issued.map(|issued| format!("{:?}", issued.kind));
+                Input::Saw(started(turn, Origin::User, None, text))
+            }
+            Self::Report { action: nth, status, turn, text } => {
+                let error = (status == ActionStatus::Failed).then(|| "no".to_owned());
+                let action = action(nth);
+                Input::Saw(ActionReported { action, status, turn, text, error }.into())
+            }
+            Self::Submit { input, text, kind } => Input::Submitted { input, text, kind },
+            Self::Respond { choice, named, turns, packet } => {
+                let running = thread.sequence.as_ref().filter(|_| named);
+                let sequence = running.map(|running| running.id.clone());
+                let by = Some("somebody".to_owned());
+                Input::Respond(Response { choice, sequence, turns, minutes: None, packet, by })
+            }
+            Self::Guard(until) => Input::SetGuard { until, note: None, by: None },
+            Self::Unguard(nth) => {
+                let known = thread.guards.len();
+                let guard = thread.guards.get(nth % (known + 1));
+                let guard = guard.map_or_else(|| GuardId::new("g99"), |guard| guard.id.clone());
+                Input::Saw(GuardCleared { guard }.into())
+            }
+            Self::Tick => Input::Tick,
+        }
+    }
+}
+
+pub fn opened(window: Option<u64>, can: bool) -> Event {
+    let can = Capabilities { inject_turn: can, compact: can, ..Capabilities::default() };
+    let host = HostInfo { name: "any".to_owned(), version: None, can };
+    let (model, agent) = (None, None);
+    let window = window.map(Tokens);
+    ThreadOpened { cwd: "/x".to_owned(), host, model, window, baseline: Tokens(0), agent }.into()
+}
+
+pub fn started(
+    turn: TurnId,
+    origin: Origin,
+    action: Option<ActionId>,
+    text: Option<String>,
+) -> Event {
+    TurnStarted { turn, origin, action, text }.into()
+}
+
+pub const fn usage(context: u64) -> Usage {
+    Usage { context: Tokens(context), input: None, cached: None, output: None, reasoning: None }
+}
+
+fn turn() -> impl Strategy<Value = TurnId> {
+    (0..6_u8).prop_map(|number| TurnId::new(format!("t{number}")))
+}
+
+fn maybe_turn() -> impl Strategy<Value = Option<TurnId>> {
+    proptest::option::of(turn())
+}
+
+fn message() -> impl Strategy<Value = Option<String>> {
+    const TEXTS: [&str; 5] = [
+        "All done: the parser is written.",
+        "State: waiting_for_user\nGoal: the parser. Next: the docs.",
+        "Moving on to the docs.",
+        "ok",
+        "",
+    ];
+    proptest::option::of(select(TEXTS.to_vec()).prop_map(str::to_owned))
+}
+
+fn context() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..WINDOW + 200, 1 => select(&[0, u64::MAX, WINDOW][..])]
+}
+
+/// What a person or a host may say, in the proportions in which it makes something happen.
+pub fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        10 => turn_step(),
+        6 => signal(),
+        6 => report(),
+        4 => compaction(),
+        4 => person(),
+        3 => Just(Step::Tick),
+        1 => (proptest::option::of(Just(WINDOW)), proptest::bool::weighted(0.8))
+            .prop_map(|(window, can)| Step::Open { window, can }),
+    ]
+}
+
+fn turn_step() -> impl Strategy<Value = Step> {
+    let origin = select(&[Origin::User, Origin::User, Origin::Synthetic, Origin::Host][..]);
+    let end = (turn(), turn_status(), message(), proptest::option::of(context()), any_rarely());
+    prop_oneof![
+        3 => (turn(), origin.clone(), message())
+            .prop_map(|(turn, origin, text)| Step::Event(started(turn, origin, None, text))),
+        1 => (turn(), any::<usize>(), origin)
+            .prop_map(|(turn, action, origin)| Step::TurnOfAction { turn, action, origin }),
+        1 => (turn(), any::<usize>()).prop_map(|(turn, action)| Step::MarkedTurn { turn, action }),
+        2 => (turn(), context(), any::<bool>()).prop_map(|(turn, context, follow_up)| {
+            let (usage, window) = (usage(context), None);
+            Step::Event(UsageReported { turn, usage, window, needs_follow_up: follow_up }.into())
+        }),
+        5 => end.prop_map(|(turn, status, last_message, context, review_mode)| {
+            let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
+            let ended = TurnCompleted {
+                turn, status, last_message, usage, queued_inputs: 0, review_mode, boundaries,
+            };
+            Step::Event(ended.into())
+        }),
+    ]
+}
+
+fn any_rarely() -> impl Strategy<Value = bool> {
+    proptest::bool::weighted(0.05)
+}
+
+fn turn_status() -> impl Strategy<Value = TurnStatus> {
+    use TurnStatus::{Completed, Failed, Interrupted};
+    select(&[Completed, Completed, Completed, Failed, Interrupted][..])
+}
+
+fn signal() -> impl Strategy<Value = Step> {
+    const COMMANDS: [&str; 3] = ["git commit -m x", "cargo test", "gh pr create --fill"];
+    let call = || (0..3_u8).prop_map(|number| CallId::new(format!("c{number}")));
+    let event = |event: Event| Step::Event(event);
+    prop_oneof![
+        3 => (maybe_turn(), plan()).prop_map(move |(turn, steps)| {
+            let (explanation, boundaries) = (None, Boundaries::NONE);
+            event(PlanUpdated { turn, steps, explanation, boundaries }.into())
+        }),
+        3 => (maybe_turn(), select(COMMANDS.to_vec()), select(&[0, 0, 1][..]))
+            .prop_map(|(turn, command, exit_code)| Step::Command { turn, command, exit_code }),
+        2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, hash: None, subject: None }.into())),
+        1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, action: "create".to_owned(), url: None }.into())),
+        1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, label: "a phase".to_owned() }.into())),
+        1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
+        1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true }.into())),
+        1 => call().prop_map(move |call| event(ToolStarted { call, name: None }.into())),
+        1 => call().prop_map(move |call| event(ToolFinished { call }.into())),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Vec<PlanStep>> {
+    use StepStatus::{Completed, InProgress, Pending};
+    let status = select(&[Completed, InProgress, Pending][..]);
+    proptest::collection::vec(status, 0..3).prop_map(|list| {
+        let steps = list.into_iter().enumerate();
+        steps.map(|(at, status)| PlanStep { step: format!("step {at}"), status }).collect()
+    })
+}
+
+fn report() -> impl Strategy<Value = Step> {
+    use ActionStatus::{Accepted, Completed, Failed};
+    let status = select(&[Accepted, Accepted, Completed, Completed, Failed][..]);
+    (any::<usize>(), status, maybe_turn(), message())
+        .prop_map(|(action, status, turn, text)| Step::Report { action, status, turn, text })
+}
+
+fn compaction() -> impl Strategy<Value = Step> {
+    use CompactionStatus::{Completed, Failed, Started};
+    let status = select(&[Started, Completed, Completed, Failed][..]);
+    let origin = select(
+        &[
+            CompactionOrigin::Rawr,
+            CompactionOrigin::Rawr,
+            CompactionOrigin::Host,
+            CompactionOrigin::User,
+        ][..],
+    );
+    let tokens = || proptest::option::of(context().prop_map(Tokens));
+    (status, origin, tokens(), tokens()).prop_map(
+        |(status, origin, tokens_before, tokens_after)| {
+            let (action, error) = (None, None);
+            let report =
+                CompactionReported { status, origin, action, tokens_before, tokens_after, error };
+            Step::Event(report.into())
+        },
+    )
+}
+
+fn person() -> impl Strategy<Value = Step> {
+    let input = || (0..4_u8).prop_map(|number| InputId::new(format!("i{number}")));
+    let until = [Until::Turns(1), Until::Minutes(5), Until::NextCommit, Until::Released];
+    let choices =
+        [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
+    let kinds = [InputKind::Message, InputKind::Message, InputKind::LocalCommand];
+    prop_oneof![
+        4 => (input(), select(kinds.to_vec()))
+            .prop_map(|(input, kind)| Step::Submit { text: format!("text of {input}"), input, kind }),
+        1 => input().prop_map(|input| Step::Event(InputCancelled { input }.into())),
+        4 => (select(choices.to_vec()), any::<bool>(), proptest::option::of(0..3_u32), message())
+            .prop_map(|(choice, named, turns, packet)| Step::Respond { choice, named, turns, packet }),
+        1 => select(until.to_vec()).prop_map(Step::Guard),
+        1 => any::<usize>().prop_map(Step::Unguard),
+        1 => Just(Step::Event(ThreadClosed {}.into())),
+    ]
+}

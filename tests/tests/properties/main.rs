@@ -1,0 +1,334 @@
+//! What must hold of the machine whatever happens: random inputs in nonsensical orders, and a host that loses, repeats
+//! and reorders its reports while the machine is killed. No file and no process is used here.
+
+mod any_input;
+mod session;
+
+use any_input::Step;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rawr_core::boundary::Boundary;
+use rawr_core::event::{Choice, Event, Outcome};
+use rawr_core::machine::Role;
+use rawr_core::policy::{Mode, PacketAuthor, Policy};
+use rawr_core::prompt::Prompts;
+use rawr_core::thread::Turn;
+use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
+use rawr_core::{Effect, Input, Machine, Record, Refusal, Rules, Thread};
+use session::{Act, Done, Manner, Session};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// `PROPTEST_CASES` raises the number of cases.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// What of a policy matters here; a whole one would hide the rest of a failure's report.
+#[derive(Debug, Clone)]
+struct Setting {
+    mode: Mode,
+    author: PacketAuthor,
+    scratch: bool,
+    cooldown_turns: u32,
+}
+
+impl Setting {
+    fn policy(&self) -> Policy {
+        Policy {
+            mode: self.mode,
+            packet_author: self.author,
+            scratch_write_enabled: self.scratch,
+            cooldown_turns: self.cooldown_turns,
+            ..Policy::default()
+        }
+    }
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let mode = select(&[Mode::Auto, Mode::Auto, Mode::Auto, Mode::Ask, Mode::Suggest][..]);
+    let author = select(&[PacketAuthor::Agent, PacketAuthor::Watcher][..]);
+    (mode, author, any::<bool>(), 0..2_u32).prop_map(|(mode, author, scratch, cooldown_turns)| {
+        Setting { mode, author, scratch, cooldown_turns }
+    })
+}
+
+/// A live machine, and everything that it stored, by input.
+struct Live {
+    machine: Machine,
+    prompts: Prompts,
+    now: Timestamp,
+    batches: Vec<Batch>,
+}
+
+/// What one input led to.
+struct Batch {
+    policy: Policy,
+    role: Role,
+    now: Timestamp,
+    records: Vec<Record>,
+}
+
+#[derive(Debug, Clone)]
+struct Moment {
+    step: Step,
+    /// Since the last one.
+    seconds: u64,
+    /// Which of two policies is in force: a person may edit it at any time.
+    setting: usize,
+    /// Whose process hears of it, where it is something that a person says.
+    role: Role,
+}
+
+impl Live {
+    fn run(settings: &[Setting; 2], moments: &[Moment]) -> Self {
+        let policies = settings.each_ref().map(Setting::policy);
+        let mut live = Self {
+            machine: Machine::new(Thread::new(ThreadId::new("t"))),
+            prompts: Prompts::new(|name| format!("{} {{packet}}", name.name())),
+            now: Timestamp(0),
+            batches: Vec::new(),
+        };
+        let open = Step::Open { window: Some(any_input::WINDOW), can: true };
+        live.take(&open, Role::Owner, &policies[0]);
+        for moment in moments {
+            live.now = live.now.plus_seconds(moment.seconds);
+            let policy = &policies[moment.setting];
+            live.take(&Step::Tick, Role::Owner, policy);
+            let role = if moment.step.is_a_persons() { moment.role } else { Role::Owner };
+            live.take(&moment.step, role, policy);
+        }
+        live
+    }
+
+    fn take(&mut self, step: &Step, role: Role, policy: &Policy) {
+        let before = self.machine.thread().clone();
+        let (input, now) = (step.input(&before), self.now);
+        let rules = Rules { policy, prompts: &self.prompts };
+        let effects = match role {
+            Role::Owner => self.machine.handle(input, &rules, now),
+            Role::Observer => self.machine.note(input, &rules, now),
+        };
+        let records = stored(effects);
+        for record in &records {
+            assert_no_synthetic_turn_triggers(&before, record);
+        }
+        self.batches.push(Batch { policy: policy.clone(), role, now, records });
+    }
+
+    fn records(&self) -> impl Iterator<Item = &Record> {
+        self.batches.iter().flat_map(|batch| &batch.records)
+    }
+}
+
+fn stored(effects: Result<Vec<Effect>, Refusal>) -> Vec<Record> {
+    let record = |effect| if let Effect::Record(record) = effect { Some(record) } else { None };
+    effects.unwrap_or_default().into_iter().filter_map(record).collect()
+}
+
+fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
+    if let Event::Assessed(assessed) = &record.event
+        && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
+    {
+        let turn = assessed.turn.as_ref().and_then(|turn| before.turn(turn));
+        assert!(!turn.is_some_and(Turn::is_synthetic), "{turn:?} of a sequence starts another");
+    }
+}
+
+/// Follows from the state alone: after a crash it is made anew, not remembered.
+const fn is_derived(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Assessed(_)
+            | Event::SequenceStarted(_)
+            | Event::ActionIssued(_)
+            | Event::PacketTaken(_)
+            | Event::SequenceEnded(_)
+    )
+}
+
+fn moments() -> impl Strategy<Value = Vec<Moment>> {
+    let seconds = prop_oneof![6 => Just(0), 3 => 1..30_u64, 1 => 100..700_u64];
+    let role = select(&[Role::Owner, Role::Observer][..]);
+    let moment = (any_input::step(), seconds, 0..2_usize, role)
+        .prop_map(|(step, seconds, setting, role)| Moment { step, seconds, setting, role });
+    proptest::collection::vec(moment, 0..80)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn replay_equals_live(settings in [setting(), setting()], moments in moments()) {
+        let live = Live::run(&settings, &moments);
+        let (mut straight, mut from_json) = (Thread::new(ThreadId::new("t")), Thread::new(ThreadId::new("t")));
+        for record in live.records() {
+            straight.apply(record);
+            let line = serde_json::to_string(record).unwrap();
+            let read: Record = serde_json::from_str(&line).unwrap();
+            prop_assert_eq!(&read, record, "{}", line);
+            from_json.apply(&read);
+        }
+        prop_assert_eq!(&straight, live.machine.thread());
+        prop_assert_eq!(&from_json, live.machine.thread());
+        let cached: Thread = serde_json::from_str(&serde_json::to_string(&straight).unwrap()).unwrap();
+        prop_assert_eq!(&cached, &straight);
+    }
+
+    #[test]
+    fn a_restart_at_any_prefix_adds_only_what_was_to_follow(
+        settings in [setting(), setting()],
+        moments in moments(),
+    ) {
+        let live = Live::run(&settings, &moments);
+        let mut restored = Machine::new(Thread::new(ThreadId::new("t")));
+        for Batch { policy, role, now, records } in &live.batches {
+            let observed = records.iter().take_while(|record| !is_derived(&record.event)).count();
+            for at in 0..=records.len() {
+                if at > 0 {
+                    restored.apply(&records[at - 1]);
+                }
+                let mut woken = restored.clone();
+                let due = woken.next_deadline(policy).is_some_and(|due| due <= *now);
+                // An observer leaves what follows to the owner's next input, which is in the next batch.
+                if at < observed || due || *role == Role::Observer {
+                    continue;
+                }
+                let rules = Rules { policy, prompts: &live.prompts };
+                let added = stored(woken.handle(Input::Tick, &rules, *now));
+                prop_assert_eq!(&added[..], &records[at..]);
+            }
+        }
+        prop_assert_eq!(&restored, &live.machine);
+    }
+}
+
+fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
+    let choices =
+        [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
+    let lost = |act: Act| if lossy { act } else { Act::Arrive(1) };
+    prop_oneof![
+        6 => Just(Act::Message),
+        1 => Just(Act::LocalCommand),
+        1 => any::<usize>().prop_map(Act::TakeBack),
+        2 => select(choices.to_vec()).prop_map(Act::Respond),
+        1 => Just(Act::Guard),
+        1 => Just(Act::Unguard),
+        14 => (1..8_usize).prop_map(Act::Arrive),
+        2 => Just(lost(Act::Lose)),
+        2 => Just(Act::Repeat),
+        2 => Just(lost(Act::Swap)),
+        2 => (0..=longest_wait).prop_map(Act::Wait),
+        1 => Just(Act::Reopen),
+        3 => (0..6_usize, any::<bool>()).prop_map(move |(written, again)| {
+            Act::Crash { written, again: again || !lossy }
+        }),
+    ]
+}
+
+/// A session as data, so that a failure prints as the shortest one that fails.
+#[derive(Debug, Clone)]
+struct Script {
+    manner: Manner,
+    lands_at: u64,
+    setting: Setting,
+    acts: Vec<Act>,
+}
+
+impl Script {
+    fn play(&self) -> Session {
+        let mut session = Session::new(self.manner, self.lands_at, self.setting.policy());
+        self.acts.iter().for_each(|act| session.act(act));
+        session
+    }
+}
+
+fn script(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Script> {
+    use Manner::{AcceptsThenStarts, BindsLate, BindsMidway, Marks, StartsThenAccepts};
+    let manner = select(&[AcceptsThenStarts, StartsThenAccepts, Marks, BindsLate, BindsMidway][..]);
+    let acts = proptest::collection::vec(act(lossy, longest_wait), 5..80);
+    (manner, select(&[500, 9000][..]), setting(), acts)
+        .prop_map(|(manner, lands_at, setting, acts)| Script { manner, lands_at, setting, acts })
+}
+
+/// What a session that does not come to rest is waiting for.
+fn unsettled(session: &Session) -> String {
+    let thread = session.machine.thread();
+    let running: Vec<_> = thread.turns.iter().filter(|turn| turn.end.is_none()).collect();
+    let open: Vec<_> =
+        thread.pending_actions().map(|issued| (&issued.id, &issued.progress)).collect();
+    let (phase, held) = (thread.phase(), &thread.held);
+    format!("still {phase:?}; running {running:?}; open {open:?}; held {held:?}")
+}
+
+fn most_for_one_sequence(session: &Session, what: impl Fn(&Done) -> bool) -> usize {
+    let mut counts = BTreeMap::new();
+    for done in session.done.iter().filter(|done| what(done)) {
+        *counts.entry(&done.sequence).or_insert(0) += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
+}
+
+fn issued_ids(log: &[Record]) -> Vec<ActionId> {
+    let id = |record: &Record| match &record.event {
+        Event::ActionIssued(issued) => Some(issued.action.clone()),
+        _ => None,
+    };
+    log.iter().filter_map(id).collect()
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn one_action_once_and_every_sequence_ends(script in script(true, 1000)) {
+        let mut session = script.play();
+        prop_assert!(session.settle(), "{}", unsettled(&session));
+        prop_assert!(most_for_one_sequence(&session, Done::compacts) <= 1);
+        prop_assert!(most_for_one_sequence(&session, Done::hands_over) <= 1);
+        let issued = issued_ids(&session.log);
+        let distinct: BTreeSet<_> = issued.iter().collect();
+        prop_assert_eq!(distinct.len(), issued.len(), "an id was given twice: {:?}", issued);
+        let mut owed = 0;
+        for done in &session.done {
+            owed += i32::from(done.compacts()) - i32::from(done.hands_over());
+            prop_assert!(owed >= 0, "a handoff without a compaction before it");
+        }
+    }
+
+    #[test]
+    fn a_compaction_that_is_reported_is_handed_over(script in script(false, 20)) {
+        let mut session = script.play();
+        prop_assert!(session.settle(), "{}", unsettled(&session));
+        for done in session.done.iter().filter(|done| done.compacts()) {
+            let of_it = |other: &&Done| other.hands_over() && other.sequence == done.sequence;
+            prop_assert_eq!(session.done.iter().filter(of_it).count(), 1, "{}", done.sequence);
+        }
+    }
+
+    #[test]
+    fn no_synthetic_turn_triggers(script in script(false, 20)) {
+        let mut session = script.play();
+        prop_assert!(session.settle(), "{}", unsettled(&session));
+        for record in &session.log {
+            if let Event::Assessed(assessed) = &record.event
+                && matches!(assessed.outcome, Outcome::Compact | Outcome::Ask)
+            {
+                let turn = assessed.turn.as_ref();
+                prop_assert!(!turn.is_some_and(|turn| session.synthetic.contains(turn)), "{turn:?}");
+                prop_assert!(!assessed.boundaries.has(Boundary::PrCheckpoint), "{assessed:?}");
+            }
+        }
+        for mark in &session.machine.thread().boundaries {
+            prop_assert_ne!(mark.boundary, Boundary::PrCheckpoint, "{:?}", mark);
+        }
+    }
+
+    #[test]
+    fn user_input_is_delivered_once_and_in_order(script in script(true, 1000)) {
+        let mut session = script.play();
+        prop_assert!(session.settle(), "{}", unsettled(&session));
+        let kept = |(input, _): &&(InputId, String)| !session.taken_back.contains(input);
+        let expected: Vec<_> = session.submitted.iter().filter(kept).collect();
+        prop_assert_eq!(session.delivered.iter().collect::<Vec<_>>(), expected);
+    }
+}
