@@ -320,14 +320,14 @@ impl Thread {
         (!last.handed_over && last.turns_ended == self.turns_ended).then_some(&last.packet)
     }
 
-    /// Whether a report of a compaction of ours is news. One of a sequence that has taken note of it is not; where the
-    /// host does not name the action, that shows only once no sequence runs.
+    /// Whether a report of a compaction of ours is news: one that its sequence has taken note of is not.
     pub fn awaits_compaction(&self, action: Option<&ActionId>) -> bool {
-        let given_up = self.gave_up_on.as_deref();
-        let Some(action) = action else {
-            return self.sequence.is_some() || self.compaction_running || given_up.is_some();
-        };
-        self.sequence.iter().chain(given_up).any(|of| of.compact.as_ref() == Some(action))
+        let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
+        let mut may_come = running.into_iter().chain(self.gave_up_on.as_deref());
+        match action {
+            Some(action) => may_come.any(|of| of.compact.as_ref() == Some(action)),
+            None => self.compaction_running || may_come.next().is_some(),
+        }
     }
 
     pub fn has_packet_material(&self) -> bool {
