@@ -1,0 +1,260 @@
+//! A host in a test: it owns a thread, carries out every action once however often it is asked, and says again what it
+//! has done where a sidecar does not know it. It survives sidecars. It decides nothing.
+
+use crate::sidecar::{Home, Sidecar, must};
+use rawr_protocol::methods::{
+    ActionPerform, ActionReport, CompactionReport, SignalReport, ThreadOpen, TurnCompleted,
+    TurnStarted,
+};
+use rawr_protocol::{
+    Action, ActionPerformNotification, ActionReportParams, ActionStatus, CommandLine,
+    CompactionOrigin, CompactionReportParams, CompactionReportStatus, Host, HostCapabilities,
+    ItemRole, Notification, PlanStep, Purpose, Request, Role, Signal, SignalReportParams,
+    StepStatus, ThreadOpenParams, ThreadOpenResult, TokenUsage, TurnCompletedParams, TurnOrigin,
+    TurnStartedParams, TurnStatus,
+};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Of a window of 190,000: 25 % are left, which is `asap`.
+pub const PRESSURE: u64 = 143_139;
+const AFTER_COMPACTION: u64 = 12_000;
+const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \
+    Decisions: no regular expressions. Next step: write the docs.\n</continuation_packet>";
+
+/// One thing to say to a sidecar, until it has answered.
+#[derive(Debug, Clone)]
+struct Call {
+    method: &'static str,
+    params: Value,
+}
+
+fn call<R: Request>(params: &R::Params) -> Call {
+    Call { method: R::METHOD, params: must(serde_json::to_value(params), R::METHOD) }
+}
+
+#[derive(Debug)]
+pub struct StandIn {
+    thread: String,
+    turns: u32,
+    to_say: VecDeque<Call>,
+    /// By action: what it led to, to be said again on request.
+    done: BTreeMap<String, Vec<Call>>,
+    /// What was carried out, in order: the purpose of a turn, `compact`, or `deliver` with its items.
+    pub performed: Vec<String>,
+    /// The results of the turns' ends, newest last.
+    pub verdicts: Vec<Value>,
+}
+
+impl StandIn {
+    pub fn new(thread: &str) -> Self {
+        Self {
+            thread: thread.to_owned(),
+            turns: 0,
+            to_say: VecDeque::new(),
+            done: BTreeMap::new(),
+            performed: Vec::new(),
+            verdicts: Vec::new(),
+        }
+    }
+
+    pub fn opening(&self, home: &Home, role: Role) -> ThreadOpenParams {
+        let capabilities =
+            HostCapabilities { inject_turn: true, compact: true, ..HostCapabilities::default() };
+        ThreadOpenParams {
+            thread_id: self.thread.clone(),
+            cwd: home.work().display().to_string(),
+            role,
+            host: Host { name: "stand-in".to_owned(), version: None, capabilities },
+            model: None,
+            context_window: Some(190_000),
+            baseline_tokens: 0,
+            session_source: None,
+        }
+    }
+
+    /// Takes the thread up. What is pending is done, or said again where it was done before. False: the sidecar died.
+    pub fn open(&mut self, home: &Home, sidecar: &mut Sidecar) -> bool {
+        let opening = call::<ThreadOpen>(&self.opening(home, Role::Owner));
+        let Some(answer) = sidecar.say(opening.method, &opening.params) else { return false };
+        let opened = answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
+        let opened: ThreadOpenResult = must(serde_json::from_value(opened), "read an answer");
+        for pending in opened.pending_actions {
+            self.perform(&pending.action_id, &pending.action);
+        }
+        true
+    }
+
+    /// A turn of the user's in which a phase of work ends.
+    pub fn user_turn_with_boundaries(&mut self) {
+        let turn = self.next_turn();
+        let step = |step: &str, status| PlanStep { step: step.to_owned(), status };
+        let plan = |first, second| Signal::PlanUpdated {
+            steps: vec![step("write the parser", first), step("write the docs", second)],
+            explanation: None,
+        };
+        let signals = [
+            plan(StepStatus::InProgress, StepStatus::Pending),
+            Signal::CommandFinished {
+                command: CommandLine::Line("git commit -m parser".to_owned()),
+                exit_code: 0,
+                cwd: None,
+            },
+            plan(StepStatus::Completed, StepStatus::InProgress),
+        ];
+        self.start(&turn, TurnOrigin::User, None, "Write the parser");
+        for signal in signals {
+            let (thread_id, turn_id) = (self.thread.clone(), Some(turn.clone()));
+            let report = SignalReportParams { thread_id, turn_id, signal };
+            self.to_say.push_back(call::<SignalReport>(&report));
+        }
+        self.end(&turn, "The parser is written and committed.", PRESSURE);
+    }
+
+    /// A turn of the user's that ends under the same pressure, and ends nothing else.
+    pub fn user_turn(&mut self) {
+        let turn = self.next_turn();
+        self.start(&turn, TurnOrigin::User, None, "Go on");
+        self.end(&turn, "I looked at two more files of the parser.", PRESSURE);
+    }
+
+    /// Says what there is to say and does what it is asked for, until nothing is left. False: the sidecar died, and
+    /// what it has not answered is still to be said.
+    pub fn run(&mut self, sidecar: &mut Sidecar) -> bool {
+        loop {
+            for note in sidecar.take_notes() {
+                if note.method == ActionPerform::METHOD {
+                    let asked: ActionPerformNotification =
+                        must(serde_json::from_value(note.params), "read a notification");
+                    self.perform(&asked.action_id, &asked.action);
+                }
+            }
+            let Some(next) = self.to_say.front() else { return true };
+            let Some(answer) = sidecar.say(next.method, &next.params) else { return false };
+            let result =
+                answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
+            if next.method == TurnCompleted::METHOD {
+                self.verdicts.push(result.get("verdict").cloned().unwrap_or_default());
+            }
+            self.to_say.pop_front();
+        }
+    }
+
+    /// How often something was carried out.
+    pub fn count(&self, what: &str) -> usize {
+        self.performed.iter().filter(|done| *done == what).count()
+    }
+
+    fn perform(&mut self, id: &str, action: &Action) {
+        if let Some(said) = self.done.get(id) {
+            // What is still to be said will be.
+            if self.to_say.is_empty() {
+                self.to_say.extend(said.clone());
+            }
+            return;
+        }
+        let before = self.to_say.len();
+        let turn = self.next_turn();
+        match action {
+            Action::InjectTurn { purpose, text, .. } => {
+                self.performed.push(name(*purpose).to_owned());
+                self.synthetic_turn(id, &turn, text, *purpose == Purpose::PacketRequest);
+            }
+            Action::DeliverInput { items, .. } => {
+                let role = |item: &rawr_protocol::InputItem| match item.role {
+                    ItemRole::Handoff => "handoff",
+                    ItemRole::Input => "input",
+                };
+                self.performed.extend(items.iter().map(|item| role(item).to_owned()));
+                let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+                self.synthetic_turn(id, &turn, &texts.join("\n"), false);
+            }
+            Action::Compact { .. } => {
+                self.performed.push("compact".to_owned());
+                self.report(id, ActionStatus::Accepted, Some(&turn));
+                self.compaction(id, CompactionReportStatus::Started, None);
+                self.compaction(id, CompactionReportStatus::Completed, Some(AFTER_COMPACTION));
+                self.report(id, ActionStatus::Completed, Some(&turn));
+            }
+            Action::Judge { .. } | Action::SamplePacket { .. } => {
+                panic!("nobody asks for {action:?}")
+            }
+        }
+        let said = self.to_say.iter().skip(before).cloned().collect();
+        self.done.insert(id.to_owned(), said);
+    }
+
+    fn synthetic_turn(&mut self, id: &str, turn: &str, text: &str, packet: bool) {
+        self.report(id, ActionStatus::Accepted, Some(turn));
+        self.start(turn, TurnOrigin::Synthetic, Some(id), text);
+        let message = if packet { PACKET } else { "Understood, going on." };
+        let used = if self.count("compact") > 0 { AFTER_COMPACTION + 1000 } else { PRESSURE };
+        self.end(turn, message, used);
+    }
+
+    fn next_turn(&mut self) -> String {
+        self.turns += 1;
+        format!("t{}", self.turns)
+    }
+
+    fn start(&mut self, turn: &str, origin: TurnOrigin, action: Option<&str>, text: &str) {
+        self.to_say.push_back(call::<TurnStarted>(&TurnStartedParams {
+            thread_id: self.thread.clone(),
+            turn_id: turn.to_owned(),
+            origin,
+            action_id: action.map(str::to_owned),
+            text: Some(text.to_owned()),
+        }));
+    }
+
+    fn end(&mut self, turn: &str, message: &str, context_tokens: u64) {
+        let usage = TokenUsage {
+            context_tokens,
+            input_tokens: None,
+            cached_input_tokens: None,
+            output_tokens: None,
+            reasoning_tokens: None,
+        };
+        self.to_say.push_back(call::<TurnCompleted>(&TurnCompletedParams {
+            thread_id: self.thread.clone(),
+            turn_id: turn.to_owned(),
+            status: TurnStatus::Completed,
+            last_agent_message: Some(message.to_owned()),
+            usage: Some(usage),
+            queued_inputs: None,
+            review_mode: None,
+        }));
+    }
+
+    fn report(&mut self, id: &str, status: ActionStatus, turn: Option<&str>) {
+        self.to_say.push_back(call::<ActionReport>(&ActionReportParams {
+            thread_id: self.thread.clone(),
+            action_id: id.to_owned(),
+            status,
+            turn_id: turn.map(str::to_owned),
+            text: None,
+            error: None,
+        }));
+    }
+
+    fn compaction(&mut self, id: &str, status: CompactionReportStatus, after: Option<u64>) {
+        self.to_say.push_back(call::<CompactionReport>(&CompactionReportParams {
+            thread_id: self.thread.clone(),
+            status,
+            origin: CompactionOrigin::Rawr,
+            action_id: Some(id.to_owned()),
+            tokens_before: None,
+            tokens_after: after,
+            error: None,
+        }));
+    }
+}
+
+const fn name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::HeadsUp => "heads_up",
+        Purpose::ScratchWrite => "scratch_write",
+        Purpose::PacketRequest => "packet_request",
+        Purpose::Handoff => "handoff",
+    }
+}

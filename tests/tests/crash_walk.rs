@@ -1,0 +1,88 @@
+//! The sidecar is killed after its first, second, third … event of a whole sequence, and another takes the thread up. The
+//! host lives on and carries out each action once. Whatever the point: one compaction, one handoff, and then quiet.
+
+use rawr_protocol::methods::{ThreadGet, ThreadOpen};
+use rawr_protocol::{Phase, Role, ThreadGetParams};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
+
+const THREAD: &str = "walked";
+/// No sequence here writes so many events: beyond it the walk would never end.
+const MOST_EVENTS: u64 = 100;
+
+#[test]
+fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
+    walk("", &["packet_request", "compact", "handoff"]);
+}
+
+#[test]
+fn a_sequence_with_rawrs_packet_and_scratch_survives_a_crash_at_any_event() {
+    let config =
+        "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";
+    walk(config, &["heads_up", "scratch_write", "compact", "handoff"]);
+}
+
+/// Until the sidecar outlives the whole story.
+fn walk(config: &str, expected: &[&str]) {
+    for events in 1..MOST_EVENTS {
+        let home = Home::new();
+        home.configure(config);
+        if !crashes_after(events, &home, expected) {
+            assert!(events > 20, "the whole story has more events than {events}");
+            return;
+        }
+    }
+    panic!("it never outlived the story");
+}
+
+fn crashes_after(events: u64, home: &Home, expected: &[&str]) -> bool {
+    let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
+    let mut sidecar =
+        Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
+    let mut host = StandIn::new(THREAD);
+    host.user_turn_with_boundaries();
+    let mut crashes = 0;
+    if !host.open(home, &mut sidecar) {
+        crashes += 1;
+        restart(home, &mut sidecar, &mut host);
+    }
+    while !host.run(&mut sidecar) {
+        crashes += 1;
+        restart(home, &mut sidecar, &mut host);
+    }
+    let died = format!("killed after event {events}");
+    assert_eq!(host.performed, expected, "{died}\n{}", home.lines(THREAD).join("\n"));
+    assert_at_rest(&mut sidecar, &died);
+
+    host.user_turn();
+    assert!(host.run(&mut sidecar) || crashes == 0, "{died}: it died again");
+    if !host.run(&mut sidecar) {
+        crashes += 1;
+        restart(home, &mut sidecar, &mut host);
+        assert!(host.run(&mut sidecar));
+    }
+    assert_eq!(host.performed, expected, "{died}: the same pressure started something");
+    let last = host.verdicts.last().unwrap_or_else(|| panic!("{died}: no verdict"));
+    assert_eq!(last["outcome"], "nothing", "{died}: {last}");
+    assert_at_rest(&mut sidecar, &died);
+    // An observer reads the same from the disk.
+    let mut observer = Sidecar::start(home);
+    let seen = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
+    assert_eq!((seen.phase, seen.pending_actions), (Phase::Idle, Vec::new()), "{died}");
+    observer.take_notes();
+    sidecar.take_notes();
+    crashes > 0
+}
+
+fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn) {
+    sidecar.wait();
+    sidecar.take_notes();
+    *sidecar = Sidecar::start(home);
+    assert!(host.open(home, sidecar), "it died without being killed\n{}", sidecar.told());
+}
+
+fn assert_at_rest(sidecar: &mut Sidecar, died: &str) {
+    let thread = sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
+    assert_eq!(thread.thread.phase, Phase::Idle, "{died}");
+    assert_eq!(thread.pending_actions, Vec::new(), "{died}");
+    assert!(thread.last_compaction.is_some_and(|last| last.sequence_id.is_some()), "{died}");
+}
