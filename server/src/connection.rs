@@ -73,8 +73,18 @@ pub struct Connection<C> {
     table: HashMap<RequestId, AbortHandle>,
     in_flight: InFlight,
     tickets: Ticket,
-    /// Answers that wait for the commit.
-    answers: Vec<(Ticket, RequestId, MethodResponse)>,
+    /// What waits for the commit, in the order in which it was answered.
+    answers: Vec<Answer>,
+}
+
+enum Answer {
+    /// Becomes an error if its request's records cannot be stored.
+    IfStored(Ticket, RequestId, MethodResponse),
+    Anyway(Box<[u8]>),
+}
+
+fn bytes(response: MethodResponse) -> Box<[u8]> {
+    String::from(Box::<str>::from(response.into_json())).into_bytes().into()
 }
 
 async fn wait(due: Option<Duration>) {
@@ -161,7 +171,7 @@ impl<C: Backing> Connection<C> {
         }
     }
 
-    fn unreadable(&self, problem: &FramingError) -> Closed {
+    fn unreadable(&mut self, problem: &FramingError) -> Closed {
         tracing::error!(error = %problem, "the input cannot be read on");
         let hint = "every message begins with `Content-Length: N` and an empty line";
         self.send(error(Id::Null, ErrorCode::ParseError, problem.to_string(), hint));
@@ -185,7 +195,7 @@ impl<C: Backing> Connection<C> {
             // We ask the client nothing, so nothing waits for this.
             Ok(Envelope::Response) => None,
             Err(Malformed { id, code, message, hint }) => {
-                self.outbox.send(envelope::error(&id, code, &message, hint));
+                self.answers.push(Answer::Anyway(envelope::error(&id, code, &message, hint)));
                 None
             }
         }
@@ -221,7 +231,7 @@ impl<C: Backing> Connection<C> {
                     "shutdown" => self.stage = Stage::ShutDown,
                     _ => {}
                 }
-                self.answers.push((self.tickets, id, response));
+                self.answers.push(Answer::IfStored(self.tickets, id, response));
             }
             Dispatched::Working(work) => {
                 let (handle, registration) = AbortHandle::new_pair();
@@ -262,12 +272,16 @@ impl<C: Backing> Connection<C> {
     /// Nothing is answered before it lasts.
     fn commit(&mut self) {
         let failed = self.backing.commit();
-        for (ticket, id, response) in std::mem::take(&mut self.answers) {
-            let failure =
-                failed.iter().find(|(of, _)| *of == ticket).filter(|_| response.is_success());
-            self.send(match failure {
-                Some((_, error)) => MethodResponse::error(id.into(), error.clone()),
-                None => response,
+        for answer in std::mem::take(&mut self.answers) {
+            self.outbox.send(match answer {
+                Answer::Anyway(message) => message,
+                Answer::IfStored(ticket, id, response) => {
+                    let failure = failed.iter().find(|(of, _)| *of == ticket);
+                    match failure.filter(|_| response.is_success()) {
+                        Some((_, error)) => bytes(MethodResponse::error(id.into(), error.clone())),
+                        None => bytes(response),
+                    }
+                }
             });
         }
     }
@@ -280,8 +294,8 @@ impl<C: Backing> Connection<C> {
         }
     }
 
-    fn send(&self, response: MethodResponse) {
-        self.outbox.send(String::from(Box::<str>::from(response.into_json())).into_bytes().into());
+    fn send(&mut self, response: MethodResponse) {
+        self.answers.push(Answer::Anyway(bytes(response)));
     }
 
     /// Moves messages into the buffer that is being written. The rest waits where its length is watched.
@@ -315,3 +329,6 @@ impl<C: Backing> Connection<C> {
         let _ = timeout(FLUSH_LIMIT, writer.flush()).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Who may use whom. ARCHITECTURE.md draws the arrows; this holds them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir()
+            && !["target", "node_modules"].contains(&name.as_str())
+            && !name.starts_with('.')
+        {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    rust_files(&root().join(folder), &mut files);
+    assert!(!files.is_empty(), "{folder} is gone");
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    files.into_iter().map(named).collect()
+}
+
+/// Every crate that `package` is built with, itself left out.
+fn dependencies(package: &str) -> BTreeSet<String> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args([
+            "tree",
+            "--package",
+            package,
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{lib}",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+#[test]
+fn the_core_depends_on_nothing_but_serde_and_data_crates() {
+    const DATA: [&str; 10] = [
+        "rawr_core",
+        "serde",
+        "serde_core",
+        "serde_derive",
+        "serde_json",
+        "shlex",
+        "itoa",
+        "memchr",
+        "zmij",
+        "ryu",
+    ];
+    // What a derive is compiled with does not end up in the core.
+    const AT_COMPILE_TIME: [&str; 4] = ["proc_macro2", "quote", "syn", "unicode_ident"];
+    let others: Vec<_> = dependencies("rawr-core")
+        .into_iter()
+        .filter(|name| !DATA.contains(&name.as_str()) && !AT_COMPILE_TIME.contains(&name.as_str()))
+        .collect();
+    assert!(others.is_empty(), "rawr-core must not depend on {others:?}");
+}
+
+#[test]
+fn the_core_reads_no_clock_no_file_and_writes_no_log() {
+    const FORBIDDEN: [&str; 9] = [
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::process",
+        "SystemTime",
+        "Instant::",
+        "tokio",
+        "tracing",
+        "println!",
+    ];
+    for (file, text) in shipped("server/core/src") {
+        for word in FORBIDDEN {
+            assert!(!text.contains(word), "{file} names {word}");
+        }
+    }
+}
+
+/// A module's own tests may reach further than the module.
+fn shipped(folder: &str) -> Vec<(String, String)> {
+    let tests = |file: &str| file.contains("/tests/") || file.ends_with("/tests.rs");
+    sources(folder).into_iter().filter(|(file, _)| !tests(file)).collect()
+}
+
+/// A room of the server, and the rooms that it must not name.
+const CLOSED_DOORS: [(&str, &[&str]); 10] = [
+    ("desk", &["connection", "router", "methods", "outbox", "publish", "wire", "stdio"]),
+    (
+        "store",
+        &[
+            "desk",
+            "connection",
+            "router",
+            "methods",
+            "outbox",
+            "publish",
+            "wire",
+            "stdio",
+            "prompts",
+            "config",
+        ],
+    ),
+    (
+        "config",
+        &["desk", "connection", "router", "methods", "outbox", "publish", "wire", "stdio", "store"],
+    ),
+    (
+        "prompts",
+        &[
+            "desk",
+            "connection",
+            "router",
+            "methods",
+            "outbox",
+            "publish",
+            "wire",
+            "stdio",
+            "store",
+            "config",
+        ],
+    ),
+    (
+        "problem",
+        &[
+            "desk",
+            "connection",
+            "router",
+            "methods",
+            "outbox",
+            "publish",
+            "wire",
+            "store",
+            "config",
+            "prompts",
+        ],
+    ),
+    (
+        "redact",
+        &[
+            "desk",
+            "connection",
+            "router",
+            "methods",
+            "outbox",
+            "publish",
+            "wire",
+            "store",
+            "config",
+            "prompts",
+        ],
+    ),
+    ("wire", &["connection", "router", "methods", "outbox", "publish", "stdio"]),
+    ("publish", &["connection", "router", "methods", "stdio"]),
+    ("outbox", &["desk", "connection", "router", "methods", "publish", "wire", "store"]),
+    ("router", &["desk", "connection", "methods", "publish", "wire", "store"]),
+];
+
+#[test]
+fn the_rooms_of_the_server_use_only_what_the_drawing_allows() {
+    let files = shipped("server/src");
+    for (room, closed) in CLOSED_DOORS {
+        let inside = |file: &&(String, String)| {
+            file.0 == format!("server/src/{room}.rs")
+                || file.0.starts_with(&format!("server/src/{room}/"))
+        };
+        let mut seen = 0;
+        for (file, text) in files.iter().filter(inside) {
+            seen += 1;
+            for other in closed {
+                assert!(
+                    !text.contains(&format!("crate::{other}")),
+                    "{file} must not use crate::{other}"
+                );
+            }
+        }
+        assert!(seen > 0, "there is no room {room}");
+    }
+    for (file, text) in &files {
+        let speaks = ["wire", "methods", "connection", "publish", "outbox", "router", "lib"];
+        let may = speaks.iter().any(|room| file.starts_with(&format!("server/src/{room}")));
+        assert!(may || !text.contains("rawr_protocol"), "{file} must not know the protocol");
+    }
+}
+
+#[test]
+fn the_cli_reaches_the_core_over_the_protocol_only() {
+    for (file, text) in shipped("editor-clients/cli/src") {
+        assert!(!text.contains("rawr_core"), "{file} must not use the core");
+        let command = ["init", "doctor", "serve"]
+            .iter()
+            .any(|name| file.contains(&format!("commands/{name}")));
+        let may = command || file.ends_with("commands.rs");
+        assert!(may || !text.contains("rawr_server"), "{file} must not use the server");
+    }
+}
+
+#[test]
+fn every_file_begins_by_saying_what_it_is_for() {
+    for folder in ["protocol-schema", "server", "editor-clients", "tests"] {
+        for (file, text) in sources(folder) {
+            let first = text.lines().next().unwrap_or_default();
+            assert!(first.starts_with("//! "), "{file} begins with {first:?}");
+        }
+    }
+}
