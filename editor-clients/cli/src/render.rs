@@ -128,6 +128,13 @@ impl Renderer {
         })
     }
 
+    /// Nothing moves from here on: a person types on the same lines.
+    pub fn keep_still(&mut self) {
+        if let To::Person(human) = &mut self.to {
+            human.keep_still();
+        }
+    }
+
     /// Whether [`tick`](Self::tick) is of use.
     pub fn is_live(&self) -> bool {
         !self.is_gone && matches!(&self.to, To::Person(human) if human.is_live())

@@ -91,6 +91,7 @@ impl Session {
         let thread_id = host.thread().thread_id.clone();
         if self.prompts.is_live() {
             let message = "type a message and press Enter; Ctrl-D ends";
+            self.renderer.keep_still();
             self.renderer.show(&Shown::Notice { level: Level::Info, message })?;
         }
         let (settings, renderer, prompts) = (self.settings, &mut self.renderer, &mut self.prompts);

@@ -51,6 +51,10 @@ impl Human {
         Self { is_live, ..Self::default() }
     }
 
+    pub(super) fn keep_still(&mut self) {
+        self.is_live = false;
+    }
+
     pub(super) fn is_live(&self) -> bool {
         self.is_live && self.status.is_some()
     }
@@ -73,7 +77,9 @@ impl Human {
     }
 
     fn draw(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(status) = self.status.filter(|_| self.is_live) else { return Ok(()) };
+        // Where an answer is typed, nothing is drawn over it.
+        let is_moving = self.is_live && self.phase != Some(Phase::AwaitingApproval);
+        let Some(status) = self.status.filter(|_| is_moving) else { return Ok(()) };
         self.is_drawn = true;
         let frame = paint(OURS, FRAMES[self.frame]);
         write!(out, "{CLEAR_LINE}{frame} {}", paint(DIM, status))
