@@ -29,7 +29,12 @@ pub fn tokens(items: &[Item]) -> u64 {
 
 /// System items stay. User messages stay as far as the budget reaches, the newest first; the one that crosses it is
 /// cut in its middle. Everything else gives way to the summary, which comes last.
-pub fn rewrite(items: Vec<Item>, prefix: &str, summary: &str, recent_user_tokens: Option<u64>) -> Vec<Item> {
+pub fn rewrite(
+    items: Vec<Item>,
+    prefix: &str,
+    summary: &str,
+    recent_user_tokens: Option<u64>,
+) -> Vec<Item> {
     let mut budget = recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
     let mut kept: Vec<Item> = Vec::new();
     for mut item in items.into_iter().rev() {
@@ -38,7 +43,8 @@ pub fn rewrite(items: Vec<Item>, prefix: &str, summary: &str, recent_user_tokens
             Role::User if budget > 0 && !item.text.starts_with(prefix.trim_end()) => {
                 let size = estimate(&item.text);
                 if size > budget {
-                    item.text = cut_middle(&item.text, usize::try_from(budget * 4).unwrap_or(usize::MAX));
+                    item.text =
+                        cut_middle(&item.text, usize::try_from(budget * 4).unwrap_or(usize::MAX));
                 }
                 budget = budget.saturating_sub(size);
                 kept.push(item);
@@ -79,9 +85,14 @@ mod tests {
             item(Role::Tool, "output"),
             item(Role::User, "newest"),
         ];
-        let texts: Vec<_> =
-            rewrite(history, "SUMMARY:\n", " all of it ", Some(12)).into_iter().map(|item| item.text).collect();
-        assert_eq!(texts, ["be brief", "old old \n[… cut …]\nold old ", "newest", "SUMMARY:\nall of it"]);
+        let texts: Vec<_> = rewrite(history, "SUMMARY:\n", " all of it ", Some(12))
+            .into_iter()
+            .map(|item| item.text)
+            .collect();
+        assert_eq!(
+            texts,
+            ["be brief", "old old \n[… cut …]\nold old ", "newest", "SUMMARY:\nall of it"]
+        );
     }
 
     #[test]
