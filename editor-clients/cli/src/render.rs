@@ -160,3 +160,6 @@ impl Renderer {
         written
     }
 }
+
+#[cfg(test)]
+mod tests;

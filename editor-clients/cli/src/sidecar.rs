@@ -24,6 +24,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use crate::private::make_folder;
 use crate::transport::{Arrival, connect};
 
 /// How a sidecar comes to be, also for a second time.
@@ -116,7 +117,7 @@ const LOG_BYTES: u64 = 1024 * 1024;
 
 fn open_log(path: &PathBuf) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        make_folder(folder)?;
     }
     if path.metadata().is_ok_and(|about| about.len() > LOG_BYTES) {
         std::fs::rename(path, path.with_extension("log.old"))?;
@@ -359,3 +360,6 @@ impl SidecarError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

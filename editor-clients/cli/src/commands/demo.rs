@@ -18,13 +18,14 @@ use crate::args::DemoArgs;
 use crate::drive::{Ended, Prompts};
 use crate::host::Host;
 use crate::host::embedded::{Embedded, EmbeddedSettings};
+use crate::private::make_folder;
 use crate::render::{Level, Reader, Renderer, Shown};
 use crate::saved::Saved;
 use crate::sidecar::Launch;
 use crate::stop::Stop;
 
 /// What a reader needs to follow.
-const PACE: Duration = Duration::from_millis(600);
+const PACE: Duration = Duration::from_millis(450);
 
 pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitCode> {
     if common.home.is_some() {
@@ -96,7 +97,7 @@ impl Place {
                 })?,
             ),
         };
-        std::fs::create_dir(place.home())?;
+        make_folder(&place.home())?;
         std::fs::create_dir(place.repository())?;
         Ok(place)
     }

@@ -11,10 +11,13 @@ use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
 use super::Common;
 use crate::args::InitArgs;
+use crate::private::make_folder;
 
 pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
-    make_folder(&home.dir)?;
+    make_folder(&home.dir).with_context(|| {
+        format!("{} cannot be made: name another folder with --home DIR", home.dir.display())
+    })?;
     let mut out = anstream::stdout().lock();
 
     let config = home.rawr_toml();
@@ -122,15 +125,4 @@ fn remove(file: &Path) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Its owner's alone: what is kept there quotes conversations.
-fn make_folder(folder: &Path) -> anyhow::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).with_context(|| {
-        format!("{} cannot be made: name another folder with --home DIR", folder.display())
-    })
 }

@@ -1,0 +1,229 @@
+//! What a person sees, line by line, and what moves.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use rawr_protocol::{PlanStep, StepStatus, TurnStatus};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::host::TurnKind;
+
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Shows to a person; colours are taken out.
+fn check(is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
+    let page = Page::default();
+    let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live);
+    show(&mut renderer);
+    let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let text = text.replace("\r\u{1b}[2K", "<clear>");
+    expected.assert_eq(&anstream::adapter::strip_str(&text).to_string());
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap()
+}
+
+fn changed(phase: &str, percent: u8, tier: Option<&str>) -> ThreadChangedNotification {
+    let mut changed = json!({
+        "threadId": "t",
+        "phase": phase,
+        "percentRemaining": percent,
+        "guards": [],
+    });
+    if let Some(tier) = tier {
+        changed["tier"] = tier.into();
+    }
+    read(changed)
+}
+
+#[test]
+fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
+    check(
+        false,
+        |renderer| {
+            for (phase, percent, tier) in [
+                ("idle", 90, None),
+                ("idle", 90, None),
+                ("idle", 62, Some("asap")),
+                ("awaiting_packet", 62, Some("asap")),
+                ("compacting", 62, Some("asap")),
+                ("idle", 95, None),
+            ] {
+                let changed = changed(phase, percent, tier);
+                renderer.show(&Shown::ThreadChanged(&changed)).unwrap();
+            }
+        },
+        expect![[r#"
+              context 90 % left · calm
+              context 62 % left · asap
+              writing packet…
+              compacting…
+              context 95 % left · calm
+        "#]],
+    );
+}
+
+#[test]
+fn what_moves_is_cleared_before_anything_is_written() {
+    check(
+        true,
+        |renderer| {
+            let turn_id = "t1".to_owned();
+            let started =
+                HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Asked };
+            renderer.show(&Shown::Host(&started)).unwrap();
+            renderer.tick().unwrap();
+            let text = "hello\nthere".to_owned();
+            let says = HostEvent::AgentMessage { turn_id: turn_id.clone(), text };
+            renderer.show(&Shown::Host(&says)).unwrap();
+            let completed = HostEvent::TurnCompleted {
+                turn_id,
+                status: TurnStatus::Completed,
+                last_agent_message: None,
+                error: None,
+            };
+            renderer.show(&Shown::Host(&completed)).unwrap();
+            assert!(!renderer.is_live());
+        },
+        expect![[r#"
+            <clear>⠋ working…<clear>⠙ working…<clear>
+            • hello
+              there
+            <clear>⠙ working…<clear>"#]],
+    );
+}
+
+#[test]
+fn of_a_plan_only_what_changed_is_shown_again() {
+    let step = |step: &str, status| PlanStep { step: step.to_owned(), status };
+    let plan = |first, second| HostEvent::PlanUpdated {
+        turn_id: "t1".to_owned(),
+        steps: vec![step("one", first), step("two", second)],
+        explanation: None,
+    };
+    check(
+        false,
+        |renderer| {
+            use StepStatus::{Completed, InProgress, Pending};
+            for (first, second) in [(InProgress, Pending), (Completed, Pending)] {
+                renderer.show(&Shown::Host(&plan(first, second))).unwrap();
+            }
+        },
+        expect![[r#"
+
+            • Plan
+              ▸ one
+              · two
+
+            • Plan
+              ✔ one
+        "#]],
+    );
+}
+
+#[test]
+fn a_banner_asks_with_its_choices() {
+    let heads_up = read(json!({
+        "threadId": "t",
+        "sequenceId": "s1",
+        "stage": "awaiting_approval",
+        "tier": "ready",
+        "percentRemaining": 62,
+        "reason": "a phase ended here (commit)",
+        "boundaries": ["commit"],
+        "packetAuthor": "agent",
+        "choices": ["approve", "snooze", "cancel"],
+    }));
+    check(
+        false,
+        |renderer| renderer.show(&Shown::HeadsUp(&heads_up)).unwrap(),
+        expect![[r#"
+            ╭─ compact now? ─────────────────────────────────────────────────────────────╮
+            │ a phase ended here (commit)                                                │
+            │ 62 % left · tier ready · commit                                            │
+            │                                                                            │
+            │ Nothing happens until somebody agrees.                                     │
+            │ Your choices: go on, not now, not this time.                               │
+            ╰────────────────────────────────────────────────────────────────────────────╯
+        "#]],
+    );
+}
+
+#[test]
+fn a_verdict_that_starts_nothing_shows_what_stopped_it() {
+    let decided = read(json!({
+        "threadId": "t",
+        "decision": {
+            "decisionId": "d1",
+            "outcome": "nothing",
+            "reason": "no boundary in this turn",
+            "atMs": 0,
+            "entrance": "turn_complete",
+            "gates": [
+                {"gate": "feature", "outcome": "pass", "evidence": "on"},
+                {"gate": "guard", "outcome": "bypassed", "evidence": "guard g1"},
+                {"gate": "boundary", "outcome": "fail", "evidence": "no boundary in this turn"},
+                {"gate": "mode", "outcome": "not_reached", "evidence": ""},
+            ],
+        },
+    }));
+    check(
+        false,
+        |renderer| renderer.show(&Shown::Verdict(&decided)).unwrap(),
+        expect![[r#"
+              no compaction: no boundary in this turn
+                ⤳ guard           guard g1
+                ✗ boundary        no boundary in this turn
+        "#]],
+    );
+}
+
+#[test]
+fn a_models_words_do_not_steer_the_terminal() {
+    check(
+        false,
+        |renderer| {
+            let text = "\u{1b}[2J\u{1b}]0;title\u{7}plain".to_owned();
+            let says = HostEvent::AgentMessage { turn_id: "t1".to_owned(), text };
+            renderer.show(&Shown::Host(&says)).unwrap();
+            renderer.show(&Shown::UserMessage { turn_id: "t1", text: "\u{9b}31mred" }).unwrap();
+        },
+        expect![[r#"
+
+            • �[2J�]0;title�plain
+
+            › �31mred
+        "#]],
+    );
+}
+
+#[test]
+fn after_its_reader_is_gone_it_is_silent() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut renderer = Renderer::to_program(Box::new(Gone));
+    let notice = Shown::Notice { level: Level::Info, message: "x" };
+    assert!(renderer.show(&notice).is_err());
+    assert!(renderer.show(&notice).is_ok());
+}
