@@ -29,7 +29,10 @@ fn check(is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
     show(&mut renderer);
     let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let text = text.replace("\r\u{1b}[2K", "<clear>");
-    expected.assert_eq(&anstream::adapter::strip_str(&text).to_string());
+    let text = anstream::adapter::strip_str(&text).to_string();
+    // A margin, since what is expected may begin with blanks.
+    let lines = text.lines().map(|line| format!("|{line}\n"));
+    expected.assert_eq(&lines.collect::<String>());
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
@@ -67,11 +70,11 @@ fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
             }
         },
         expect![[r#"
-              context 90 % left · calm
-              context 62 % left · asap
-              writing packet…
-              compacting…
-              context 95 % left · calm
+            |  context 90 % left · calm
+            |  context 62 % left · asap
+            |  writing packet…
+            |  compacting…
+            |  context 95 % left · calm
         "#]],
     );
 }
@@ -99,10 +102,11 @@ fn what_moves_is_cleared_before_anything_is_written() {
             assert!(!renderer.is_live());
         },
         expect![[r#"
-            <clear>⠋ working…<clear>⠙ working…<clear>
-            • hello
-              there
-            <clear>⠙ working…<clear>"#]],
+            |<clear>⠋ working…<clear>⠙ working…<clear>
+            |• hello
+            |  there
+            |<clear>⠙ working…<clear>
+        "#]],
     );
 }
 
@@ -123,13 +127,13 @@ fn of_a_plan_only_what_changed_is_shown_again() {
             }
         },
         expect![[r#"
-
-            • Plan
-              ▸ one
-              · two
-
-            • Plan
-              ✔ one
+            |
+            |• Plan
+            |  ▸ one
+            |  · two
+            |
+            |• Plan
+            |  ✔ one
         "#]],
     );
 }
@@ -151,13 +155,13 @@ fn a_banner_asks_with_its_choices() {
         false,
         |renderer| renderer.show(&Shown::HeadsUp(&heads_up)).unwrap(),
         expect![[r#"
-            ╭─ compact now? ─────────────────────────────────────────────────────────────╮
-            │ a phase ended here (commit)                                                │
-            │ 62 % left · tier ready · commit                                            │
-            │                                                                            │
-            │ Nothing happens until somebody agrees.                                     │
-            │ Your choices: go on, not now, not this time.                               │
-            ╰────────────────────────────────────────────────────────────────────────────╯
+            |╭─ compact now? ─────────────────────────────────────────────────────────────╮
+            |│ a phase ended here (commit)                                                │
+            |│ 62 % left · tier ready · commit                                            │
+            |│                                                                            │
+            |│ Nothing happens until somebody agrees.                                     │
+            |│ Your choices: go on, not now, not this time.                               │
+            |╰────────────────────────────────────────────────────────────────────────────╯
         "#]],
     );
 }
@@ -184,9 +188,9 @@ fn a_verdict_that_starts_nothing_shows_what_stopped_it() {
         false,
         |renderer| renderer.show(&Shown::Verdict(&decided)).unwrap(),
         expect![[r#"
-              no compaction: no boundary in this turn
-                ⤳ guard           guard g1
-                ✗ boundary        no boundary in this turn
+            |  no compaction: no boundary in this turn
+            |    ⤳ guard           guard g1
+            |    ✗ boundary        no boundary in this turn
         "#]],
     );
 }
@@ -202,10 +206,10 @@ fn a_models_words_do_not_steer_the_terminal() {
             renderer.show(&Shown::UserMessage { turn_id: "t1", text: "\u{9b}31mred" }).unwrap();
         },
         expect![[r#"
-
-            • �[2J�]0;title�plain
-
-            › �31mred
+            |
+            |• �[2J�]0;title�plain
+            |
+            |› �31mred
         "#]],
     );
 }
