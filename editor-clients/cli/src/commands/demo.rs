@@ -36,7 +36,10 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     let reader = if args.json { Reader::Program } else { Reader::Person };
     let mut renderer = Renderer::stdout(reader);
     let common = Common { home: Some(place.home()), is_verbose: common.is_verbose };
-    let has_git = has_git().await;
+    if !runs("sh", &["-c", ":"]).await {
+        bail!("the demo runs its commands in a shell, and there is no `sh` in the PATH");
+    }
+    let has_git = runs("git", &["--version"]).await;
     if !has_git {
         let message = "git is not installed: the commits of this demo are pretended";
         renderer.show(&Shown::Notice { level: Level::Warning, message })?;
@@ -129,9 +132,9 @@ impl Place {
     }
 }
 
-async fn has_git() -> bool {
-    let version = Command::new("git").arg("--version").output().await;
-    version.is_ok_and(|version| version.status.success())
+async fn runs(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output().await;
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// A repository with the samples that the session is about.
