@@ -115,7 +115,11 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
 
 /// Reads once more, slowly, to be able to name the field.
 fn bad_params<M: Request>(params: Option<&str>) -> Fault {
-    let mut json = serde_json::Deserializer::from_str(params.unwrap_or("{}"));
+    let nothing = |text: &&str| {
+        matches!(text.split_whitespace().collect::<String>().as_str(), "" | "null" | "[]")
+    };
+    let text = params.filter(|text| !nothing(text)).unwrap_or("{}");
+    let mut json = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, M::Params>(&mut json) {
         Ok(_) => Fault::new(
             ErrorCode::InvalidParams,

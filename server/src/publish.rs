@@ -9,7 +9,7 @@ use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, LogMessage, SequenceHeadsUp, ThreadChanged,
 };
 use rawr_protocol::{
-    ActionPerformNotification, DecisionRecordedNotification, LogMessageParams, MessageType,
+    ActionPerformNotification, DecisionRecordedNotification, LogMessageParams, MessageType, Problem,
 };
 
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
@@ -62,15 +62,22 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         }
         Notice::Problems { problems } => {
             for problem in *problems {
-                let place = problem
-                    .file
-                    .as_ref()
-                    .map(|file| format!("{}: ", file.display()))
-                    .unwrap_or_default();
-                log(outbox, MessageType::Warning, format!("{place}{}", problem.message));
+                log(outbox, MessageType::Warning, problem_line(&wire::problem(problem)));
             }
         }
     }
+}
+
+/// As compilers write it, so that a log viewer finds the place.
+fn problem_line(problem: &Problem) -> String {
+    let at = problem
+        .range
+        .as_ref()
+        .map(|range| format!(":{}:{}", range.start.line + 1, range.start.character + 1));
+    let file = problem.file.as_ref();
+    let place = file.map(|file| format!("{file}{}: ", at.unwrap_or_default())).unwrap_or_default();
+    let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+    format!("{place}{}{help}", problem.message)
 }
 
 fn damaged(thread: &str, damage: &Damage) -> String {

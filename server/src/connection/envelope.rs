@@ -2,7 +2,7 @@
 
 use jsonrpsee::types::Id;
 use rawr_protocol::{ErrorCode, ErrorData};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -51,10 +51,12 @@ pub struct Malformed {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON-RPC message, which is an object")]
 struct Raw<'b> {
     #[serde(borrow)]
     jsonrpc: Option<Cow<'b, str>>,
-    #[serde(borrow)]
+    /// `null` is an id that is none, and not the absence of one: its sender waits for an answer.
+    #[serde(borrow, default, deserialize_with = "even_null")]
     id: Option<&'b RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'b, str>>,
@@ -64,6 +66,10 @@ struct Raw<'b> {
     result: Option<&'b RawValue>,
     #[serde(borrow)]
     error: Option<&'b RawValue>,
+}
+
+fn even_null<'de: 'b, 'b, D: Deserializer<'de>>(json: D) -> Result<Option<&'b RawValue>, D::Error> {
+    <&RawValue>::deserialize(json).map(Some)
 }
 
 pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
@@ -91,7 +97,7 @@ pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
         ),
         _ => malformed("null", ErrorCode::ParseError, error.to_string(), "send JSON in UTF-8"),
     })?;
-    let id = raw.id.map_or("null", RawValue::get);
+    let id = raw.id.map(RawValue::get).filter(|id| can_be_repeated(id)).unwrap_or("null");
     if raw.jsonrpc.as_deref() != Some("2.0") {
         let message = "`jsonrpc` is not \"2.0\"".to_owned();
         return Err(malformed(
@@ -112,11 +118,16 @@ pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
         (Some(raw_id), Some(method)) => match request_id(raw_id) {
             Some(id) => Ok(Envelope::Request { id, method, params }),
             None => {
-                let message = format!("`id` {id} is neither a whole number from 0 on nor a string");
+                let message = "`id` is neither a whole number from 0 on nor a string".to_owned();
                 Err(malformed(id, ErrorCode::InvalidRequest, message, "count ids up from 0 or 1"))
             }
         },
     }
+}
+
+/// What is no number and no string would make our answer as malformed as its request.
+fn can_be_repeated(id: &str) -> bool {
+    id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
 fn request_id(raw: &RawValue) -> Option<RequestId> {
