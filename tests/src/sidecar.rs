@@ -41,6 +41,8 @@ pub enum Streams {
     Socket,
     /// Input from a file, output to a pipe.
     InputFile(PathBuf),
+    /// Pipes, and nobody ever reads the output.
+    Unread,
 }
 
 /// How a sidecar is started.
@@ -129,11 +131,14 @@ impl Sidecar {
                     Streams::InputFile(path) => {
                         Stdio::from(must(File::open(path), "open the input"))
                     }
-                    Streams::Pipes | Streams::Socket => Stdio::piped(),
+                    Streams::Pipes | Streams::Socket | Streams::Unread => Stdio::piped(),
                 };
                 let mut child = start(command.stdin(stdin).stdout(Stdio::piped()));
-                let stdout = child.stdout.take().unwrap_or_else(|| panic!("no standard output"));
-                thread::spawn(move || frames::read_all(stdout, &sender));
+                if !matches!(streams, Streams::Unread)
+                    && let Some(stdout) = child.stdout.take()
+                {
+                    thread::spawn(move || frames::read_all(stdout, &sender));
+                }
                 let writer = child.stdin.take().map(Writer::Pipe);
                 (child, writer)
             }
@@ -164,23 +169,23 @@ impl Sidecar {
     pub fn failure<R: Request>(&mut self, params: &R::Params) -> Failure {
         match self.try_call::<R>(params) {
             Ok(_) => panic!("{} succeeded\n{}", R::METHOD, self.told()),
-            Err(failure) => failure,
+            Err(failure) => *failure,
         }
     }
 
-    pub fn try_call<R: Request>(&mut self, params: &R::Params) -> Result<R::Result, Failure> {
+    pub fn try_call<R: Request>(&mut self, params: &R::Params) -> Result<R::Result, Box<Failure>> {
         let id = self.ask::<R>(params);
         self.answer::<R>(id)
     }
 
     /// A request to a sidecar that may die over it: then there is no answer.
-    pub fn say(&mut self, method: &str, params: &Value) -> Option<Result<Value, Failure>> {
+    pub fn say(&mut self, method: &str, params: &Value) -> Option<Result<Value, Box<Failure>>> {
         self.last_id += 1;
         let id = json!(self.last_id);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         let answer = self.find_answer(&id)?;
         Some(match answer.get("error") {
-            Some(error) => Err(failure(error)),
+            Some(error) => Err(Box::new(failure(error))),
             None => Ok(answer.get("result").cloned().unwrap_or_default()),
         })
     }
@@ -193,10 +198,10 @@ impl Sidecar {
         id
     }
 
-    pub fn answer<R: Request>(&mut self, id: u64) -> Result<R::Result, Failure> {
+    pub fn answer<R: Request>(&mut self, id: u64) -> Result<R::Result, Box<Failure>> {
         let answer = self.answer_to(&json!(id));
         if let Some(error) = answer.get("error") {
-            return Err(failure(error));
+            return Err(Box::new(failure(error)));
         }
         let result = answer.get("result").cloned().unwrap_or_default();
         Ok(must(serde_json::from_value(result), R::METHOD))
@@ -311,8 +316,7 @@ impl Sidecar {
             Err(RecvTimeoutError::Disconnected) => return false,
             Err(RecvTimeoutError::Timeout) => panic!("nothing came for {LIMIT:?}\n{}", self.told()),
         };
-        let mut text = message.to_string();
-        text.truncate(text.floor_char_boundary(2000));
+        let text: String = message.to_string().chars().take(2000).collect();
         self.note_down("←", &text);
         match (message.get("id"), message.get("method").and_then(Value::as_str)) {
             (None, Some(method)) => {

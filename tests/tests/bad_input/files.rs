@@ -1,0 +1,107 @@
+//! Files that a person broke: configuration, front matter, folders.
+
+use expect_test::{Expect, expect};
+use rawr_protocol::ThreadListParams;
+use rawr_protocol::methods::{LogMessage, ThreadList};
+use rawr_tests::{Home, Launch, Sidecar};
+use std::os::unix::fs::PermissionsExt;
+
+/// The service goes on with what it had, and says what is wrong.
+fn check_broken_file(launch: &Launch, break_it: impl Fn(&Home), told: &Expect) {
+    let home = Home::new();
+    break_it(&home);
+    let mut sidecar = Sidecar::launch(&home, launch);
+    sidecar.call::<ThreadList>(&ThreadListParams {});
+    let lines: Vec<_> = sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
+    let folder = home.path().display().to_string();
+    told.assert_eq(&lines.join("\n").replace(&folder, "HOME"));
+    sidecar.leave();
+}
+
+fn file(name: &'static str, text: &'static str) -> impl Fn(&Home) {
+    move |home: &Home| {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn a_broken_configuration_is_told_and_the_service_goes_on() {
+    let check = |text, told| check_broken_file(&Launch::default(), file("rawr.toml", text), told);
+    check(
+        "[rawr_auto_compaction\nmode = 5",
+        &expect!["HOME/rawr.toml:1:22: unclosed table, expected `]`"],
+    );
+    check(
+        "[rawr_auto_compaction]\nmoed = \"ask\"\nmode = \"sometimes\"\n[unheard_of]\n",
+        &expect![[r#"
+            HOME/rawr.toml:2:1: no key `moed` in `[rawr_auto_compaction]`; did you mean `mode`?
+            HOME/rawr.toml:3:8: `rawr_auto_compaction.mode` cannot be `sometimes`; it may be one of `tag`, `suggest`, `ask`, `auto`
+            HOME/rawr.toml:4:2: no key `unheard_of` in the file"#]],
+    );
+    check("\u{0}", &expect!["HOME/rawr.toml:1:2: key with no value, expected `=`"]);
+}
+
+#[test]
+fn broken_front_matter_is_told_and_the_service_goes_on() {
+    let check = |text, told| {
+        let file = file("auto-compact/auto-compact.md", text);
+        check_broken_file(&Launch::default(), file, told);
+    };
+    check(
+        "---\nmode: [\n---\nWrite the packet.",
+        &expect!["HOME/auto-compact/auto-compact.md:2:7: unclosed bracket '['"],
+    );
+    check(
+        "---\nmode: auto\nWrite the packet.",
+        &expect![
+            "HOME/auto-compact/auto-compact.md:1:1: the front matter is not closed; end it with a line `---`"
+        ],
+    );
+    check(
+        "",
+        &expect![
+            "HOME/auto-compact/auto-compact.md: there is no text; delete the file to use the shipped text"
+        ],
+    );
+    check(
+        "Write {nonsense}.",
+        &expect![
+            "HOME/auto-compact/auto-compact.md:1:7: no placeholder `{nonsense}` in auto-compact; it may hold `{scratchFile}`, `{threadId}`"
+        ],
+    );
+}
+
+#[test]
+fn an_unreadable_prompt_folder_is_told_and_the_service_goes_on() {
+    let launch = Launch { unprivileged: true, ..Launch::default() };
+    let locked = |home: &Home| {
+        let folder = home.path().join("auto-compact");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o000)).unwrap();
+    };
+    check_broken_file(
+        &launch,
+        locked,
+        &expect![[r#"
+        HOME/auto-compact: the shipped prompts cannot be put here: Permission denied (os error 13); they are used all the same, and cannot be edited
+        HOME/auto-compact/auto-compact.md: Permission denied (os error 13)
+        HOME/auto-compact/heads-up.md: Permission denied (os error 13)
+        HOME/auto-compact/scratch-write.md: Permission denied (os error 13)
+        HOME/auto-compact/judgment.md: Permission denied (os error 13)
+        HOME/auto-compact/judgment-context.md: Permission denied (os error 13)
+        HOME/auto-compact/watcher-packet.md: Permission denied (os error 13)
+        HOME/auto-compact/handoff.md: Permission denied (os error 13)
+        HOME/auto-compact/compact.md: Permission denied (os error 13)
+        HOME/auto-compact/summary-prefix.md: Permission denied (os error 13)"#]],
+    );
+    let a_file = |home: &Home| std::fs::write(home.path().join("auto-compact"), "").unwrap();
+    check_broken_file(
+        &launch,
+        a_file,
+        &expect![
+            "HOME/auto-compact: the shipped prompts cannot be put here: Not a directory (os error 20); they are used all the same, and cannot be edited"
+        ],
+    );
+}

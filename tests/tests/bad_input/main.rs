@@ -1,0 +1,61 @@
+//! What a sidecar answers to what it should never have been sent: the exact error, and life going on. Every case ends
+//! with a call that works, unless the connection is over by then.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod connection;
+mod files;
+mod messages;
+mod numbers;
+
+use expect_test::Expect;
+use rawr_protocol::ThreadListParams;
+use rawr_protocol::methods::ThreadList;
+use rawr_tests::{Home, Sidecar};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Each body after the greeting, with its answer under it, and a call to see that nothing is broken.
+fn check(bodies: &[&[u8]], answers: &Expect) {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let mut lines = String::new();
+    for body in bodies {
+        sidecar.send_body(body);
+        let _ = writeln!(lines, "{}\n  {}", beginning(body), shown(&sidecar.next_answer()));
+        sidecar.call::<ThreadList>(&ThreadListParams {});
+    }
+    answers.assert_eq(&lines);
+    sidecar.leave();
+}
+
+/// The same with the params of one method.
+fn check_params(method: &str, params: &[&str], answers: &Expect) {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let mut lines = String::new();
+    for params in params {
+        let start = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":"#);
+        sidecar.send_body(format!("{start}{params}}}").as_bytes());
+        let answer = shown(&sidecar.next_answer());
+        let _ = writeln!(lines, "{}\n  {answer}", beginning(params.as_bytes()));
+        sidecar.call::<ThreadList>(&ThreadListParams {});
+    }
+    answers.assert_eq(&lines);
+    sidecar.leave();
+}
+
+fn beginning(bytes: &[u8]) -> String {
+    bytes[..bytes.len().min(90)].escape_ascii().to_string().replace("\\\"", "\"")
+}
+
+fn shown(answer: &Value) -> String {
+    let error = &answer["error"];
+    let (id, code, message, data) =
+        (&answer["id"], &error["code"], &error["message"], &error["data"]);
+    let field = data.get("field").map(|field| format!(" ({field})")).unwrap_or_default();
+    let thread = data.get("threadId").map(|thread| format!(" of {thread}")).unwrap_or_default();
+    let message = message.as_str().unwrap_or("no error");
+    let hint = data["hint"].as_str().map(|hint| format!(" → {hint}")).unwrap_or_default();
+    format!("{id} {code}{field}{thread} {message}{hint}")
+}

@@ -1,0 +1,55 @@
+//! Numbers at the ends of their types.
+
+use rawr_tests::{Home, Sidecar};
+use serde_json::{Value, json};
+
+#[test]
+fn the_largest_numbers_are_taken_as_they_are() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let max = u64::MAX;
+    let mut say = |method: &str, params: Value| {
+        let answer = sidecar.say(method, &params).unwrap();
+        answer.unwrap_or_else(|failure| panic!("{method}: {failure:?}"))
+    };
+    let host = json!({ "name": "h", "capabilities": { "injectTurn": true, "compact": true } });
+    let opening = |window: u64, baseline: u64| {
+        json!({ "threadId": "t", "cwd": "/", "role": "owner", "host": host, "contextWindow": window,
+            "baselineTokens": baseline })
+    };
+    let usage = |tokens: u64| json!({ "contextTokens": tokens, "inputTokens": tokens });
+    let end = |turn: &str, tokens: u64| {
+        json!({ "threadId": "t", "turnId": turn, "status": "completed", "usage": usage(tokens),
+            "queuedInputs": max, "lastAgentMessage": "Everything is done." })
+    };
+    let percent = |verdict: &Value| verdict["verdict"]["percentRemaining"].clone();
+    say("rawr/thread/open", opening(max, max));
+    assert_eq!(percent(&say("rawr/turn/completed", end("t1", max))), Value::Null);
+    say("rawr/thread/open", opening(max, 0));
+    assert_eq!(percent(&say("rawr/turn/completed", end("t2", 0))), json!(100));
+    for until in
+        [json!({ "kind": "minutes", "minutes": max }), json!({ "kind": "turns", "turns": max })]
+    {
+        say("rawr/guard/set", json!({ "threadId": "t", "until": until }));
+    }
+    let command = json!({ "kind": "command_finished", "command": "x", "exitCode": i64::MIN });
+    say("rawr/signal/report", json!({ "threadId": "t", "signal": command }));
+    let ended = say("rawr/turn/completed", end("t3", max));
+    assert_eq!(ended["verdict"]["tier"], "emergency");
+    assert_eq!(percent(&ended), json!(0));
+    say(
+        "rawr/compaction/report",
+        json!({ "threadId": "t", "status": "completed", "origin": "user",
+        "tokensBefore": max, "tokensAfter": max }),
+    );
+    say("rawr/decision/list", json!({ "threadId": "t", "limit": max }));
+    say("rawr/scratch/read", json!({ "threadId": "t", "maxBytes": max }));
+    let items = json!([{ "role": "user", "text": "words" }]);
+    say(
+        "rawr/compaction/rewrite",
+        json!({ "items": items, "summary": "s", "recentUserTokens": max }),
+    );
+    say("rawr/thread/get", json!({ "threadId": "t" }));
+    sidecar.take_notes();
+    sidecar.leave();
+}
