@@ -5,7 +5,8 @@ mod apply;
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
-    Action, Assessed, CompactionOrigin, HostInfo, Origin, Packet, Phase, Trigger, TurnStatus, Until,
+    Action, Assessed, CompactionOrigin, HostInfo, ItemRole, Origin, Packet, Phase, Trigger,
+    TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
 use crate::policy::PacketAuthor;
@@ -95,7 +96,7 @@ pub struct Turn {
 
 impl Turn {
     pub const fn is_synthetic(&self) -> bool {
-        self.action.is_some() || matches!(self.origin, Origin::Synthetic)
+        matches!(self.origin, Origin::Synthetic)
     }
 }
 
@@ -160,6 +161,16 @@ pub struct Issued {
 }
 
 impl Issued {
+    /// A message that waited and goes out alone: its turn is the user's like any other.
+    pub fn delivers_only_input(&self) -> bool {
+        match &self.kind {
+            Action::DeliverInput { items, .. } => {
+                items.iter().all(|item| item.role == ItemRole::Input)
+            }
+            Action::InjectTurn { .. } | Action::Compact { .. } => false,
+        }
+    }
+
     /// Neither done nor given up.
     pub const fn is_open(&self) -> bool {
         matches!(self.progress, Progress::Issued | Progress::Accepted)

@@ -288,7 +288,10 @@ impl Session {
                 let timeless = |report: &&Input| {
                     !matches!(
                         report,
-                        Input::Saw(Event::PrCheckpoint(PrCheckpoint { turn: None, .. }))
+                        Input::Saw(
+                            Event::PrCheckpoint(PrCheckpoint { turn: None, .. })
+                                | Event::CommitMade(CommitMade { turn: None, .. })
+                        )
                     )
                 };
                 self.host.reports.extend(told.iter().filter(timeless).cloned());
@@ -303,7 +306,9 @@ impl Session {
             self.delivered.push((input.clone(), texts[0].clone()));
         }
         let turn = self.host.perform(issued);
-        self.synthetic.insert(turn);
+        if !issued.delivers_only_input() {
+            self.synthetic.insert(turn);
+        }
         self.done.push(Done { action: id, sequence, kind });
     }
 }
@@ -360,7 +365,11 @@ impl Host {
     fn perform(&mut self, issued: &Issued) -> TurnId {
         let turn = self.next_turn();
         let named = Some(turn.clone()).filter(|_| self.manner != Manner::BindsMidway);
-        let boundary = PrCheckpoint { turn: named, action: "create".to_owned(), url: None }.into();
+        let boundary = if issued.delivers_only_input() {
+            CommitMade { turn: named, hash: None, subject: None }.into()
+        } else {
+            PrCheckpoint { turn: named, action: "create".to_owned(), url: None }.into()
+        };
         let work = self.work(&turn, boundary, 50);
         let report = |status, with_turn: bool| {
             let turn = with_turn.then(|| turn.clone());

@@ -206,18 +206,18 @@ impl Thread {
                 .map(|i| i.id.clone())
         });
         self.turn_entry(&started.turn).origin = started.origin;
-        match action {
-            Some(action) => self.bind(&started.turn, &action),
-            None if started.origin == Origin::Synthetic => {}
-            None => {
-                if self.first_message.is_none() {
-                    self.first_message.clone_from(&started.text);
-                }
-                self.tools_running.clear();
-                // Whatever the host did by itself before is over, even if its end was never told.
-                self.compaction_running &= started.origin != Origin::User;
-                self.boundaries.retain(|mark| !mark.assessed);
+        if let Some(action) = action {
+            self.bind(&started.turn, &action);
+        }
+        let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
+        if origin != Origin::Synthetic {
+            if self.first_message.is_none() {
+                self.first_message.clone_from(&started.text);
             }
+            self.tools_running.clear();
+            // Whatever the host did by itself before is over, even if its end was never told.
+            self.compaction_running &= origin != Origin::User;
+            self.boundaries.retain(|mark| !mark.assessed);
         }
     }
 
@@ -236,11 +236,15 @@ impl Thread {
     }
 
     fn bind(&mut self, turn: &TurnId, action: &ActionId) {
+        let users_own = self.action(action).is_some_and(Issued::delivers_only_input);
         let entry = self.turn_entry(turn);
-        entry.origin = Origin::Synthetic;
+        entry.origin = if users_own { Origin::User } else { Origin::Synthetic };
         entry.action = Some(action.clone());
         let end = entry.end.clone();
-        self.boundaries.retain(|mark| mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some());
+        if !users_own {
+            self.boundaries
+                .retain(|mark| mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some());
+        }
         if let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) {
             issued.turn = Some(turn.clone());
             if issued.progress == Progress::Issued {
