@@ -299,9 +299,15 @@ impl Desk {
         self.handle(id, input, now)
     }
 
-    /// Whose request the next inputs belong to.
-    pub const fn begins(&mut self, ticket: Ticket) {
+    /// Whose request the next inputs belong to. Whoever asks sees the threads as the disk has them: with what others
+    /// wrote, and without what could not be written.
+    pub fn begins(&mut self, ticket: Ticket) {
         self.ticket = ticket;
+        for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.tickets.is_empty()) {
+            if let Err(error) = look_at_disk(&self.store, id, open) {
+                tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
+            }
+        }
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
@@ -317,10 +323,7 @@ impl Desk {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.stale {
             open.log.commit()?;
-            let (log, (thread, _)) = self.store.open(id)?;
-            open.log = log;
-            open.machine = Machine::new(thread);
-            open.stale = false;
+            reload(&self.store, id, open)?;
         }
         let Open { machine, log, config, stale, tickets, owner, .. } = open;
         tickets.push(self.ticket);
@@ -437,6 +440,22 @@ impl Desk {
 
 fn may_start_a_sequence(input: &Input) -> bool {
     matches!(input, Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_))
+}
+
+fn look_at_disk(store: &Store, id: &ThreadId, open: &mut Open) -> Result<(), StoreError> {
+    if open.stale {
+        reload(store, id, open)?;
+    }
+    let machine = &mut open.machine;
+    open.log.look(|record| machine.apply(&record))
+}
+
+fn reload(store: &Store, id: &ThreadId, open: &mut Open) -> Result<(), StoreError> {
+    let (log, (thread, _)) = store.open(id)?;
+    open.log = log;
+    open.machine = Machine::new(thread);
+    open.stale = false;
+    Ok(())
 }
 
 fn save_cache(open: &mut Open) {

@@ -22,6 +22,12 @@ pub(super) fn redacted(mut input: Input) -> Input {
                 maybe(&mut updated.explanation);
             }
             Event::CommitMade(made) => maybe(&mut made.subject),
+            Event::PrCheckpoint(pr) => {
+                clean(&mut pr.action);
+                maybe(&mut pr.url);
+            }
+            Event::BranchChanged(changed) => clean(&mut changed.branch),
+            Event::ToolStarted(started) => maybe(&mut started.name),
             Event::PhaseEnded(ended) => clean(&mut ended.label),
             Event::DirectiveGiven(given) => clean(&mut given.text),
             Event::ActionReported(reported) => {

@@ -1,5 +1,6 @@
 //! One thread's files, open: appending under the lock, catching up with what others appended, owning.
 
+use super::reader::{Unreadable, newer, parse};
 use super::{
     DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, create_folder, failed,
     open_private, replay, sync_folder,
@@ -80,15 +81,21 @@ impl ThreadLog {
         let mut tail = Vec::new();
         self.events.seek(SeekFrom::Start(self.bytes)).map_err(failed("read", &self.path))?;
         self.events.read_to_end(&mut tail).map_err(failed("read", &self.path))?;
-        if let Ok(record) = serde_json::from_slice::<Record>(&tail) {
-            self.events.write_all(b"\n").map_err(failed("repair", &self.path))?;
-            state.apply(&record);
-            replay.damage.pop();
-            replay.records += 1;
-            self.bytes += tail.len() as u64 + 1;
-            self.lines += 1;
-        } else {
-            self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
+        match parse(&tail) {
+            Ok(record) => {
+                self.events.write_all(b"\n").map_err(failed("repair", &self.path))?;
+                state.apply(&record);
+                replay.damage.pop();
+                replay.records += 1;
+                self.bytes += tail.len() as u64 + 1;
+                self.lines += 1;
+            }
+            Err(Unreadable::Newer(found)) => {
+                return Err(newer(&self.path, self.lines + 1, found));
+            }
+            Err(Unreadable::Broken(_)) => {
+                self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
+            }
         }
         self.events.sync_data().map_err(failed("sync", &self.path))?;
         Ok(replay)
@@ -129,6 +136,16 @@ impl ThreadLog {
         self.events.lock().map_err(failed("lock", &self.path))?;
         self.locked = true;
         self.catch_up(foreign)
+    }
+
+    /// Hands over what others appended since, for somebody who only looks.
+    pub fn look(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
+        if self.locked || length == self.bytes {
+            return Ok(());
+        }
+        self.begin(foreign)?;
+        self.commit()
     }
 
     fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {

@@ -53,19 +53,11 @@ pub fn replay(
         let whole = memchr::memrchr(b'\n', &pending).map_or(0, |last| last + 1);
         for line in Lines(&pending[..whole]) {
             match parse(line) {
-                Ok(record) if record.v <= FORMAT => {
+                Ok(record) => {
                     replay.records += 1;
                     each(record);
                 }
-                Ok(Record { v, .. }) | Err(Unreadable::Newer(v)) => {
-                    let path = path.to_owned();
-                    return Err(StoreError::NewerFormat {
-                        path,
-                        line: line_number,
-                        found: v,
-                        known: FORMAT,
-                    });
-                }
+                Err(Unreadable::Newer(found)) => return Err(newer(path, line_number, found)),
                 Err(Unreadable::Broken(reason)) => {
                     let text = String::from_utf8_lossy(line).into_owned();
                     replay.damage.push(Damage::Unreadable { line: line_number, reason, text });
@@ -112,20 +104,28 @@ impl<'b> Iterator for Lines<'b> {
     }
 }
 
-enum Unreadable {
+pub(super) fn newer(path: &Path, line: u64, found: u16) -> StoreError {
+    StoreError::NewerFormat { path: path.to_owned(), line, found, known: FORMAT }
+}
+
+pub(super) enum Unreadable {
     Newer(u16),
     Broken(String),
 }
 
-fn parse(line: &[u8]) -> Result<Record, Unreadable> {
+pub(super) fn parse(line: &[u8]) -> Result<Record, Unreadable> {
     #[derive(Deserialize)]
     struct Version {
         v: u16,
     }
     // One look at the whole line is cheaper than one at each of its strings.
     let text = std::str::from_utf8(line).map_err(|error| Unreadable::Broken(error.to_string()))?;
-    serde_json::from_str(text).map_err(|error| match serde_json::from_str::<Version>(text) {
-        Ok(Version { v }) if v > FORMAT => Unreadable::Newer(v),
-        _ => Unreadable::Broken(error.to_string()),
-    })
+    match serde_json::from_str::<Record>(text) {
+        Ok(record) if record.v <= FORMAT => Ok(record),
+        Ok(record) => Err(Unreadable::Newer(record.v)),
+        Err(error) => Err(match serde_json::from_str::<Version>(text) {
+            Ok(Version { v }) if v > FORMAT => Unreadable::Newer(v),
+            _ => Unreadable::Broken(error.to_string()),
+        }),
+    }
 }
