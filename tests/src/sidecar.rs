@@ -50,8 +50,8 @@ pub enum Streams {
 pub struct Launch {
     pub streams: Streams,
     pub environment: Vec<(&'static str, OsString)>,
-    /// No file that it writes may grow beyond so many bytes: a disk that is full.
-    pub file_limit: Option<u64>,
+    /// What a shell does before it becomes the sidecar.
+    pub prelude: Option<&'static str>,
     /// A user who is not root, where the test is: root ignores permissions.
     pub unprivileged: bool,
 }
@@ -357,6 +357,16 @@ impl Sidecar {
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
         kilobytes.map_or_else(|| panic!("no VmHWM in {status}"), |size: u64| size * 1024)
+    }
+
+    /// From now on no file that it writes grows beyond so many bytes: a disk that is full. `None`: space again.
+    /// Its prelude must have made it deaf to `XFSZ`.
+    #[cfg(target_os = "linux")]
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let limit = rustix::process::Rlimit { current: bytes, maximum: None };
+        let process = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        let set = rustix::process::prlimit(process, rustix::process::Resource::Fsize, limit);
+        must(set, "limit the sidecar's files");
     }
 
     /// As a crash would.

@@ -74,13 +74,10 @@ impl Home {
 
     /// A program whose world is this home and nothing of the developer's.
     pub(super) fn command(&self, program: &Path, launch: &Launch) -> Command {
-        let mut command = match launch.file_limit {
-            // A shell knows how to limit itself and to be deaf to the signal: no code runs between fork and exec.
-            Some(bytes) => {
+        let mut command = match launch.prelude {
+            Some(prelude) => {
                 let mut shell = Command::new("sh");
-                let script =
-                    format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes.div_ceil(512));
-                shell.args(["-c", &script, "sh"]).arg(program);
+                shell.args(["-c", &format!("{prelude}; exec \"$@\""), "sh"]).arg(program);
                 shell
             }
             None => Command::new(program),

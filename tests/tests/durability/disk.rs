@@ -1,0 +1,188 @@
+//! The disk itself: full, read-only, unreadable; and who else may read what is written there.
+
+use super::{THREAD, get, lived_in, set_guard};
+use rawr_protocol::methods::{GuardSet, ThreadList, ThreadOpen};
+use rawr_protocol::{ErrorCode, GuardSetParams, Role, ThreadListParams, Until};
+use rawr_tests::sidecar::Failure;
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const HINT: &str = "nothing was recorded; make the folder writable or free some space, then repeat";
+
+fn assert_store_failed(failure: &Failure, message: &str, file: &Path) {
+    let file = file.display().to_string();
+    assert_eq!(failure.code, ErrorCode::StoreFailed, "{failure:?}");
+    assert!(failure.message.starts_with(&message.replace("FILE", &file)), "{failure:?}");
+    assert_eq!((failure.data.file.as_ref(), failure.data.hint.as_str()), (Some(&file), HINT));
+}
+
+fn guard(note: &str) -> GuardSetParams {
+    let thread_id = THREAD.to_owned();
+    GuardSetParams { thread_id, until: Until::Released, note: Some(note.to_owned()) }
+}
+
+fn permit(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_fails_the_request_and_loses_nothing() {
+    let home = Home::new();
+    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    set_guard(&mut sidecar, "kept");
+    let before = fs::read(home.events(THREAD)).unwrap();
+    // The last write gets half of its bytes down.
+    sidecar.limit_files(Some(before.len() as u64 + 40));
+    for _ in 0..3 {
+        let failure = sidecar.failure::<GuardSet>(&guard("lost"));
+        assert_store_failed(&failure, "cannot write FILE: File too large", &home.events(THREAD));
+        assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
+        let seen = get(&mut sidecar, THREAD);
+        assert_eq!(seen["guards"].as_array().map(Vec::len), Some(1), "what failed is not shown");
+    }
+    sidecar.limit_files(None);
+    set_guard(&mut sidecar, "after");
+    let seen = get(&mut sidecar, THREAD);
+    let notes: Vec<_> =
+        seen["guards"].as_array().unwrap().iter().map(|guard| &guard["note"]).collect();
+    assert_eq!(notes, ["kept", "after"]);
+    let changed = sidecar.take_notes();
+    assert_eq!(changed.len(), 2, "only what is stored is told: {changed:#?}");
+    sidecar.leave();
+    assert_eq!(home.lines(THREAD).len(), 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_from_the_start_refuses_the_thread_and_takes_it_later() {
+    let home = Home::new();
+    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    sidecar.limit_files(Some(0));
+    let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    assert_store_failed(&failure, "cannot write FILE: ", &home.thread(THREAD).join("owner.lock"));
+    sidecar.limit_files(None);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    set_guard(&mut sidecar, "after");
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+/// A home that is spoilt before the sidecar starts, and mended later.
+fn check_permissions(
+    spoilt: impl Fn(&Home) -> (std::path::PathBuf, u32, u32),
+    message: &str,
+    file: &str,
+) {
+    let home = Home::new();
+    let (path, broken, whole) = spoilt(&home);
+    permit(&path, broken);
+    let launch = Launch { unprivileged: true, ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
+    let failure = sidecar.failure::<ThreadOpen>(&opening);
+    assert_store_failed(&failure, message, &home.path().join(file));
+    sidecar.call::<ThreadList>(&ThreadListParams {});
+    permit(&path, whole);
+    sidecar.call::<ThreadOpen>(&opening);
+    set_guard(&mut sidecar, "after");
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn a_home_that_cannot_be_written_fails_the_request_until_it_can() {
+    let folder = "rawr/auto_compaction/threads/t";
+    check_permissions(
+        |home| (home.path(), 0o555, 0o777),
+        "cannot create FILE: Permission denied",
+        folder,
+    );
+    check_permissions(
+        |home| {
+            let threads = home.path().join("rawr/auto_compaction/threads");
+            fs::create_dir_all(&threads).unwrap();
+            (threads, 0o555, 0o777)
+        },
+        "cannot create FILE: Permission denied",
+        folder,
+    );
+}
+
+#[test]
+fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
+    let home = Home::new();
+    permit(&home.path(), 0o000);
+    let launch = Launch { unprivileged: true, ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
+    let folder = home.thread(THREAD);
+    let failure = sidecar.failure::<ThreadOpen>(&opening);
+    assert_store_failed(&failure, "cannot create FILE: Permission denied", &folder);
+    let failure = sidecar.failure::<ThreadList>(&ThreadListParams {});
+    assert_eq!(failure.code, ErrorCode::StoreFailed);
+    permit(&home.path(), 0o777);
+    sidecar.call::<ThreadOpen>(&opening);
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn nobody_else_may_read_what_is_stored_whatever_the_umask() {
+    let home = Home::new();
+    let launch = Launch { prelude: Some("umask 0"), ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    sidecar.take_notes();
+    sidecar.leave();
+    let mut found = Vec::new();
+    modes(&home.path().join("rawr"), &mut found);
+    found.sort();
+    let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "auto_compaction",
+            "decisions.jsonl",
+            "events.jsonl",
+            "owner.lock",
+            "state.json",
+            "t",
+            "threads"
+        ]
+    );
+    for (name, mode) in found {
+        let expected = if name.contains('.') { 0o600 } else { 0o700 };
+        assert_eq!(mode, expected, "{name} has mode {mode:o}");
+    }
+}
+
+fn modes(folder: &Path, found: &mut Vec<(String, u32)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let metadata = entry.metadata().unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.push((name, metadata.permissions().mode() & 0o777));
+        if metadata.is_dir() {
+            modes(&entry.path(), found);
+        }
+    }
+}
+
+#[test]
+fn an_old_log_with_wide_permissions_still_works() {
+    let home = lived_in();
+    permit(&home.events(THREAD), 0o644);
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    sidecar.take_notes();
+    sidecar.leave();
+}

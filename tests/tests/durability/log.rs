@@ -1,0 +1,212 @@
+//! `events.jsonl` is the truth, `state.json` a cache: cut, broken, newer, foreign.
+
+use super::{THREAD, get, lived_in, look, set_guard};
+use rawr_protocol::methods::{LogMessage, ThreadOpen};
+use rawr_protocol::{ErrorCode, Role};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// The state that is found with this `state.json` is the one that is found without any.
+fn check_cache(home: &Home, expected: &Value, spoil: impl Fn(&Path)) {
+    let path = home.thread(THREAD).join("state.json");
+    drop(fs::remove_file(&path));
+    spoil(&path);
+    assert_eq!(look(home, THREAD), (expected.clone(), Vec::new()));
+    if path.is_dir() {
+        fs::remove_dir(path).unwrap();
+    }
+}
+
+#[test]
+fn the_cache_carries_no_truth() {
+    let home = lived_in();
+    let (expected, told) = look(&home, THREAD);
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(expected["guards"][0]["note"], "before the release");
+    assert!(expected["lastCompaction"]["trigger"].is_object(), "{expected}");
+    Sidecar::start(&home).call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+
+    check_cache(&home, &expected, |_| {});
+    let written = |text: &'static str| move |path: &Path| fs::write(path, text).unwrap();
+    check_cache(&home, &expected, written(""));
+    check_cache(&home, &expected, written("{"));
+    check_cache(&home, &expected, written("[1, 2, 3]"));
+    check_cache(&home, &expected, written("{\"release\":\"0.0.0\",\"bytes\":5}"));
+    check_cache(&home, &expected, |path| fs::write(path, b"\xff\x00\xff").unwrap());
+    check_cache(&home, &expected, |path| fs::create_dir(path).unwrap());
+}
+
+#[test]
+fn a_cache_of_another_log_is_thrown_away() {
+    let (home, other) = (lived_in(), lived_in());
+    let (expected, _) = look(&home, THREAD);
+    // An orderly end leaves a cache behind.
+    let mut sidecar = Sidecar::start(&other);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&other, Role::Owner));
+    set_guard(&mut sidecar, "another one");
+    sidecar.take_notes();
+    sidecar.leave();
+    let cache = fs::read(other.thread(THREAD).join("state.json")).unwrap();
+    check_cache(&home, &expected, |path| fs::write(path, &cache).unwrap());
+}
+
+#[test]
+fn a_cache_saves_the_replay_and_a_log_that_grew_is_read_from_there() {
+    let home = lived_in();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    sidecar.leave();
+    let cache = fs::read(home.thread(THREAD).join("state.json")).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    set_guard(&mut sidecar, "after the cache");
+    sidecar.take_notes();
+    sidecar.kill();
+    let (expected, _) = look(&home, THREAD);
+    assert_eq!(expected["guards"].as_array().map(Vec::len), Some(2));
+    check_cache(&home, &expected, |path| fs::write(path, &cache).unwrap());
+}
+
+#[test]
+fn a_line_cut_at_any_byte_is_all_that_is_lost_and_is_told() {
+    let lived = lived_in();
+    let log = fs::read(lived.events(THREAD)).unwrap();
+    let last = log[..log.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let lines = log.iter().filter(|byte| **byte == b'\n').count();
+    let home = Home::new();
+    let thread = |bytes: usize| format!("cut{bytes}");
+    for bytes in last..=log.len() {
+        fs::create_dir_all(home.thread(&thread(bytes))).unwrap();
+        fs::write(home.events(&thread(bytes)), &log[..bytes]).unwrap();
+    }
+    let mut sidecar = Sidecar::start(&home);
+    let mut state = |bytes: usize| {
+        let id = thread(bytes);
+        sidecar.call::<ThreadOpen>(&StandIn::new(&id).opening(&home, Role::Observer));
+        let told: Vec<_> =
+            sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
+        let mut seen = get(&mut sidecar, &id);
+        seen["thread"]["threadId"] = json!("any");
+        (seen, told)
+    };
+    let (without, told) = state(last);
+    assert_eq!(told, Vec::<String>::new());
+    let (whole, told) = state(log.len());
+    assert_eq!(told, Vec::<String>::new());
+    assert_ne!(without, whole);
+    // Without its newline a line is whole: nothing but its end was lost.
+    assert_eq!(state(log.len() - 1), (whole, Vec::new()));
+    for bytes in last + 1..log.len() - 1 {
+        let (seen, told) = state(bytes);
+        assert_eq!(seen, without, "cut at byte {bytes}");
+        let cut = bytes - last;
+        let expected = format!(
+            "thread cut{bytes}: line {lines} of events.jsonl was not written to its end; {cut} bytes were cut off"
+        );
+        assert_eq!(told, [expected]);
+        assert_eq!(fs::read(home.events(&thread(bytes))).unwrap(), log[..last]);
+    }
+    sidecar.kill();
+}
+
+#[test]
+fn what_follows_a_cut_line_is_written_on_a_line_of_its_own() {
+    let home = lived_in();
+    let log = fs::read(home.events(THREAD)).unwrap();
+    fs::write(home.events(THREAD), &log[..log.len() - 20]).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    set_guard(&mut sidecar, "anew");
+    sidecar.take_notes();
+    sidecar.kill();
+    for line in home.lines(THREAD) {
+        serde_json::from_str::<Value>(&line).unwrap();
+    }
+    let (seen, told) = look(&home, THREAD);
+    assert_eq!((seen["guards"][0]["note"].as_str(), told), (Some("anew"), Vec::new()));
+}
+
+/// The log with one line replaced.
+fn with_line(home: &Home, number: usize, text: &[u8]) {
+    let log = fs::read(home.events(THREAD)).unwrap();
+    let mut lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
+    let line = [text, b"\n"].concat();
+    lines[number - 1] = &line;
+    fs::write(home.events(THREAD), lines.concat()).unwrap();
+    drop(fs::remove_file(home.thread(THREAD).join("state.json")));
+}
+
+#[test]
+fn an_unreadable_line_in_the_middle_is_told_set_aside_and_left_where_it_is() {
+    for broken in [
+        &b"{\"v\":1,\"at\":5,\"event\":{\"guard_"[..],
+        b"not json at all",
+        b"",
+        b"\xff\xfe\x00\x01",
+        b"{\"v\":1,\"at\":5,\"event\":{\"no_such_event\":{}}}",
+        b"{\"v\":1,\"at\":5,\"event\":{\"guard_set\":{\"guard\":7}}}",
+    ] {
+        let home = lived_in();
+        let lines = home.lines(THREAD);
+        let number = lines.iter().position(|line| line.contains("directive_given")).unwrap() + 1;
+        with_line(&home, number, broken);
+        let spoilt = fs::read(home.events(THREAD)).unwrap();
+        let (seen, told) = look(&home, THREAD);
+        let start = format!("thread t: line {number} of events.jsonl is unreadable (");
+        let [told] = &told[..] else { panic!("told {told:?}") };
+        assert!(told.starts_with(&start), "{told}");
+        assert!(told.ends_with("); it is kept in quarantine.jsonl"), "{told}");
+        assert_eq!(
+            (&seen["directives"], &seen["guards"][0]["note"]),
+            (&json!([]), &json!("before the release"))
+        );
+        let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
+        let aside: Value = serde_json::from_str(&aside).unwrap();
+        assert_eq!(aside["line"], number);
+        assert_eq!(aside["text"], String::from_utf8_lossy(broken).as_ref());
+        assert_eq!(fs::read(home.events(THREAD)).unwrap(), spoilt, "the log is left as it is");
+    }
+}
+
+#[test]
+fn a_newer_format_is_refused_by_its_line_and_left_alone() {
+    let newer = |event: &str| format!("{{\"v\":999,\"at\":5,\"event\":{event}}}");
+    for event in
+        [r#"{"guard_cleared":{"guard":"g1"}}"#, r#"{"from_the_future":{"x":[1,2]}}"#, "null"]
+    {
+        let home = lived_in();
+        with_line(&home, 3, newer(event).as_bytes());
+        let before = fs::read(home.events(THREAD)).unwrap();
+        let mut sidecar = Sidecar::start(&home);
+        for role in [Role::Owner, Role::Observer] {
+            let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
+            let path = home.events(THREAD).display().to_string();
+            assert_eq!(failure.code, ErrorCode::StoreFailed);
+            assert_eq!(
+                failure.message,
+                format!("line 3 of {path} has format 999, this release reads up to 1")
+            );
+            assert_eq!(failure.data.file, Some(path));
+            assert_eq!(failure.data.hint, "a newer rawr wrote this thread: update this one");
+        }
+        sidecar.leave();
+        assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_newer_line_without_its_end_is_not_taken_for_an_old_one() {
+    let home = lived_in();
+    let mut log = fs::read(home.events(THREAD)).unwrap();
+    log.extend(br#"{"v":999,"at":5,"event":{"guard_cleared":{"guard":"g1"}}}"#);
+    fs::write(home.events(THREAD), &log).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    let opening = StandIn::new(THREAD).opening(&home, Role::Observer);
+    let failure = sidecar.failure::<ThreadOpen>(&opening);
+    let line = home.lines(THREAD).len();
+    assert!(failure.message.starts_with(&format!("line {line} of")), "{failure:?}");
+    sidecar.leave();
+    assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
+}

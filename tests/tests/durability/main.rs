@@ -1,0 +1,55 @@
+//! What is on the disk, and what becomes of it when something is wrong there: nothing that was acknowledged is lost, and
+//! nothing is lost in silence.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod disk;
+mod log;
+mod owners;
+mod secrets;
+
+use rawr_protocol::methods::{GuardSet, LogMessage, SignalReport, ThreadOpen};
+use rawr_protocol::{GuardSetParams, Role, Signal, SignalReportParams, Until};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+
+const THREAD: &str = "t";
+
+/// A thread with something of everything in it. Its last line is a guard.
+fn lived_in() -> Home {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    host.run(&mut sidecar);
+    host.user_turn();
+    host.run(&mut sidecar);
+    assert_eq!(host.count("handoff"), 1, "{}", sidecar.told());
+    let signal = Signal::Directive { text: "never push".to_owned(), pinned: true };
+    let thread_id = THREAD.to_owned();
+    sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id: None, signal });
+    set_guard(&mut sidecar, "before the release");
+    sidecar.take_notes();
+    sidecar.kill();
+    home
+}
+
+fn set_guard(sidecar: &mut Sidecar, note: &str) -> String {
+    let (thread_id, note) = (THREAD.to_owned(), Some(note.to_owned()));
+    sidecar.call::<GuardSet>(&GuardSetParams { thread_id, until: Until::Released, note }).guard_id
+}
+
+fn get(sidecar: &mut Sidecar, thread: &str) -> Value {
+    sidecar.say("rawr/thread/get", &json!({ "threadId": thread })).unwrap().unwrap()
+}
+
+/// A thread as a sidecar that has never seen it finds it, and what it says to that.
+fn look(home: &Home, thread: &str) -> (Value, Vec<String>) {
+    let mut sidecar = Sidecar::start(home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(thread).opening(home, Role::Observer));
+    let seen = get(&mut sidecar, thread);
+    let told = sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
+    sidecar.kill();
+    (seen, told)
+}

@@ -1,0 +1,169 @@
+//! Several sidecars over one thread: one owner, any number of observers, and a person's word from any of them.
+
+use super::{THREAD, get, set_guard};
+use rawr_protocol::methods::{SequenceRespond, ThreadGet, ThreadOpen, TurnCompleted};
+use rawr_protocol::{
+    Choice, ErrorCode, Phase, Role, SequenceRespondParams, ThreadGetParams, TurnCompletedParams,
+    TurnStatus,
+};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::json;
+
+fn respond(sidecar: &mut Sidecar, choice: Choice) -> Phase {
+    let params = SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice,
+        sequence_id: None,
+        turns: None,
+        minutes: None,
+        packet: None,
+    };
+    sidecar.call::<SequenceRespond>(&params).phase
+}
+
+/// A host that owns the thread, and a person's editor that looks on.
+fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
+    let (mut owner, mut host) = (Sidecar::start(home), StandIn::new(THREAD));
+    host.open(home, &mut owner);
+    let mut observer = Sidecar::start(home);
+    let opened = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
+    assert!(!opened.owner);
+    (owner, host, observer)
+}
+
+fn quiet(mut sidecar: Sidecar) {
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn a_second_owner_is_refused_and_told_who_holds_the_thread() {
+    let home = Home::new();
+    let (owner, host, mut observer) = two(&home);
+    let failure = observer.failure::<ThreadOpen>(&host.opening(&home, Role::Owner));
+    assert_eq!(failure.code, ErrorCode::OwnedElsewhere);
+    let holder = format!("test for stand-in (process {})", owner.process_id());
+    assert_eq!(failure.message, format!("thread t is owned by {holder}"));
+    assert_eq!(failure.data.thread_id.as_deref(), Some(THREAD));
+    assert_eq!(failure.data.hint, "end the other host, or open the thread with role `observer`");
+    assert_eq!(get(&mut observer, THREAD)["thread"]["phase"], "idle");
+    quiet(observer);
+    quiet(owner);
+}
+
+#[test]
+fn an_owner_that_is_killed_leaves_the_thread_free_at_once() {
+    let home = Home::new();
+    let (mut owner, mut host, mut observer) = two(&home);
+    owner.take_notes();
+    owner.kill();
+    assert!(host.open(&home, &mut observer), "{}", observer.told());
+    quiet(observer);
+}
+
+#[test]
+fn an_owner_that_closes_the_thread_leaves_it_free() {
+    let home = Home::new();
+    let (mut owner, mut host, mut observer) = two(&home);
+    owner.say("rawr/thread/close", &json!({ "threadId": THREAD })).unwrap().unwrap();
+    assert!(host.open(&home, &mut observer), "{}", observer.told());
+    quiet(owner);
+    quiet(observer);
+}
+
+#[test]
+fn only_the_host_may_report_turns() {
+    let home = Home::new();
+    let (owner, _, mut observer) = two(&home);
+    let params = TurnCompletedParams {
+        thread_id: THREAD.to_owned(),
+        turn_id: "t1".to_owned(),
+        status: TurnStatus::Completed,
+        last_agent_message: None,
+        usage: None,
+        queued_inputs: None,
+        review_mode: None,
+    };
+    let failure = observer.failure::<TurnCompleted>(&params);
+    assert_eq!(
+        (failure.code, failure.data.thread_id.as_deref()),
+        (ErrorCode::NotOwner, Some(THREAD))
+    );
+    quiet(observer);
+    quiet(owner);
+}
+
+#[test]
+fn nobody_looks_at_a_thread_that_is_not_there() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let failure =
+        sidecar.failure::<ThreadOpen>(&StandIn::new("none").opening(&home, Role::Observer));
+    assert_eq!(failure.code, ErrorCode::UnknownThread);
+    assert!(!home.thread("none").exists(), "looking leaves no trace");
+    quiet(sidecar);
+}
+
+#[test]
+fn an_observers_guard_holds_at_the_owners_next_input() {
+    let home = Home::new();
+    let (mut owner, mut host, mut observer) = two(&home);
+    let guard = set_guard(&mut observer, "not before lunch");
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut owner));
+    let verdict = host.verdicts.last().unwrap();
+    assert_eq!(verdict["outcome"], "nothing");
+    assert_eq!(verdict["reason"], format!("guard {guard} set by test is active"));
+    assert_eq!(host.performed, Vec::<String>::new());
+    quiet(observer);
+    quiet(owner);
+}
+
+#[test]
+fn an_observer_sees_what_the_owner_has_done() {
+    let home = Home::new();
+    let (mut owner, mut host, mut observer) = two(&home);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut owner));
+    let params = ThreadGetParams { thread_id: THREAD.to_owned() };
+    let (owners, observers) =
+        (owner.call::<ThreadGet>(&params), observer.call::<ThreadGet>(&params));
+    assert_eq!(observers, owners);
+    assert!(observers.last_compaction.is_some());
+    quiet(observer);
+    quiet(owner);
+}
+
+#[test]
+fn an_observer_stops_a_sequence_that_the_owner_runs() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let (mut owner, mut host, mut observer) = two(&home);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut owner));
+    assert_eq!(get(&mut owner, THREAD)["thread"]["phase"], "awaiting_approval");
+    respond(&mut observer, Choice::Snooze);
+    host.user_turn();
+    assert!(host.run(&mut owner));
+    assert_eq!(get(&mut owner, THREAD)["thread"]["phase"], "idle");
+    assert_eq!(host.performed, Vec::<String>::new());
+    quiet(observer);
+    quiet(owner);
+}
+
+#[test]
+fn what_an_observer_approves_the_owner_performs() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let (mut owner, mut host, mut observer) = two(&home);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut owner));
+    respond(&mut observer, Choice::Approve);
+    let asked = observer.take_notes();
+    assert!(!asked.iter().any(|note| note.method == "rawr/action/perform"), "{asked:?}");
+    host.user_turn();
+    assert!(host.run(&mut owner));
+    assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
+    quiet(observer);
+    quiet(owner);
+}

@@ -1,0 +1,129 @@
+//! What must not get onto the disk, or out of the home: keys and tokens, and paths that pose as ids.
+
+use super::THREAD;
+use rawr_protocol::methods::ThreadOpen;
+use rawr_protocol::{ErrorCode, Role};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+/// Every text that a host or a person can say.
+fn sayings() -> Vec<(&'static str, Value)> {
+    let text = format!("use {SECRET} for it");
+    let turn = |id: &str| json!({ "threadId": THREAD, "turnId": id });
+    let with = |mut params: Value, fields: Value| {
+        params.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        params
+    };
+    let signal =
+        |signal: Value| ("rawr/signal/report", with(turn("t1"), json!({ "signal": signal })));
+    vec![
+        ("rawr/turn/started", with(turn("t1"), json!({ "origin": "user", "text": text }))),
+        signal(json!({ "kind": "plan_updated", "explanation": text,
+            "steps": [{ "step": text, "status": "pending" }] })),
+        signal(
+            json!({ "kind": "command_finished", "command": format!("git push https://x:{SECRET}@h/r"),
+            "exitCode": 0 }),
+        ),
+        signal(
+            json!({ "kind": "command_finished", "command": ["git", "commit", "-m", text], "exitCode": 0 }),
+        ),
+        signal(json!({ "kind": "commit", "subject": text })),
+        signal(
+            json!({ "kind": "pr_checkpoint", "action": text, "url": format!("https://h/?token={SECRET}") }),
+        ),
+        signal(json!({ "kind": "branch_changed", "branch": text })),
+        signal(json!({ "kind": "tool_started", "callId": "c1", "name": text })),
+        signal(json!({ "kind": "tool_finished", "callId": "c1" })),
+        signal(json!({ "kind": "phase_boundary", "label": text })),
+        signal(json!({ "kind": "directive", "text": text, "pinned": true })),
+        (
+            "rawr/guard/set",
+            json!({ "threadId": THREAD, "until": { "kind": "turns", "turns": 0 }, "note": text }),
+        ),
+        ("rawr/scratch/append", json!({ "threadId": THREAD, "text": text })),
+        (
+            "rawr/compaction/report",
+            json!({ "threadId": THREAD, "status": "failed", "origin": "user", "error": text }),
+        ),
+        (
+            "rawr/turn/usage",
+            with(
+                turn("t1"),
+                json!({ "usage": { "contextTokens": 143_139 }, "lastAgentMessage": text }),
+            ),
+        ),
+        (
+            "rawr/turn/completed",
+            with(turn("t1"), json!({ "status": "completed", "lastAgentMessage": text })),
+        ),
+        (
+            "rawr/sequence/respond",
+            json!({ "threadId": THREAD, "choice": "edit_packet",
+            "packet": format!("State: working. Goal: the parser. {text}") }),
+        ),
+    ]
+}
+
+#[test]
+fn no_secret_reaches_the_disk() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    for (method, params) in sayings() {
+        let answer = sidecar.say(method, &params).unwrap();
+        answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
+    }
+    sidecar.take_notes();
+    sidecar.leave();
+    for root in [home.path(), home.work()] {
+        assert_clean(&root);
+    }
+}
+
+fn assert_clean(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_clean(&path);
+            continue;
+        }
+        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        let line = text.lines().find(|line| line.contains(SECRET));
+        assert_eq!(line, None, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_thread_id_is_never_a_path() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let long = "x".repeat(300);
+    for (id, problem) in [
+        ("../x", "begins with a dot"),
+        ("..", "begins with a dot"),
+        ("a/b", "holds the character '/' at byte 1"),
+        ("/etc", "holds the character '/' at byte 0"),
+        ("a\\b", "holds the character '\\\\' at byte 1"),
+        ("a\nb", "holds the character '\\n' at byte 1"),
+        ("a\0b", "holds the character '\\0' at byte 1"),
+        ("", "is empty"),
+        (long.as_str(), "is 300 bytes long, 200 are allowed"),
+        ("CON", "is the name of a device on Windows (CON)"),
+        ("a ", "ends with a dot or a space"),
+    ] {
+        for role in [Role::Owner, Role::Observer] {
+            let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(id).opening(&home, role));
+            assert_eq!(failure.code, ErrorCode::InvalidParams, "{id:?}");
+            assert_eq!(failure.message, format!("threadId {problem}"));
+            assert_eq!(failure.data.field.as_deref(), Some("threadId"));
+        }
+        let answer = sidecar.say("rawr/thread/get", &json!({ "threadId": id })).unwrap();
+        assert_eq!(answer.unwrap_err().code, ErrorCode::InvalidParams, "{id:?}");
+    }
+    sidecar.leave();
+    assert!(!home.path().join("rawr").exists(), "something was made for an id that was refused");
+}
