@@ -15,7 +15,7 @@ use notice::publish;
 use crate::config::{Config, Home, project_toml};
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
-use crate::store::{OwnerLock, Store, StoreError, ThreadLog};
+use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
 use rawr_core::assess::Decision;
 use rawr_core::event::{HostInfo, ThreadClosed, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
@@ -205,9 +205,7 @@ impl Desk {
 
     fn load(&mut self, id: &ThreadId, cwd: &Path) -> Result<Open, DeskError> {
         let (log, (thread, replay)) = self.store.open(id)?;
-        for damage in &replay.damage {
-            (self.tell)(Notice::Damaged { thread: id, damage });
-        }
+        tell_damage(&mut self.tell, id, &replay.damage);
         self.prompts.refresh_if_changed();
         let project = Some(cwd).filter(|cwd| cwd.is_dir());
         let (config, problems) = self.configure(project);
@@ -304,8 +302,11 @@ impl Desk {
     pub fn begins(&mut self, ticket: Ticket) {
         self.ticket = ticket;
         for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.tickets.is_empty()) {
-            if let Err(error) = look_at_disk(&self.store, id, open) {
-                tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
+            match look_at_disk(&self.store, id, open) {
+                Ok(damage) => tell_damage(&mut self.tell, id, &damage),
+                Err(error) => {
+                    tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
+                }
             }
         }
     }
@@ -327,7 +328,8 @@ impl Desk {
         }
         let Open { machine, log, config, stale, tickets, owner, .. } = open;
         tickets.push(self.ticket);
-        log.begin(|record| machine.apply(&record))?;
+        let damage = log.begin(|record| machine.apply(&record))?;
+        tell_damage(&mut self.tell, id, &damage);
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
         let input = redacted(input);
@@ -442,7 +444,13 @@ fn may_start_a_sequence(input: &Input) -> bool {
     matches!(input, Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_))
 }
 
-fn look_at_disk(store: &Store, id: &ThreadId, open: &mut Open) -> Result<(), StoreError> {
+fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
+    for damage in damage {
+        tell(Notice::Damaged { thread, damage });
+    }
+}
+
+fn look_at_disk(store: &Store, id: &ThreadId, open: &mut Open) -> Result<Vec<Damage>, StoreError> {
     if open.stale {
         reload(store, id, open)?;
     }

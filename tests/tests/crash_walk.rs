@@ -10,11 +10,13 @@ const THREAD: &str = "walked";
 const MOST_EVENTS: u64 = 100;
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
 fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
     walk("", &["packet_request", "compact", "handoff"]);
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
 fn a_sequence_with_rawrs_packet_and_scratch_survives_a_crash_at_any_event() {
     let config =
         "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";

@@ -101,26 +101,27 @@ impl ThreadLog {
         Ok(replay)
     }
 
-    /// What could not be read is listed beside the log, under its line number; the log itself is left as it is.
+    /// What could not be read is listed beside the log, once, under its line number; the log itself is left as it is.
     fn quarantine(&self, damage: &[Damage]) -> Result<(), StoreError> {
-        let mut lines = String::new();
-        for damage in damage {
-            if let Damage::Unreadable { line, reason, text } = damage {
-                lines.push_str(
-                    &serde_json::json!({ "line": line, "reason": reason, "text": text })
-                        .to_string(),
-                );
-                lines.push('\n');
-            }
-        }
-        if lines.is_empty() {
+        if !damage.iter().any(|damage| matches!(damage, Damage::Unreadable { .. })) {
             return Ok(());
         }
         let path = self.folder.join(QUARANTINE);
         let mut file = open_private(&path, true)?;
-        file.set_len(0)
-            .and_then(|()| file.write_all(lines.as_bytes()))
-            .map_err(failed("write", &path))
+        let mut known = String::new();
+        file.read_to_string(&mut known).map_err(failed("read", &path))?;
+        let mut news = String::new();
+        for damage in damage {
+            if let Damage::Unreadable { line, reason, text } = damage {
+                let entry = serde_json::json!({ "line": line, "reason": reason, "text": text });
+                let entry = entry.to_string();
+                if !known.lines().any(|known| known == entry) {
+                    news.push_str(&entry);
+                    news.push('\n');
+                }
+            }
+        }
+        file.write_all(news.as_bytes()).map_err(failed("write", &path))
     }
 
     pub fn folder(&self) -> &Path {
@@ -129,9 +130,9 @@ impl ThreadLog {
 
     /// Takes the append lock and hands over what others appended since, to be folded before anything is decided.
     /// The lock is held until [`Self::commit`]: many events share it, one write and one sync.
-    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+    pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
         if self.locked {
-            return Ok(());
+            return Ok(Vec::new());
         }
         self.events.lock().map_err(failed("lock", &self.path))?;
         self.locked = true;
@@ -139,19 +140,20 @@ impl ThreadLog {
     }
 
     /// Hands over what others appended since, for somebody who only looks.
-    pub fn look(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+    pub fn look(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
         let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
         if self.locked || length == self.bytes {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        self.begin(foreign)?;
-        self.commit()
+        let damage = self.begin(foreign)?;
+        self.commit()?;
+        Ok(damage)
     }
 
-    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<(), StoreError> {
+    fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
         let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
         if length == self.bytes {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let replay = replay(&mut self.events, &self.path, self.bytes, self.lines + 1, foreign)?;
         self.bytes = replay.bytes;
@@ -160,7 +162,8 @@ impl ThreadLog {
         if length > self.bytes {
             self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
         }
-        Ok(())
+        self.quarantine(&replay.damage)?;
+        Ok(replay.damage)
     }
 
     /// One more event of this batch. With `durable`, the batch is on the disk itself when its commit returns.

@@ -6,6 +6,7 @@ use rawr_protocol::{ErrorCode, Role};
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 /// The state that is found with this `state.json` is the one that is found without any.
@@ -209,4 +210,30 @@ fn a_newer_line_without_its_end_is_not_taken_for_an_old_one() {
     assert!(failure.message.starts_with(&format!("line {line} of")), "{failure:?}");
     sidecar.leave();
     assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
+}
+
+#[test]
+fn what_a_dying_writer_leaves_behind_is_told_to_whoever_has_the_thread_open() {
+    let home = lived_in();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    let lines = home.lines(THREAD).len();
+    let mut log = fs::OpenOptions::new().append(true).open(home.events(THREAD)).unwrap();
+    log.write_all(b"half a line\n{\"v\":1,\"at\":5,\"event\":{\"guard_").unwrap();
+    set_guard(&mut sidecar, "after it");
+    let told: Vec<_> = sidecar.take::<LogMessage>().into_iter().map(|line| line.message).collect();
+    let [unreadable, torn] = &told[..] else { panic!("told {told:?}") };
+    let start = format!("thread t: line {} of events.jsonl is unreadable (", lines + 1);
+    assert!(unreadable.starts_with(&start), "{unreadable}");
+    let start = format!("thread t: line {} of events.jsonl was not written to its end;", lines + 2);
+    assert!(torn.starts_with(&start), "{torn}");
+    sidecar.take_notes();
+    sidecar.leave();
+    assert_eq!(home.lines(THREAD).len(), lines + 2);
+    // Who reads it all anew finds the same line broken, and it is set aside once.
+    fs::remove_file(home.thread(THREAD).join("state.json")).unwrap();
+    let (seen, _) = look(&home, THREAD);
+    assert_eq!(seen["guards"].as_array().map(Vec::len), Some(2));
+    let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
+    assert_eq!(aside.lines().count(), 1, "{aside}");
 }
