@@ -91,7 +91,7 @@ mod tests {
             .collect();
         assert_eq!(
             texts,
-            ["be brief", "old old \n[… cut …]\nold old ", "newest", "SUMMARY:\nall of it"]
+            ["be brief", "old old old \n[… cut …]\nold old old ", "newest", "SUMMARY:\nall of it"]
         );
     }
 
