@@ -1,7 +1,7 @@
 //! A host in a test: it owns a thread, carries out every action once however often it is asked, and says again what it
 //! has done where a sidecar does not know it. It survives sidecars. It decides nothing.
 
-use crate::sidecar::{Home, Sidecar, must};
+use crate::sidecar::{Home, Note, Sidecar, must};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, SignalReport, ThreadOpen, TurnCompleted,
     TurnStarted,
@@ -121,8 +121,14 @@ impl StandIn {
     /// Says what there is to say and does what it is asked for, until nothing is left. False: the sidecar died, and
     /// what it has not answered is still to be said.
     pub fn run(&mut self, sidecar: &mut Sidecar) -> bool {
+        self.run_and(sidecar, |_| {})
+    }
+
+    /// The same, and shows each notification before it is acted on.
+    pub fn run_and(&mut self, sidecar: &mut Sidecar, mut each: impl FnMut(&Note)) -> bool {
         loop {
             for note in sidecar.take_notes() {
+                each(&note);
                 if note.method == ActionPerform::METHOD {
                     let asked: ActionPerformNotification =
                         must(serde_json::from_value(note.params), "read a notification");
