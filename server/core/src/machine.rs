@@ -1,18 +1,19 @@
 //! The one entrance: an input and the time go in, effects come out. Everything that a thread will ever do starts here.
 
+mod observe;
+
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Question, assess};
 use crate::boundary::Boundaries;
 use crate::event::{
     Action, ActionIssued, Assessed, Choice, CompactionOrigin, CompactionReported, CompactionStatus,
-    DeadlinePassed, Event, GuardSet, InputHeld, Item, ItemRole, Outcome, Phase, Record, Request,
-    Responded, SequenceEnded, SequenceStarted, Trigger, Until,
+    Event, Item, ItemRole, Outcome, Phase, Record, Request, SequenceEnded, SequenceStarted,
+    Trigger, Until,
 };
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::{Prompts, SequencePrompts};
 use crate::scratch;
 use crate::sequence;
-use crate::signal::{command, message, plan};
-use crate::thread::{Issued, Progress, Thread};
+use crate::thread::{Issued, Thread};
 use crate::units::{ActionId, GuardId, InputId, Percent, SequenceId, Timestamp, TurnId};
 
 /// What a person configured, as it stands at the moment of the call.
@@ -230,161 +231,6 @@ impl Machine {
             guards: self.thread.guards.len(),
             compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
         }
-    }
-
-    /// What an input adds to the log.
-    fn observe(
-        &self,
-        input: Input,
-        policy: &Policy,
-        now: Timestamp,
-    ) -> Result<Vec<Event>, Refusal> {
-        let one = |event: Event| Ok(vec![event]);
-        match input {
-            Input::Saw(event) => self.saw(event, policy),
-            Input::Command { turn, command, exit_code } => {
-                let (line, boundaries) = match command {
-                    ShellCommand::Line(line) => {
-                        let boundaries =
-                            command::boundaries(command::Command::Line(&line), exit_code);
-                        (line, boundaries)
-                    }
-                    ShellCommand::Words(words) => (
-                        words.join(" "),
-                        command::boundaries(command::Command::Words(&words), exit_code),
-                    ),
-                };
-                one(crate::event::CommandFinished { turn, command: line, exit_code, boundaries }
-                    .into())
-            }
-            Input::Submitted { input, text, kind } => {
-                let waits = kind == InputKind::Message
-                    && (self.thread.sequence.is_some() || !self.thread.held.is_empty());
-                let known = self.thread.held.iter().any(|held| held.id == input);
-                Ok(if waits && !known {
-                    vec![InputHeld { input, text }.into()]
-                } else {
-                    Vec::new()
-                })
-            }
-            Input::Respond(response) => self.respond(response),
-            Input::SetGuard { until, note, by } => {
-                one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
-            }
-            Input::Tick => {
-                let late = self.next_deadline(policy).is_some_and(|deadline| deadline <= now);
-                let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
-                let sequence = running.or_else(|| self.thread.last_sequence.clone());
-                let phase = self.thread.phase();
-                Ok(sequence
-                    .filter(|_| late)
-                    .map(|sequence| DeadlinePassed { sequence, phase }.into())
-                    .into_iter()
-                    .collect())
-            }
-        }
-    }
-
-    fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
-        match &mut event {
-            Event::PlanUpdated(updated) => {
-                updated.boundaries = plan::boundaries(&self.thread.plan, &updated.steps);
-            }
-            Event::TurnCompleted(completed) => {
-                let turn = self.thread.turn(&completed.turn);
-                // Reported before: a host that is not sure says it twice.
-                if turn.is_some_and(|turn| turn.end.is_some()) {
-                    return Ok(Vec::new());
-                }
-                let synthetic = turn.is_some_and(crate::thread::Turn::is_synthetic);
-                let message =
-                    completed.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
-                completed.boundaries = message::boundaries(message, &policy.phrases);
-            }
-            Event::ActionReported(reported) => {
-                match self.thread.action(&reported.action).map(|known| &known.progress) {
-                    None => return Err(Refusal::UnknownAction(reported.action.clone())),
-                    Some(Progress::Completed(_) | Progress::Failed(_) | Progress::Withdrawn) => {
-                        let binds = reported.turn.as_ref().is_some_and(|turn| {
-                            self.thread.turn(turn).is_none_or(|turn| turn.action.is_none())
-                        });
-                        if !binds {
-                            return Ok(Vec::new());
-                        }
-                    }
-                    Some(Progress::Issued | Progress::Accepted) => {}
-                }
-            }
-            Event::CompactionReported(reported) if reported.origin == CompactionOrigin::Rawr => {
-                if let Some(action) = &reported.action
-                    && self.thread.action(action).is_none()
-                {
-                    return Err(Refusal::UnknownAction(action.clone()));
-                }
-                if !self.thread.awaits_compaction(reported.action.as_ref()) {
-                    return Ok(Vec::new());
-                }
-            }
-            Event::InputCancelled(cancelled) => {
-                let waits = |held: &crate::thread::HeldInput| {
-                    held.id == cancelled.input && held.action.is_none()
-                };
-                if !self.thread.held.iter().any(waits) {
-                    return Err(Refusal::UnknownInput(cancelled.input.clone()));
-                }
-            }
-            Event::GuardCleared(cleared)
-                if !self.thread.guards.iter().any(|guard| guard.id == cleared.guard) =>
-            {
-                return Err(Refusal::UnknownGuard(cleared.guard.clone()));
-            }
-            _ => {}
-        }
-        Ok(vec![event])
-    }
-
-    fn respond(&self, response: Response) -> Result<Vec<Event>, Refusal> {
-        let running = self.thread.sequence.as_ref();
-        if let (Some(asked), Some(running)) = (&response.sequence, running)
-            && *asked != running.id
-        {
-            return Err(Refusal::OtherSequence(running.id.clone()));
-        }
-        let phase = self.thread.phase();
-        let stoppable = running.is_some_and(sequence::Sequence::can_be_stopped);
-        let allowed = match response.choice {
-            Choice::CompactNow => running.is_none() || phase == Phase::AwaitingApproval,
-            Choice::Approve => phase == Phase::AwaitingApproval,
-            Choice::Snooze => running.is_none() || stoppable,
-            Choice::Cancel | Choice::EditPacket => stoppable,
-        };
-        if !allowed {
-            return Err(if running.is_none() {
-                Refusal::NoSequence
-            } else {
-                Refusal::NotNow(phase)
-            });
-        }
-        if response.choice == Choice::EditPacket
-            && response.packet.as_deref().is_none_or(|p| p.trim().is_empty())
-        {
-            return Err(Refusal::PacketMissing);
-        }
-        let mut events = Vec::new();
-        if response.choice == Choice::Snooze {
-            let until = match (response.turns, response.minutes) {
-                (_, Some(minutes)) => Until::Minutes(minutes),
-                (turns, None) => Until::Turns(turns.unwrap_or(1)),
-            };
-            let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
-            events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
-        }
-        if running.is_some() || response.choice == Choice::CompactNow {
-            let sequence = running.map(|sequence| sequence.id.clone());
-            let Response { choice, packet, by, .. } = response;
-            events.push(Responded { choice, sequence, packet, by }.into());
-        }
-        Ok(events)
     }
 
     fn record(
