@@ -52,7 +52,8 @@ fn a_sequence_is_told_in_the_order_in_which_it_happens() {
         rawr/thread/changed
         rawr/action/perform
         rawr/thread/changed
-        rawr/thread/changed"#]].assert_eq(&told.join("\n"));
+        rawr/thread/changed"#]]
+    .assert_eq(&told.join("\n"));
     sidecar.leave();
 }
 
