@@ -19,7 +19,7 @@ const GOALS: &[Goal] = &[
     Goal(Start, "free", "rawr-usage", "ms", "copy", AtMost(1.5)),
     Goal(Start, "free", "rawr-usage", "ms", "vscode-jsonrpc", AtMost(0.025)),
     Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "cat", AtMost(2.7)),
-    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "lsp-server", AtMost(0.45)),
+    Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "lsp-server", AtMost(0.5)),
     Goal(RoundTrip, "pinned", "rawr-usage", "p50Us", "vscode-jsonrpc", AtMost(0.6)),
     Goal(RoundTrip, "pinned", "rawr-usage", "p99Us", "lsp-server", AtMost(0.45)),
     Goal(RoundTrip, "pinned", "rawr-usage", "cpuUs", "lsp-server", AtMost(0.32)),
@@ -32,8 +32,8 @@ const GOALS: &[Goal] = &[
     Goal(Pipelined, "window 64", "rawr-count", "kPerS", "vscode-jsonrpc", AtLeast(3.4)),
     Goal(Pipelined, "window 1024", "rawr-usage", "idleMb", "vscode-jsonrpc", AtMost(0.08)),
     Goal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
-    Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.5)),
-    Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(2.5)),
+    Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
+    Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(5.0)),
     Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
 ];
 
