@@ -50,6 +50,13 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 log(outbox, MessageType::Warning, message);
             }
         }
+        Notice::InputRefused { thread, input, error } => {
+            let message = format!(
+                "thread {}: the host did not take message {input}: {error}; send it again",
+                thread.id
+            );
+            log(outbox, MessageType::Error, message);
+        }
         Notice::GuardBypassed { thread } => {
             let message = format!(
                 "thread {}: compacting in spite of an active guard: too little context is left",

@@ -424,6 +424,9 @@ fn tell(effect: &Effect) -> Option<String> {
         Effect::Tell(Notice::SequenceEnded(ended)) => {
             format!("{:?} {}: {}", ended.ending, ended.sequence, ended.reason)
         }
+        Effect::Tell(Notice::InputRefused { input, error }) => {
+            format!("{input} was not taken: {error}")
+        }
         Effect::Tell(Notice::GuardBypassed) => "guard bypassed".to_owned(),
         Effect::Tell(Notice::Changed) => return None,
     })

@@ -5,9 +5,9 @@ mod observe;
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Question, assess};
 use crate::boundary::Boundaries;
 use crate::event::{
-    Action, ActionIssued, Assessed, Choice, CompactionOrigin, CompactionReported, CompactionStatus,
-    Event, Item, ItemRole, Outcome, Phase, Record, Request, SequenceEnded, SequenceStarted,
-    Trigger, Until,
+    Action, ActionIssued, ActionStatus, Assessed, Choice, CompactionOrigin, CompactionReported,
+    CompactionStatus, Event, Item, ItemRole, Outcome, Phase, Record, Request, SequenceEnded,
+    SequenceStarted, Trigger, Until,
 };
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::{Prompts, SequencePrompts};
@@ -91,7 +91,9 @@ pub enum Notice {
         sequence: Option<SequenceId>,
         trigger: Option<Trigger>,
     },
-    /// The golden path ended short of its handoff.
+    /// The host would not take a message that had waited; it is not asked again.
+    InputRefused { input: InputId, error: String },
+    /// The golden path is over, one way or the other.
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
     GuardBypassed,
@@ -271,6 +273,12 @@ impl Machine {
                 Some(Effect::Tell(Notice::Compaction { report: report.clone(), sequence, trigger }))
             }
             Event::SequenceEnded(ended) => Some(Effect::Tell(Notice::SequenceEnded(ended.clone()))),
+            Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
+                let issued = self.thread.action(&reported.action)?;
+                let Action::DeliverInput { input, .. } = &issued.kind else { return None };
+                let error = reported.error.clone().unwrap_or_default();
+                Some(Effect::Tell(Notice::InputRefused { input: input.clone(), error }))
+            }
             _ => None,
         }
     }

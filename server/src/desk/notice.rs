@@ -9,7 +9,7 @@ use rawr_core::assess::Decision;
 use rawr_core::event::{CompactionReported, SequenceEnded, Trigger};
 use rawr_core::machine::{self, HeadsUp};
 use rawr_core::thread::Issued;
-use rawr_core::units::{SequenceId, ThreadId, Timestamp};
+use rawr_core::units::{InputId, SequenceId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
 
 /// What the world should hear, in the order in which it happened.
@@ -86,6 +86,9 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });
                 save_cache(open);
+            }
+            Effect::Tell(machine::Notice::InputRefused { input, error }) => {
+                tell(Notice::InputRefused { thread, input: &input, error: &error });
             }
             Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }
