@@ -43,6 +43,11 @@ pub enum Notice<'n> {
         thread: &'n Thread,
         ended: &'n SequenceEnded,
     },
+    InputRefused {
+        thread: &'n Thread,
+        input: &'n InputId,
+        error: &'n str,
+    },
     GuardBypassed {
         thread: &'n Thread,
     },
