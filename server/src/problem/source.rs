@@ -13,16 +13,17 @@ pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     let problem = |code, message: String| Problem::error(code, message).in_file(Some(path));
     let unreadable = |error: std::io::Error| problem("unreadable-file", error.to_string());
     // A pipe or a device in a project's folder must not make the service wait: looked at before it is opened.
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => {}
+    let length = match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => found.len(),
         Ok(_) => return Err(problem("unreadable-file", "not a file".to_owned())),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         Err(error) => return Err(unreadable(error)),
-    }
-    let mut bytes = Vec::new();
+    };
     let limit = MAX_BYTES as u64 + 1;
+    // Room for one byte more: the end is then found without another look.
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(limit)).unwrap_or(0) + 1);
     File::open(path)
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))
         .map_err(unreadable)?;
