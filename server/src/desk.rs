@@ -124,6 +124,8 @@ pub struct Desk {
     tell: Listener,
     ticket: Ticket,
     staged: Vec<Staged>,
+    /// Of this batch, found before its commit.
+    failures: Vec<(Vec<Ticket>, DeskError)>,
 }
 
 impl std::fmt::Debug for Desk {
@@ -153,6 +155,7 @@ impl Desk {
             tell,
             ticket: 0,
             staged: Vec::new(),
+            failures: Vec::new(),
         };
         let mut problems = desk.configure(None).1;
         problems.extend(desk.prompts.set().problems());
@@ -323,7 +326,11 @@ impl Desk {
         }
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.stale {
-            open.log.commit()?;
+            // What this batch had come to before the panic is still good, if it can be stored.
+            if let Err(error) = open.log.commit() {
+                self.staged.retain(|staged| staged.thread != *id);
+                self.failures.push((std::mem::take(&mut open.tickets), error.into()));
+            }
             reload(&self.store, id, open)?;
         }
         let Open { machine, log, config, stale, tickets, owner, .. } = open;
@@ -366,7 +373,7 @@ impl Desk {
     /// Stores what was decided since the last commit, a write and at most one sync a thread, and lets the world hear
     /// of it. Where a thread's files fail, nothing of its batch has happened: the requests it concerns are named.
     pub fn commit(&mut self) -> Vec<(Vec<Ticket>, DeskError)> {
-        let mut failures = Vec::new();
+        let mut failures = std::mem::take(&mut self.failures);
         for (id, open) in self.threads.iter_mut().filter(|(_, open)| !open.tickets.is_empty()) {
             let result = open.log.commit();
             if let Err(error) = result {
