@@ -47,13 +47,6 @@ macro_rules! events {
                 }
             }
         )*
-
-        impl Event {
-            /// The name on disk.
-            pub const fn name(&self) -> &'static str {
-                match self { $(Self::$name(_) => stringify!($name),)* }
-            }
-        }
     };
 }
 
@@ -423,6 +416,16 @@ pub enum Resume {
     Working,
     WaitingForUser,
     Done,
+}
+
+impl Resume {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::WaitingForUser => "waiting_for_user",
+            Self::Done => "done",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,14 +48,6 @@ pub fn resume_state(packet: &str) -> Resume {
     }
 }
 
-const fn resume_name(resume: Resume) -> &'static str {
-    match resume {
-        Resume::Working => "working",
-        Resume::WaitingForUser => "waiting_for_user",
-        Resume::Done => "done",
-    }
-}
-
 /// A packet from structured state, for when the agent's is not wanted or did not come. Its template labels it.
 pub fn by_watcher(
     thread: &Thread,
@@ -88,7 +80,7 @@ pub fn by_watcher(
         "done" => Some(&done),
         "directives" => Some(&directives),
         "lastAgentMessage" => Some(&last),
-        "state" => Some(resume_name(resume)),
+        "state" => Some(resume.name()),
         "scratchFile" => Some(scratch_file),
         "threadId" => Some(thread.id.as_str()),
         _ => None,
