@@ -1,13 +1,17 @@
-//! The decision: named gates in order, each with its evidence. "Why" and "why not" are the same record.
+//! The decision: named gates in order, each with its evidence. "Why" and "why not" are the same record. What each gate
+//! asks stands in `gates`.
+
+mod gates;
 
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Entrance, Outcome, TurnStatus};
-use crate::policy::{Mode, Policy, Tier, TierRule};
-use crate::thread::{Mark, Thread, Turn};
-use crate::units::{DecisionId, Percent, SequenceId, Timestamp, Tokens, TurnId};
+use crate::event::{Answer, Entrance, JudgeSource, Outcome, TurnStatus};
+use crate::judgment;
+use crate::policy::{JudgeBackend, Mode, Policy, Tier, TierRule};
+use crate::thread::{Thread, Turn};
+use crate::units::{DecisionId, Percent, RequestId, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     Feature,
@@ -27,7 +31,7 @@ pub enum Gate {
     Mode,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     Pass,
@@ -36,7 +40,7 @@ pub enum GateOutcome {
     NotReached,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GateResult {
     pub gate: Gate,
     pub outcome: GateOutcome,
@@ -44,7 +48,7 @@ pub struct GateResult {
 }
 
 /// An assessment with everything that led to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Decision {
     pub id: DecisionId,
     pub at: Timestamp,
@@ -64,18 +68,70 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sequence: Option<SequenceId>,
     pub gates: Vec<GateResult>,
+    /// What the judge said to it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub judgment: Option<Judgment>,
     /// What would have to change for a yes.
     #[serde(default)]
     pub would_fire_if: Vec<String>,
 }
 
-/// What is asked, and on whose behalf.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Judgment {
+    /// The question's name, where it was put to somebody.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request: Option<RequestId>,
+    pub source: JudgeSource,
+    pub answer: Answer,
+}
+
+/// What is asked, and on whose behalf: the entrances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'q> {
     /// A turn ended.
     TurnEnd(&'q TurnId),
+    /// A sampling request of this turn came back, and the agent needs another.
+    MidTurn(&'q TurnId),
+    /// A message came, and a compaction was put off until it came.
+    Preflight(&'q TurnId),
+    /// The built-in compaction inside a turn.
+    Inline(Inline<'q>),
     /// A person wants a compaction now: only what would make it wrong or impossible still counts.
     Person,
+}
+
+/// When the built-in compaction looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inline<'q> {
+    /// With what a message will add, as an estimate.
+    BeforeInput(Tokens),
+    MidTurn(&'q TurnId),
+    TurnEnd(&'q TurnId),
+}
+
+impl<'q> Question<'q> {
+    const fn turn(self) -> Option<&'q TurnId> {
+        match self {
+            Self::TurnEnd(turn)
+            | Self::MidTurn(turn)
+            | Self::Preflight(turn)
+            | Self::Inline(Inline::MidTurn(turn) | Inline::TurnEnd(turn)) => Some(turn),
+            Self::Inline(Inline::BeforeInput(_)) | Self::Person => None,
+        }
+    }
+
+    const fn entrance(self) -> Entrance {
+        match self {
+            Self::TurnEnd(_) | Self::Person => Entrance::TurnComplete,
+            Self::MidTurn(_) => Entrance::MidTurn,
+            Self::Preflight(_) => Entrance::Preflight,
+            Self::Inline(_) => Entrance::Inline,
+        }
+    }
+
+    const fn is_inside_a_turn(self) -> bool {
+        matches!(self, Self::MidTurn(_) | Self::Inline(Inline::MidTurn(_)))
+    }
 }
 
 /// What lifts a gate that fails.
@@ -86,25 +142,33 @@ enum Lift {
     PersonOrEmergency,
 }
 
+/// Whose gate it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Everybody,
+    /// The built-in compaction knows no tiers and asks for no boundary.
+    Policy,
+}
+
 type Check = fn(&Case<'_>) -> Finding;
 
 /// The order is the order of evaluation; the first failure names the outcome.
-const GATES: [(Gate, Lift, Check); 15] = [
-    (Gate::Feature, Lift::Nothing, feature),
-    (Gate::Pressure, Lift::Person, pressure),
-    (Gate::Origin, Lift::Nothing, origin),
-    (Gate::ModeOfHost, Lift::Nothing, mode_of_host),
-    (Gate::Guard, Lift::PersonOrEmergency, guard),
-    (Gate::Breaker, Lift::Person, breaker),
-    (Gate::Rearm, Lift::Person, rearm),
-    (Gate::Cooldown, Lift::PersonOrEmergency, cooldown),
-    (Gate::Boundary, Lift::PersonOrEmergency, boundary),
-    (Gate::WeakBoundary, Lift::PersonOrEmergency, weak_boundary),
-    (Gate::SemanticBreak, Lift::PersonOrEmergency, semantic_break),
-    (Gate::ActiveWork, Lift::PersonOrEmergency, active_work),
-    (Gate::PacketWorth, Lift::PersonOrEmergency, packet_worth),
-    (Gate::Judgment, Lift::PersonOrEmergency, judgment),
-    (Gate::Mode, Lift::Person, mode),
+const GATES: [(Gate, Of, Lift, Check); 15] = [
+    (Gate::Feature, Of::Everybody, Lift::Nothing, gates::feature),
+    (Gate::Pressure, Of::Everybody, Lift::Person, gates::pressure),
+    (Gate::Origin, Of::Everybody, Lift::Nothing, gates::origin),
+    (Gate::ModeOfHost, Of::Everybody, Lift::Nothing, gates::mode_of_host),
+    (Gate::Guard, Of::Everybody, Lift::PersonOrEmergency, gates::guard),
+    (Gate::Breaker, Of::Everybody, Lift::Person, gates::breaker),
+    (Gate::Rearm, Of::Everybody, Lift::Person, gates::rearm),
+    (Gate::Cooldown, Of::Policy, Lift::PersonOrEmergency, gates::cooldown),
+    (Gate::Boundary, Of::Policy, Lift::PersonOrEmergency, gates::boundary),
+    (Gate::WeakBoundary, Of::Policy, Lift::PersonOrEmergency, gates::weak_boundary),
+    (Gate::SemanticBreak, Of::Policy, Lift::PersonOrEmergency, gates::semantic_break),
+    (Gate::ActiveWork, Of::Policy, Lift::PersonOrEmergency, gates::active_work),
+    (Gate::PacketWorth, Of::Policy, Lift::PersonOrEmergency, gates::packet_worth),
+    (Gate::Judgment, Of::Policy, Lift::PersonOrEmergency, gates::judgment),
+    (Gate::Mode, Of::Policy, Lift::Person, gates::mode),
 ];
 
 enum Finding {
@@ -115,20 +179,16 @@ enum Finding {
     },
     /// Another gate has to say yes first for this one to mean anything.
     NotReached(&'static str),
-}
-
-fn pass(evidence: impl Into<String>) -> Finding {
-    Finding::Pass(evidence.into())
-}
-
-fn fail(evidence: impl Into<String>, would_fire_if: impl Into<String>) -> Finding {
-    Finding::Fail { evidence: evidence.into(), would_fire_if: would_fire_if.into() }
+    /// The judge has to be asked first.
+    Ask,
 }
 
 struct Case<'c> {
     thread: &'c Thread,
     policy: &'c Policy,
+    question: Question<'c>,
     turn: Option<&'c Turn>,
+    judgment: Option<Judgment>,
     percent: Option<Percent>,
     tier: Option<Tier>,
     now: Timestamp,
@@ -148,6 +208,43 @@ impl<'c> Case<'c> {
         if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
     }
 
+    fn is_inline(&self) -> bool {
+        matches!(self.question, Question::Inline(_))
+    }
+
+    /// What the judge said, where it was asked, or says without being asked.
+    fn judgment(&self) -> Option<Judgment> {
+        let tier = self.tier.filter(|_| !self.is_inline())?;
+        self.policy.tiers.rule(tier).decision_prompt_path.as_ref()?;
+        if tier == Tier::Emergency || matches!(self.question, Question::Person) {
+            return None;
+        }
+        let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
+        match judge(self.policy.judge, self.thread) {
+            None => None,
+            Some(JudgeSource::Heuristic) => {
+                let case = judgment::Case {
+                    thread: self.thread,
+                    tier,
+                    percent: self.percent?,
+                    boundaries: self.counting(),
+                    last_message: self.thread.known.last_message.as_deref(),
+                    excerpt: None,
+                };
+                by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
+            }
+            Some(JudgeSource::Host) if !self.thread.host.can.judge => {
+                let error = "the host says that it cannot judge".to_owned();
+                by_itself(JudgeSource::Host, Answer::Failed { error })
+            }
+            Some(_) => {
+                let judging = self.thread.judging.as_ref()?;
+                let (source, answer) = judging.answer.clone()?;
+                Some(Judgment { request: Some(judging.request.clone()), source, answer })
+            }
+        }
+    }
+
     fn counting(&self) -> Boundaries {
         self.rule().map_or(Boundaries::NONE, |(tier, rule)| self.present().and(rule.counting(tier)))
     }
@@ -160,21 +257,20 @@ pub fn assess(
     question: Question<'_>,
     now: Timestamp,
 ) -> Decision {
-    let percent = thread.percent_remaining();
-    let turn = match question {
-        Question::TurnEnd(id) => thread.turn(id),
-        Question::Person => None,
+    let percent = match question {
+        Question::Inline(Inline::BeforeInput(more)) => thread.percent_remaining_with(more),
+        _ => thread.percent_remaining(),
     };
-    let tier = percent.and_then(|percent| policy.tiers.pick(percent));
-    let case = Case { thread, policy, turn, percent, tier, now };
+    let turn = question.turn().and_then(|id| thread.turn(id));
+    let inline = matches!(question, Question::Inline(_));
+    let tier = percent.filter(|_| !inline).and_then(|percent| policy.tiers.pick(percent));
+    let mut case = Case { thread, policy, question, turn, judgment: None, percent, tier, now };
+    case.judgment = case.judgment();
     let mut decision = Decision {
         id: thread.next_decision_id(),
         at: now,
-        entrance: Entrance::TurnComplete,
-        turn: match question {
-            Question::TurnEnd(id) => Some(id.clone()),
-            Question::Person => None,
-        },
+        entrance: question.entrance(),
+        turn: question.turn().cloned(),
         outcome: Outcome::Compact,
         tier,
         percent,
@@ -182,20 +278,28 @@ pub fn assess(
         reason: String::new(),
         sequence: None,
         gates: Vec::with_capacity(GATES.len()),
+        judgment: case.judgment.clone(),
         would_fire_if: Vec::new(),
     };
     let lifts = |lift: Lift| match question {
         Question::Person => lift != Lift::Nothing,
-        Question::TurnEnd(_) => lift == Lift::PersonOrEmergency && tier == Some(Tier::Emergency),
+        _ => lift == Lift::PersonOrEmergency && tier == Some(Tier::Emergency),
     };
-    for (gate, lift, check) in GATES {
-        let (outcome, evidence) = match check(&case) {
+    let mut asks = false;
+    for (gate, of, lift, check) in GATES {
+        let finding = if inline && of == Of::Policy { NOT_INLINE } else { check(&case) };
+        let (outcome, evidence) = match finding {
+            Finding::Ask => {
+                asks = decision.would_fire_if.is_empty();
+                let evidence = if asks { "the judge is asked" } else { "the judge is not asked" };
+                (GateOutcome::NotReached, evidence.to_owned())
+            }
             Finding::Pass(evidence) => (GateOutcome::Pass, evidence),
             Finding::NotReached(evidence) => (GateOutcome::NotReached, evidence.to_owned()),
             Finding::Fail { evidence, .. } if lifts(lift) => (GateOutcome::Bypassed, evidence),
             Finding::Fail { evidence, would_fire_if } => {
                 if decision.would_fire_if.is_empty() {
-                    decision.outcome = outcome_of_failure(gate, policy);
+                    decision.outcome = case.outcome_of_failure(gate);
                     decision.reason.clone_from(&evidence);
                 }
                 decision.would_fire_if.push(would_fire_if);
@@ -204,14 +308,78 @@ pub fn assess(
         };
         decision.gates.push(GateResult { gate, outcome, evidence });
     }
-    if decision.outcome == Outcome::Compact {
-        if policy.mode == Mode::Ask && question != Question::Person {
-            decision.outcome = Outcome::Ask;
-        }
-        decision.reason = reason_to_compact(&case, question);
-        decision.sequence = Some(thread.next_sequence_id());
+    if asks {
+        decision.outcome = Outcome::Judge;
+        decision.reason = format!("{}; the judge is asked", case.reason());
+        decision.would_fire_if = vec!["the judge says yes".to_owned()];
+    } else if decision.outcome == Outcome::Compact {
+        case.conclude(&mut decision);
     }
     decision
+}
+
+impl Case<'_> {
+    /// Every gate is passed.
+    fn conclude(&self, decision: &mut Decision) {
+        decision.reason = self.reason();
+        let waits = |(tier, rule): (Tier, &TierRule)| rule.waits_for_input(tier);
+        if matches!(self.question, Question::TurnEnd(_)) && self.rule().is_some_and(waits) {
+            decision.outcome = Outcome::Defer;
+            decision.entrance = Entrance::Preflight;
+            decision.would_fire_if = vec!["the next message comes".to_owned()];
+            return;
+        }
+        let person = matches!(self.question, Question::Person);
+        if self.policy.mode == Mode::Ask
+            && !person
+            && !self.question.is_inside_a_turn()
+            && !self.is_inline()
+        {
+            decision.outcome = Outcome::Ask;
+        }
+        decision.sequence = Some(self.thread.next_sequence_id());
+    }
+
+    fn outcome_of_failure(&self, gate: Gate) -> Outcome {
+        let failed = |judgment: &Judgment| matches!(judgment.answer, Answer::Failed { .. });
+        match (gate, self.policy.mode) {
+            (Gate::Mode, _) if self.question.is_inside_a_turn() => Outcome::Nothing,
+            (Gate::Mode, Mode::Tag) => Outcome::Tag,
+            (Gate::Mode, Mode::Suggest) => Outcome::Suggest,
+            (Gate::Judgment, _) if self.judgment.as_ref().is_some_and(failed) => Outcome::Defer,
+            _ => Outcome::Nothing,
+        }
+    }
+
+    fn reason(&self) -> String {
+        let inside = if self.question.is_inside_a_turn() { ", inside the turn" } else { "" };
+        match (self.question, self.rule(), self.percent) {
+            (Question::Person, ..) => "a person asked for it".to_owned(),
+            (Question::Inline(_), _, Some(percent)) => {
+                let threshold = Percent(self.policy.inline.threshold_percent);
+                format!("{percent} left is below {threshold} (auto_compact){inside}")
+            }
+            (_, Some((Tier::Emergency, _)), Some(percent)) => {
+                format!("{percent} left: emergency{inside}")
+            }
+            (_, Some((tier, _)), Some(percent)) => {
+                format!("{percent} left ({tier}) at {}{inside}", self.counting())
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whom a policy asks; `None`: nobody.
+pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource> {
+    match backend {
+        JudgeBackend::Off => None,
+        JudgeBackend::Auto if thread.host.can.judge => Some(JudgeSource::Host),
+        JudgeBackend::Auto | JudgeBackend::Heuristic => Some(JudgeSource::Heuristic),
+        JudgeBackend::Host => Some(JudgeSource::Host),
+        JudgeBackend::Responses => Some(JudgeSource::Responses),
+        JudgeBackend::Chat => Some(JudgeSource::Chat),
+    }
 }
 
 impl Decision {
@@ -224,260 +392,20 @@ impl Decision {
             .last_compaction
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
-        !own && (self.tier.is_some() || after)
-    }
-}
-
-const fn outcome_of_failure(gate: Gate, policy: &Policy) -> Outcome {
-    match (gate, policy.mode) {
-        (Gate::Mode, Mode::Tag) => Outcome::Tag,
-        (Gate::Mode, Mode::Suggest) => Outcome::Suggest,
-        (Gate::Judgment, _) => Outcome::Defer,
-        _ => Outcome::Nothing,
-    }
-}
-
-fn reason_to_compact(case: &Case<'_>, question: Question<'_>) -> String {
-    match (question, case.rule(), case.percent) {
-        (Question::Person, ..) => "a person asked for it".to_owned(),
-        (_, Some((Tier::Emergency, _)), Some(percent)) => format!("{percent} left: emergency"),
-        (_, Some((tier, _)), Some(percent)) => {
-            format!("{percent} left ({tier}) at {}", case.counting())
-        }
-        _ => String::new(),
-    }
-}
-
-fn feature(case: &Case<'_>) -> Finding {
-    if case.policy.enabled {
-        pass("features.rawr_auto_compaction is on")
-    } else {
-        fail("features.rawr_auto_compaction is off", "features.rawr_auto_compaction = true")
-    }
-}
-
-fn pressure(case: &Case<'_>) -> Finding {
-    let Some(percent) = case.percent else {
-        let missing =
-            if case.thread.context.is_none() { "token usage" } else { "the context window" };
-        return fail(format!("{missing} is not known"), format!("the host reports {missing}"));
-    };
-    match case.rule() {
-        Some((tier, rule)) => {
-            pass(format!("{percent} left is below {} ({tier})", Percent(rule.percent_remaining_lt)))
-        }
-        None => {
-            let highest = Tier::ALL
-                .map(|tier| case.policy.tiers.rule(tier).percent_remaining_lt)
-                .into_iter()
-                .max();
-            let highest = Percent(highest.unwrap_or(0));
-            fail(
-                format!("{percent} left is above every tier"),
-                format!("less than {highest} is left"),
-            )
+        match self.entrance {
+            Entrance::TurnComplete => !own && (self.tier.is_some() || after),
+            Entrance::Inline => self.outcome != Outcome::Nothing || !own && after,
+            Entrance::MidTurn | Entrance::Preflight => true,
         }
     }
-}
 
-fn origin(case: &Case<'_>) -> Finding {
-    if let Some(sequence) = &case.thread.sequence {
-        return fail(format!("sequence {} is running", sequence.id), "no sequence runs");
-    }
-    if case.thread.compaction_running {
-        return fail("a compaction is running", "no compaction runs");
-    }
-    match case.turn {
-        Some(turn) if turn.is_synthetic() => {
-            fail("the turn belongs to a sequence", "a turn of the user's ends")
-        }
-        Some(_) => pass("a turn of the user's or the host's own"),
-        None => pass("no turn is concerned"),
+    /// Everything spoke for it but the judge.
+    pub fn is_vetoed(&self) -> bool {
+        let says_no = |judgment: &Judgment| {
+            !matches!(judgment.answer, Answer::Says { should_compact: true, .. })
+        };
+        self.outcome != Outcome::Compact && self.judgment.as_ref().is_some_and(says_no)
     }
 }
 
-fn mode_of_host(case: &Case<'_>) -> Finding {
-    if case.thread.review_mode {
-        fail("the host is in review mode", "the review ends")
-    } else if !case.thread.host.can.compact {
-        fail("the host says that it cannot compact", "the host declares the capability `compact`")
-    } else if !case.thread.host.can.inject_turn {
-        fail(
-            "the host says that it cannot take a turn",
-            "the host declares the capability `injectTurn`",
-        )
-    } else {
-        pass("the host allows it")
-    }
-}
-
-fn guard(case: &Case<'_>) -> Finding {
-    match case.thread.guards.iter().find(|guard| guard.is_active(case.thread.turns_ended, case.now))
-    {
-        None => pass("no guard is active"),
-        Some(guard) => {
-            let by = guard.by.as_deref().map(|by| format!(" set by {by}")).unwrap_or_default();
-            fail(
-                format!("guard {}{by} is active", guard.id),
-                format!("guard {} ends or is cleared", guard.id),
-            )
-        }
-    }
-}
-
-fn breaker(case: &Case<'_>) -> Finding {
-    let (strikes, limit) = (case.thread.strikes, case.policy.breaker.strikes);
-    if limit > 0 && strikes >= limit {
-        fail(
-            format!("the last {strikes} sequences failed or freed too little"),
-            "a compaction asked for by hand works",
-        )
-    } else {
-        pass(format!("{strikes} of {limit} strikes"))
-    }
-}
-
-fn rearm(case: &Case<'_>) -> Finding {
-    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
-    let needed = case.policy.rearm_after(case.thread.window);
-    let grown = match (case.thread.context, last.after) {
-        (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
-        _ => {
-            return fail(
-                "growth since the last compaction is not known",
-                "the host reports token usage",
-            );
-        }
-    };
-    if grown < needed {
-        let missing = needed.0 - grown.0;
-        fail(
-            format!("{grown} of {needed} new tokens since the last compaction"),
-            format!("{missing} more tokens come"),
-        )
-    } else {
-        pass(format!("{grown} new tokens since the last compaction"))
-    }
-}
-
-fn cooldown(case: &Case<'_>) -> Finding {
-    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
-    let turns = case.thread.turns_ended.saturating_sub(last.turns_ended);
-    let seconds = case.now.seconds_since(last.at);
-    let (need_turns, need_seconds) = (case.policy.cooldown_turns, case.policy.cooldown_seconds);
-    if turns < need_turns {
-        fail(
-            format!("{turns} of {need_turns} turns since the last compaction"),
-            format!("{} more turns end", need_turns - turns),
-        )
-    } else if seconds < need_seconds {
-        fail(
-            format!("{seconds} of {need_seconds} seconds since the last compaction"),
-            format!("{} more seconds pass", need_seconds - seconds),
-        )
-    } else {
-        pass(format!("{turns} turns and {seconds} seconds since the last compaction"))
-    }
-}
-
-const NEEDS_TIER: Finding = Finding::NotReached("no tier holds");
-
-fn boundary(case: &Case<'_>) -> Finding {
-    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let counting = case.counting();
-    if !counting.is_empty() {
-        return pass(counting.to_string());
-    }
-    let spent: Boundaries = marks_spent(case).map(|mark| mark.boundary).collect();
-    let by = marks_spent(case).find_map(|mark| mark.spent_by.as_ref());
-    let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
-    let evidence = match (present.is_empty(), spent.is_empty()) {
-        (true, true) => "no boundary in this turn".to_owned(),
-        (true, false) => {
-            format!("spent by {}: {spent}", by.map_or("a sequence", SequenceId::as_str))
-        }
-        (false, _) => format!("{present} does not count at {tier}"),
-    };
-    fail(evidence, format!("one of: {}", rule.counting(tier)))
-}
-
-fn marks_spent<'c>(case: &Case<'c>) -> impl Iterator<Item = &'c Mark> {
-    case.thread.boundaries.iter().filter(|mark| mark.spent_by.is_some())
-}
-
-fn weak_boundary(case: &Case<'_>) -> Finding {
-    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let (counting, present) = (case.counting(), case.present());
-    if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
-        return pass("not a plan update alone");
-    }
-    let stronger =
-        Boundaries::SEMANTIC.or(Boundaries::of(&[Boundary::PlanCheckpoint])).and(present);
-    if rule.plan_needs_semantic_break == Some(false) {
-        pass(format!("{tier} takes a plan update alone"))
-    } else if stronger.is_empty() {
-        fail("plan_update alone", "a plan step is completed or the agent concludes")
-    } else {
-        pass(format!("plan_update with {stronger}"))
-    }
-}
-
-fn semantic_break(case: &Case<'_>) -> Finding {
-    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    let (counting, semantic) = (case.counting(), case.present().and(Boundaries::SEMANTIC));
-    if counting.is_empty() {
-        Finding::NotReached("no boundary counts")
-    } else if !counting.without(Boundaries::PLAN).is_empty() {
-        pass("not only the plan speaks for it")
-    } else if !rule.needs_semantic_break(tier) {
-        pass(format!("{tier} does not ask for one"))
-    } else if semantic.is_empty() {
-        fail("only the plan speaks for it", "the agent says that it is done, concludes or moves on")
-    } else {
-        pass(semantic.to_string())
-    }
-}
-
-fn active_work(case: &Case<'_>) -> Finding {
-    if let Some(call) = case.thread.tools_running.first() {
-        return fail(format!("tool call {call} is running"), "the running tools finish");
-    }
-    match case.turn.and_then(|turn| turn.end.as_ref()) {
-        Some(end) if end.status != TurnStatus::Completed => {
-            fail(format!("the turn ended {}", end.status.name()), "a turn completes")
-        }
-        _ if !case.thread.is_idle() => fail("a turn is running", "the turn completes"),
-        _ => pass("nothing is running"),
-    }
-}
-
-fn packet_worth(case: &Case<'_>) -> Finding {
-    if case.thread.has_packet_material() {
-        pass("there is something to carry over")
-    } else {
-        fail("nothing that a packet could be made of", "the agent says something or has a plan")
-    }
-}
-
-/// No judge is part of this release: a tier that asks for one is treated as one whose judge does not answer.
-fn judgment(case: &Case<'_>) -> Finding {
-    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
-    match (&rule.decision_prompt_path, tier) {
-        (None, _) => pass("not configured"),
-        (Some(_), Tier::Early | Tier::Ready) => {
-            fail("no judge is available", "a judge is available")
-        }
-        (Some(_), Tier::Asap | Tier::Emergency) => {
-            pass("no judge is available; the policy decides")
-        }
-    }
-}
-
-fn mode(case: &Case<'_>) -> Finding {
-    match case.policy.mode {
-        Mode::Auto => pass("auto"),
-        Mode::Ask => pass("ask: a person decides"),
-        Mode::Tag => fail("tag: would compact here", "mode = \"auto\""),
-        Mode::Suggest => fail("suggest: a compaction is recommended here", "mode = \"auto\""),
-    }
-}
+const NOT_INLINE: Finding = Finding::NotReached("the built-in compaction does not ask this");

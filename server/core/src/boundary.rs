@@ -54,7 +54,7 @@ impl fmt::Display for Boundary {
 }
 
 /// A set of boundaries; a list of names on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Boundaries(u8);
 
 impl Boundaries {
@@ -78,6 +78,11 @@ impl Boundaries {
     }
 
     pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// For serde: a field that says nothing is left out.
+    pub const fn none(&self) -> bool {
         self.0 == 0
     }
 

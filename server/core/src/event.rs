@@ -6,7 +6,8 @@ use crate::policy::{CompactionSettings, PacketAuthor, Tier};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
 use crate::units::{
-    ActionId, CallId, DecisionId, GuardId, InputId, Percent, SequenceId, Timestamp, Tokens, TurnId,
+    ActionId, CallId, DecisionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId,
+    Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: u16 = 1;
 
 /// One line of `events.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Record {
     pub v: u16,
     pub at: Timestamp,
@@ -30,7 +31,7 @@ impl Record {
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {
         /// Externally tagged: the reader never has to look ahead, which a replay of a long thread would feel.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Event {
             $($(#[$doc])* $name($name),)*
@@ -38,7 +39,7 @@ macro_rules! events {
 
         $(
             $(#[$doc])*
-            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+            #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
             pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
 
             impl From<$name> for Event {
@@ -68,6 +69,8 @@ events! {
         origin: Origin,
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
         #[serde(skip_serializing_if = "Option::is_none", default)] text: Option<String>,
+        /// The standing instructions in it.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)] directives: Vec<String>,
     }
     /// One sampling request came back with its token usage.
     UsageReported {
@@ -75,6 +78,9 @@ events! {
         usage: Usage,
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
         #[serde(default)] needs_follow_up: bool,
+        /// What the agent said in it.
+        #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
+        #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
     }
     TurnCompleted {
         turn: TurnId,
@@ -97,6 +103,8 @@ events! {
         command: String,
         exit_code: i64,
         #[serde(default)] boundaries: Boundaries,
+        /// A test runner that succeeded.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] tests_passed: bool,
     }
     CommitMade {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
@@ -119,7 +127,14 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         label: String,
     }
-    DirectiveGiven { text: String, pinned: bool, }
+    DirectiveGiven {
+        text: String,
+        pinned: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
+    }
+    DirectiveCleared { directive: DirectiveId, }
+    /// What the repository looked like.
+    RepoObserved { repo: Repo, }
 
     /// A user message that has to wait for a sequence.
     InputHeld { input: InputId, text: String, }
@@ -153,12 +168,25 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] percent: Option<Percent>,
         /// What spoke for it: the boundaries that counted.
         #[serde(default)] boundaries: Boundaries,
+        /// Everything spoke for it but the judge.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
+    }
+
+    /// The judge's word on the question that is open; one on any other is late, and nothing is recorded of it.
+    JudgmentAnswered {
+        request: RequestId,
+        source: JudgeSource,
+        answer: Answer,
+        #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<JudgeUsage>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)] rate_limits: Vec<RateLimit>,
     }
 
     SequenceStarted {
         sequence: SequenceId,
         trigger: Trigger,
         author: PacketAuthor,
+        /// The turn that it runs in, where it started between two of its sampling requests.
+        #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// What is owed before the compaction, in order.
         requests: Vec<Request>,
         needs_approval: bool,
@@ -189,7 +217,7 @@ events! {
     SequenceEnded { sequence: SequenceId, ending: Ending, reason: String, }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct HostInfo {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -199,7 +227,7 @@ pub struct HostInfo {
 }
 
 /// What the host said it can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Capabilities {
     pub inject_turn: bool,
@@ -212,7 +240,7 @@ pub struct Capabilities {
     pub judge: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     User,
@@ -222,7 +250,7 @@ pub enum Origin {
     Host,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
     Completed,
@@ -241,7 +269,7 @@ impl TurnStatus {
 }
 
 /// Tokens of one sampling request. `context` is what counts: what the next request will carry at least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
     pub context: Tokens,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -255,7 +283,7 @@ pub struct Usage {
 }
 
 /// When a guard ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
     Turns(u32),
@@ -265,7 +293,73 @@ pub enum Until {
     Released,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A git work tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+pub struct Repo {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub head: Option<String>,
+    /// How many files are not as HEAD has them.
+    #[serde(default)]
+    pub dirty: u32,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub files: Vec<String>,
+    /// Files that commits have changed since the last compaction.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub changed: Vec<String>,
+    /// The stack of branches, as Graphite tells it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stack: Option<String>,
+}
+
+/// Who judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeSource {
+    Host,
+    Responses,
+    Chat,
+    Heuristic,
+}
+
+impl JudgeSource {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Heuristic => "heuristic",
+        }
+    }
+}
+
+/// What a judge said, or why it said nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Says { should_compact: bool, reason: String },
+    Failed { error: String },
+}
+
+/// What one judgment cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+pub struct JudgeUsage {
+    #[serde(default)]
+    pub input: Tokens,
+    #[serde(default)]
+    pub output: Tokens,
+}
+
+/// As the endpoint's headers say it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RateLimit {
+    pub name: String,
+    pub value: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionStatus {
     Started,
@@ -273,7 +367,7 @@ pub enum CompactionStatus {
     Failed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionOrigin {
     Rawr,
@@ -281,7 +375,7 @@ pub enum CompactionOrigin {
     User,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Nothing,
@@ -293,7 +387,7 @@ pub enum Outcome {
     Compact,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entrance {
     TurnComplete,
@@ -303,7 +397,7 @@ pub enum Entrance {
 }
 
 /// Why a compaction comes: the audit trail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     Rawr {
@@ -311,6 +405,10 @@ pub enum Trigger {
         tier: Tier,
         percent: Percent,
         boundaries: Boundaries,
+    },
+    /// The built-in compaction inside a turn.
+    Inline {
+        percent: Percent,
     },
     /// The host's own.
     Host,
@@ -325,7 +423,7 @@ impl Trigger {
             Self::Rawr { boundaries, .. } if !boundaries.is_empty() => {
                 format!("a phase ended here ({boundaries})")
             }
-            Self::Rawr { .. } => "the context is nearly full".to_owned(),
+            Self::Rawr { .. } | Self::Inline { .. } => "the context is nearly full".to_owned(),
             Self::User => "the user asked for it".to_owned(),
             Self::Host => "the host compacted by itself".to_owned(),
         }
@@ -333,7 +431,7 @@ impl Trigger {
 }
 
 /// One piece of work owed before a compaction; the queue is shared by every entrance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     HeadsUp,
@@ -341,12 +439,39 @@ pub enum Request {
     Packet,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    InjectTurn { purpose: Purpose, text: String, marker: String },
-    Compact { trigger: Trigger, author: PacketAuthor, settings: CompactionSettings },
-    DeliverInput { input: InputId, items: Vec<Item> },
+    InjectTurn {
+        purpose: Purpose,
+        text: String,
+        marker: String,
+        /// Into the running turn.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        via_steer: bool,
+    },
+    Compact {
+        trigger: Trigger,
+        author: PacketAuthor,
+        settings: CompactionSettings,
+        /// By the host itself: its provider's compaction freed too little.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        local: bool,
+        /// A sampling request that runs may be cut off for it.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        interrupt: bool,
+    },
+    DeliverInput {
+        input: InputId,
+        items: Vec<Item>,
+    },
+    Judge {
+        request: RequestId,
+        /// The host, or the sidecar itself.
+        by: JudgeSource,
+        instructions: String,
+        context: String,
+    },
 }
 
 impl Action {
@@ -355,11 +480,21 @@ impl Action {
             Self::InjectTurn { purpose, .. } => purpose.name(),
             Self::Compact { .. } => "compact",
             Self::DeliverInput { .. } => "deliver_input",
+            Self::Judge { .. } => "judge",
         }
+    }
+
+    /// Carried out by the sidecar, not by the host.
+    pub const fn is_sidecars(&self) -> bool {
+        matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
+    }
+
+    pub const fn is_steer(&self) -> bool {
+        matches!(self, Self::InjectTurn { via_steer: true, .. })
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     HeadsUp,
@@ -380,20 +515,20 @@ impl Purpose {
 }
 
 /// One message of a delivered turn: a handoff is never glued to what the user wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Item {
     pub role: ItemRole,
     pub text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemRole {
     Handoff,
     Input,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStatus {
     Accepted,
@@ -402,15 +537,35 @@ pub enum ActionStatus {
 }
 
 /// The continuation notes that cross the compaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packet {
     pub author: PacketAuthor,
     pub resume: Resume,
     pub text: String,
+    /// Facts that the author had left out; they stand under a heading of their own in the text.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub added: Vec<Fact>,
+}
+
+/// Something that a packet has to say.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fact {
+    pub kind: FactKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactKind {
+    OpenStep,
+    ChangedFile,
+    Directive,
+    RunningJob,
+    Branch,
 }
 
 /// What the agent was about to do when the packet was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
     Working,
@@ -428,7 +583,7 @@ impl Resume {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     CompactNow,
@@ -438,7 +593,7 @@ pub enum Choice {
     EditPacket,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     Idle,
@@ -468,7 +623,7 @@ impl Phase {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     Completed,

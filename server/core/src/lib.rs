@@ -11,7 +11,9 @@ pub mod boundary;
 pub mod policy;
 pub mod prompt;
 
+pub mod coverage;
 pub mod event;
+pub mod judgment;
 pub mod packet;
 pub mod rewrite;
 pub mod scratch;

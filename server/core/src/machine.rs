@@ -2,19 +2,24 @@
 
 mod observe;
 
-use crate::assess::{Decision, Gate, GateOutcome, GateResult, Question, assess};
+use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
 use crate::boundary::Boundaries;
 use crate::event::{
     Action, ActionIssued, ActionStatus, Assessed, Choice, CompactionOrigin, CompactionReported,
-    CompactionStatus, Event, Item, ItemRole, Outcome, Phase, Record, Request, SequenceEnded,
-    SequenceStarted, Trigger, Until,
+    CompactionStatus, Entrance, Event, Item, ItemRole, JudgeSource, JudgmentAnswered, Outcome,
+    Phase, Record, Request, SequenceEnded, SequenceStarted, Trigger, Until,
 };
+use crate::judgment;
 use crate::policy::{PacketAuthor, Policy, Tier};
-use crate::prompt::{Prompts, SequencePrompts};
+use crate::prompt::{PromptName, Prompts, SequencePrompts};
+use crate::rewrite;
 use crate::scratch;
 use crate::sequence;
-use crate::thread::{Issued, Thread};
-use crate::units::{ActionId, GuardId, InputId, Percent, SequenceId, Timestamp, TurnId};
+use crate::thread::{HeldInput, Issued, Judging, Starting, Thread};
+use crate::units::{
+    ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, Timestamp, Tokens,
+    TurnId,
+};
 
 /// What a person configured, as it stands at the moment of the call.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +42,8 @@ pub enum Input {
         text: String,
         kind: InputKind,
     },
+    /// A judge has answered.
+    Judged(JudgmentAnswered),
     Respond(Response),
     SetGuard {
         until: Until,
@@ -93,6 +100,10 @@ pub enum Notice {
     },
     /// The host would not take a message that had waited; it is not asked again.
     InputRefused { input: InputId, error: String },
+    /// The judge is asked, by an action.
+    JudgmentAsked { request: RequestId, tier: Option<Tier> },
+    /// The judge has answered, or has failed to.
+    JudgmentAnswered { answered: JudgmentAnswered, tier: Option<Tier> },
     /// The golden path is over, one way or the other.
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
@@ -117,6 +128,8 @@ pub enum Stage {
     AwaitingApproval,
     Recommended,
     Tagged,
+    /// It comes before the next message.
+    Deferred,
 }
 
 /// Why an input was not taken. Nothing was recorded.
@@ -125,6 +138,7 @@ pub enum Refusal {
     UnknownAction(ActionId),
     UnknownGuard(GuardId),
     UnknownInput(InputId),
+    UnknownDirective(DirectiveId),
     NoSequence,
     /// The phase does not allow it.
     NotNow(Phase),
@@ -150,7 +164,7 @@ struct Glance {
     compacted_at: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Machine {
     thread: Thread,
 }
@@ -173,6 +187,10 @@ impl Machine {
     pub fn next_deadline(&self, policy: &Policy) -> Option<Timestamp> {
         match &self.thread.sequence {
             Some(sequence) => sequence.deadline(&self.thread, &policy.deadlines),
+            None if let Some(judging) = &self.thread.judging => {
+                let waits = judging.answer.is_none();
+                waits.then(|| judging.since.plus_seconds(policy.deadlines.judgment))
+            }
             None if self.thread.waits_for_host() => {
                 Some(self.thread.updated_at.plus_seconds(policy.deadlines.compaction))
             }
@@ -209,18 +227,32 @@ impl Machine {
     ) -> Result<Vec<Effect>, Refusal> {
         let before = self.glance(rules.policy);
         let mut effects = Vec::new();
+        let mut between_requests = None;
         for event in self.observe(input, rules.policy, now)? {
+            if let Event::UsageReported(reported) = &event {
+                between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
+            }
             self.record(event, rules, now, &mut effects);
         }
-        while role == Role::Owner
-            && let Some(event) = self.next(rules, now, &mut effects)
-        {
-            self.record(event, rules, now, &mut effects);
+        if role == Role::Owner {
+            self.go_on(rules, now, &mut effects);
+            if let Some(turn) = between_requests
+                && let Some(event) = self.look_inside_turn(&turn, rules, now, &mut effects)
+            {
+                self.record(event, rules, now, &mut effects);
+                self.go_on(rules, now, &mut effects);
+            }
         }
         if self.glance(rules.policy) != before {
             effects.push(Effect::Tell(Notice::Changed));
         }
         Ok(effects)
+    }
+
+    fn go_on(&mut self, rules: &Rules<'_>, now: Timestamp, effects: &mut Vec<Effect>) {
+        while let Some(event) = self.next(rules, now, effects) {
+            self.record(event, rules, now, effects);
+        }
     }
 
     fn glance(&self, policy: &Policy) -> Glance {
@@ -262,7 +294,9 @@ impl Machine {
         rules: &Rules<'_>,
     ) -> Option<Effect> {
         match event {
-            Event::SequenceStarted(started) if started.late.is_none() => {
+            Event::SequenceStarted(started)
+                if started.late.is_none() && !matches!(started.trigger, Trigger::Inline { .. }) =>
+            {
                 Some(Effect::Tell(Notice::HeadsUp(self.heads_up(started, rules.policy))))
             }
             Event::ActionIssued(issued) => {
@@ -273,6 +307,11 @@ impl Machine {
                 Some(Effect::Tell(Notice::Compaction { report: report.clone(), sequence, trigger }))
             }
             Event::SequenceEnded(ended) => Some(Effect::Tell(Notice::SequenceEnded(ended.clone()))),
+            Event::JudgmentAnswered(answered) => {
+                let tier = self.thread.judging.as_ref().and_then(|judging| judging.asked_by.tier);
+                let answered = answered.clone();
+                Some(Effect::Tell(Notice::JudgmentAnswered { answered, tier }))
+            }
             Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
                 let issued = self.thread.action(&reported.action)?;
                 let Action::DeliverInput { input, .. } = &issued.kind else { return None };
@@ -288,7 +327,7 @@ impl Machine {
             Trigger::Rawr { tier, percent, boundaries, .. } => {
                 (Some(*tier), Some(*percent), *boundaries)
             }
-            Trigger::Host | Trigger::User => {
+            Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
                 (None, self.thread.percent_remaining(), Boundaries::NONE)
             }
         };
@@ -310,35 +349,128 @@ impl Machine {
 
     /// The next thing that follows from the state as it is; `None` once it is settled.
     fn next(&self, rules: &Rules<'_>, now: Timestamp, effects: &mut Vec<Effect>) -> Option<Event> {
-        if let Some(turn) = &self.thread.unassessed {
-            return Some(self.assess(Question::TurnEnd(turn), rules, now, effects));
+        let (thread, policy) = (&self.thread, rules.policy);
+        if let Some(turn) = &thread.unassessed {
+            let question = if !policy.enabled && policy.inline.enabled {
+                Question::Inline(Inline::TurnEnd(turn))
+            } else {
+                Question::TurnEnd(turn)
+            };
+            return Some(self.assess(question, rules, now, effects));
         }
-        if let Some(starting) = &self.thread.starting {
-            let requests = self.requests(&starting.trigger, rules.policy);
-            return Some(self.start(
-                starting.trigger.clone(),
-                requests,
-                starting.needs_approval,
-                None,
-                rules,
-            ));
+        if let Some(judging) = &thread.judging {
+            return self.judge(judging, rules, now, effects);
         }
-        if self.thread.sequence.is_some() {
-            return sequence::next(&self.thread, rules);
+        if let Some(starting) = &thread.starting {
+            return Some(self.start(starting.clone(), None, rules));
         }
-        if !self.thread.is_idle() {
+        if thread.sequence.is_some() {
+            return sequence::next(thread, rules);
+        }
+        if !thread.is_idle() {
             return None;
         }
-        if let (Some(origin), Some(packet)) = (self.thread.late_handoff, self.thread.fresh_packet())
-        {
-            let trigger =
-                if origin == CompactionOrigin::User { Trigger::User } else { Trigger::Host };
-            return Some(self.start(trigger, Vec::new(), false, Some(packet.clone()), rules));
+        if let (Some(origin), Some(packet)) = (thread.late_handoff, thread.fresh_packet()) {
+            let user = origin == CompactionOrigin::User;
+            let trigger = if user { Trigger::User } else { Trigger::Host };
+            let starting = Starting { trigger, turn: None, needs_approval: false };
+            return Some(self.start(starting, Some(packet.clone()), rules));
         }
-        if self.thread.asked_for {
+        if thread.asked_for {
             return Some(self.assess(Question::Person, rules, now, effects));
         }
-        self.deliver_held()
+        let held = thread.held.front().filter(|held| held.action.is_none())?;
+        let question = self.before_input(&held.text, policy).filter(|_| !held.assessed);
+        match question {
+            Some(question) => Some(self.assess(question, rules, now, effects)),
+            None => Some(self.deliver_held(held)),
+        }
+    }
+
+    /// What is to be asked before a message goes out.
+    fn before_input(&self, text: &str, policy: &Policy) -> Option<Question<'_>> {
+        if !policy.enabled && policy.inline.enabled {
+            let more = Tokens(rewrite::estimate(text));
+            return Some(Question::Inline(Inline::BeforeInput(more)));
+        }
+        self.thread.deferred.as_ref()?.turn.as_ref().map(Question::Preflight)
+    }
+
+    /// Between two sampling requests of a turn. What comes to nothing there is recorded only where the tier rose:
+    /// there are many of them.
+    fn look_inside_turn(
+        &self,
+        turn: &TurnId,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let (thread, policy) = (&self.thread, rules.policy);
+        let busy = thread.sequence.is_some() || thread.judging.is_some();
+        let percent = thread.percent_remaining()?;
+        if busy || !thread.is_in_turn(turn) {
+            return None;
+        }
+        let inline = !policy.enabled && policy.inline.enabled;
+        let question = if inline {
+            Question::Inline(Inline::MidTurn(turn))
+        } else {
+            policy.tiers.pick(percent).filter(|_| policy.enabled)?;
+            Question::MidTurn(turn)
+        };
+        let decision = assess(thread, policy, question, now);
+        let news = decision.outcome != Outcome::Nothing
+            || !inline && decision.tier > thread.mid_turn_tier
+            || decision.is_vetoed();
+        news.then(|| self.decided(decision, policy, effects))
+    }
+
+    /// The question goes out once; its answer is one more thing that the same assessment looks at.
+    fn judge(
+        &self,
+        judging: &Judging,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let asked_by = &judging.asked_by;
+        let turn = asked_by.turn.as_ref()?;
+        let by = judge(rules.policy.judge, &self.thread);
+        let by = by.filter(|source| *source != JudgeSource::Heuristic);
+        let Some(by) = by.filter(|_| judging.answer.is_none()) else {
+            let question = match asked_by.entrance {
+                Entrance::MidTurn => Question::MidTurn(turn),
+                Entrance::TurnComplete | Entrance::Preflight | Entrance::Inline => {
+                    Question::TurnEnd(turn)
+                }
+            };
+            return Some(self.assess(question, rules, now, effects));
+        };
+        if judging.action.is_some() {
+            return None;
+        }
+        let (tier, percent) = (asked_by.tier?, asked_by.percent?);
+        let path = rules.policy.tiers.rule(tier).decision_prompt_path.as_deref();
+        let case = judgment::Case {
+            thread: &self.thread,
+            tier,
+            percent,
+            boundaries: asked_by.boundaries,
+            last_message: self.thread.known.last_message.as_deref(),
+            excerpt: None,
+        };
+        let kind = Action::Judge {
+            request: judging.request.clone(),
+            by,
+            instructions: rules.prompts.decision(path.unwrap_or_default()).to_owned(),
+            context: judgment::context(&case, rules.prompts.text(PromptName::JudgmentContext)),
+        };
+        let action = ActionId::new(judging.request.as_str());
+        effects.push(Effect::Tell(Notice::JudgmentAsked {
+            request: judging.request.clone(),
+            tier: Some(tier),
+        }));
+        Some(ActionIssued { action, sequence: self.thread.next_sequence_id(), kind }.into())
     }
 
     fn assess(
@@ -349,9 +481,14 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Event {
         let decision = assess(&self.thread, rules.policy, question, now);
-        let stage = match decision.outcome {
-            Outcome::Tag => Some(Stage::Tagged),
-            Outcome::Suggest => Some(Stage::Recommended),
+        self.decided(decision, rules.policy, effects)
+    }
+
+    fn decided(&self, decision: Decision, policy: &Policy, effects: &mut Vec<Effect>) -> Event {
+        let stage = match (decision.outcome, decision.entrance) {
+            (Outcome::Tag, _) => Some(Stage::Tagged),
+            (Outcome::Suggest, _) => Some(Stage::Recommended),
+            (Outcome::Defer, Entrance::Preflight) => Some(Stage::Deferred),
             _ => None,
         };
         let event = Assessed {
@@ -362,6 +499,7 @@ impl Machine {
             tier: decision.tier,
             percent: decision.percent,
             boundaries: decision.boundaries,
+            vetoed: decision.is_vetoed(),
         };
         let recommendation = stage.map(|stage| HeadsUp {
             sequence: None,
@@ -370,7 +508,7 @@ impl Machine {
             percent: decision.percent,
             reason: decision.reason.clone(),
             boundaries: decision.boundaries,
-            author: rules.policy.packet_author,
+            author: policy.packet_author,
             deadline: None,
         });
         let bypassed = |result: &GateResult| {
@@ -385,7 +523,7 @@ impl Machine {
     }
 
     /// The pre-compact queue. Scratch is not asked for in an emergency, and only at a boundary worth noting down.
-    fn requests(&self, trigger: &Trigger, policy: &Policy) -> Vec<Request> {
+    fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<Request> {
         use crate::boundary::Boundary::{
             AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
         };
@@ -395,28 +533,38 @@ impl Machine {
             Trigger::Rawr { tier, .. } => {
                 *tier != Tier::Emergency && !self.thread.present().and(NOTEWORTHY).is_empty()
             }
+            Trigger::Inline { .. } => return Vec::new(),
             Trigger::Host | Trigger::User => false,
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
-        let packet = policy.packet_author == PacketAuthor::Agent;
-        let queue =
-            [(true, Request::HeadsUp), (scratch, Request::ScratchWrite), (packet, Request::Packet)];
+        // Inside a turn only the agent knows what it is in the middle of (spec 5).
+        let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
+        let queue = [
+            (policy.turn_based_handoff, Request::HeadsUp),
+            (scratch, Request::ScratchWrite),
+            (packet, Request::Packet),
+        ];
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
     }
 
     fn start(
         &self,
-        trigger: Trigger,
-        requests: Vec<Request>,
-        needs_approval: bool,
+        starting: Starting,
         late: Option<crate::event::Packet>,
         rules: &Rules<'_>,
     ) -> Event {
         let policy = rules.policy;
+        let Starting { trigger, turn, needs_approval } = starting;
+        let requests = match late {
+            Some(_) => Vec::new(),
+            None => self.requests(&trigger, turn.is_some(), policy),
+        };
+        let author = if turn.is_some() { PacketAuthor::Agent } else { policy.packet_author };
         SequenceStarted {
             sequence: self.thread.next_sequence_id(),
             trigger,
-            author: policy.packet_author,
+            author,
+            turn,
             requests,
             needs_approval,
             scratch_file: scratch::file(
@@ -432,14 +580,13 @@ impl Machine {
     }
 
     /// Messages that waited go out one by one, in order, each once.
-    fn deliver_held(&self) -> Option<Event> {
-        let first = self.thread.held.front().filter(|held| held.action.is_none())?;
+    fn deliver_held(&self, first: &HeldInput) -> Event {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
         let action = ActionId::new(format!("{sequence}.input.{}", first.id));
         let items = vec![Item { role: ItemRole::Input, text: first.text.clone() }];
         let kind = Action::DeliverInput { input: first.id.clone(), items };
-        Some(ActionIssued { action, sequence, kind }.into())
+        ActionIssued { action, sequence, kind }.into()
     }
 }
 
@@ -457,6 +604,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::ToolFinished(_)
         | Event::PhaseEnded(_)
         | Event::TurnStarted(_)
+        | Event::RepoObserved(_)
         | Event::ThreadClosed(_) => false,
         Event::CompactionReported(reported) => {
             !matches!(reported.status, CompactionStatus::Started)
@@ -464,6 +612,8 @@ pub const fn must_be_durable(event: &Event) -> bool {
         Event::ThreadOpened(_)
         | Event::TurnCompleted(_)
         | Event::DirectiveGiven(_)
+        | Event::DirectiveCleared(_)
+        | Event::JudgmentAnswered(_)
         | Event::InputHeld(_)
         | Event::InputCancelled(_)
         | Event::GuardSet(_)

@@ -19,7 +19,13 @@ pub fn from_agent(message: &str) -> Option<Packet> {
         author: PacketAuthor::Agent,
         resume: resume_state(text),
         text: text.to_owned(),
+        added: Vec::new(),
     })
+}
+
+/// A message that is a packet and says so.
+pub fn is_packet(message: &str) -> bool {
+    message.contains(OPEN) && from_agent(message).is_some()
 }
 
 fn unwrap(message: &str) -> &str {
@@ -55,15 +61,14 @@ pub fn by_watcher(
     scratch_file: &str,
     max_tail_chars: usize,
 ) -> Packet {
-    let resume = if thread.plan.iter().any(|step| step.status != StepStatus::Completed)
-        || thread.plan.is_empty()
-    {
+    let known = &thread.known;
+    let resume = if known.plan.is_empty() || known.open_steps().next().is_some() {
         Resume::Working
     } else {
         Resume::Done
     };
-    let goal = or_none(thread.first_message.as_deref().map(|text| tail(text, max_tail_chars)));
-    let plan = or_none(list(thread.plan.iter().map(|step| {
+    let goal = or_none(known.first_message.as_deref().map(|text| tail(text, max_tail_chars)));
+    let plan = or_none(list(known.plan.iter().map(|step| {
         let mark = match step.status {
             StepStatus::Completed => "[x]",
             StepStatus::InProgress => "[>]",
@@ -71,9 +76,9 @@ pub fn by_watcher(
         };
         format!("{mark} {}", step.step)
     })));
-    let done = or_none(list(thread.milestones.iter().cloned()));
+    let done = or_none(list(known.milestones.iter().cloned()));
     let directives = or_none(directives(thread));
-    let last = or_none(thread.last_message.as_deref().map(|text| tail(text, max_tail_chars)));
+    let last = or_none(known.last_message.as_deref().map(|text| tail(text, max_tail_chars)));
     let text = render(PromptName::WatcherPacket, template, |name| match name {
         "goal" => Some(&goal),
         "plan" => Some(&plan),
@@ -85,14 +90,15 @@ pub fn by_watcher(
         "threadId" => Some(thread.id.as_str()),
         _ => None,
     });
-    Packet { author: PacketAuthor::Watcher, resume, text }
+    Packet { author: PacketAuthor::Watcher, resume, text, added: Vec::new() }
 }
 
 /// The message after the compaction. It alone must be enough to go on.
 pub fn handoff(thread: &Thread, template: &str, packet: &Packet, scratch_file: &str) -> String {
     let directives = or_none(directives(thread));
+    let fenced = fenced(&packet.text);
     render(PromptName::Handoff, template, |name| match name {
-        "packet" => Some(&packet.text),
+        "packet" => Some(&fenced),
         "author" => Some(match packet.author {
             PacketAuthor::Agent => "you",
             PacketAuthor::Watcher => "rawr, from what it saw of the session",
@@ -112,8 +118,15 @@ pub fn handoff(thread: &Thread, template: &str, packet: &Packet, scratch_file: &
     })
 }
 
+/// Between fences that are longer than any inside, so that a packet's own code blocks end nothing.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}
+
 fn directives(thread: &Thread) -> Option<String> {
-    list(thread.directives.iter().map(|directive| directive.text.clone()))
+    list(thread.known.directives.iter().map(|directive| directive.text.clone()))
 }
 
 fn list(lines: impl Iterator<Item = String>) -> Option<String> {
@@ -198,6 +211,16 @@ mod tests {
         ] {
             assert_eq!(from_agent(answer), None, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn the_fence_is_longer_than_any_inside() {
+        let check = |text: &str, fence: &str| {
+            assert_eq!(fenced(text), format!("{fence}\n{text}\n{fence}"));
+        };
+        check("plain", "```");
+        check("`x` and ```rust\ncode\n```", "````");
+        check("``````", "```````");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Urgency by percent of the context window remaining (spec 1, section 6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     Early,
@@ -94,6 +94,13 @@ impl TierRule {
         }
     }
 
+    /// The compaction waits for the next message: the tier asks for the end of a turn in so many words (spec 1,
+    /// section 7 G). An emergency does not wait.
+    pub fn waits_for_input(&self, tier: Tier) -> bool {
+        tier != Tier::Emergency
+            && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
+    }
+
     pub fn needs_semantic_break(&self, tier: Tier) -> bool {
         self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
     }
@@ -134,7 +141,7 @@ impl Tiers {
 }
 
 /// What happens when every other gate is passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Say that a compaction would have happened.
@@ -147,7 +154,7 @@ pub enum Mode {
     Auto,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PacketAuthor {
     Agent,
@@ -163,11 +170,47 @@ pub struct Phrases {
     pub agent_done: Vec<String>,
     pub topic_shift: Vec<String>,
     pub concluding_thought: Vec<String>,
+    /// A sentence of the user's that begins like this is a standing instruction.
+    pub directive: Vec<String>,
+}
+
+/// Whether a compaction may run between two sampling requests of one turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MidTurn {
+    Off,
+    Emergency,
+    Policy,
+}
+
+/// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off (spec 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InlineCompact {
+    pub enabled: bool,
+    pub threshold_percent: u8,
+    pub interrupt_mid_turn: bool,
+}
+
+/// Who answers a tier's decision prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeBackend {
+    /// The host where it can judge, else the heuristic.
+    Auto,
+    /// The agent's own host, with its model and login.
+    Host,
+    /// A model behind a responses endpoint.
+    Responses,
+    /// A model behind a chat completions endpoint.
+    Chat,
+    /// A score over structured signals; no model.
+    Heuristic,
+    Off,
 }
 
 /// Seconds that each phase may take before the machine helps itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
+    pub judgment: u64,
     pub approval: u64,
     pub heads_up: u64,
     pub scratch_write: u64,
@@ -186,7 +229,7 @@ pub struct Breaker {
 }
 
 /// Handed through to the host with the compaction.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct CompactionSettings {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
@@ -201,6 +244,11 @@ pub struct Policy {
     pub enabled: bool,
     pub mode: Mode,
     pub packet_author: PacketAuthor,
+    /// The golden path announces itself to the agent with a heads-up (spec 2).
+    pub turn_based_handoff: bool,
+    pub mid_turn: MidTurn,
+    pub inline: InlineCompact,
+    pub judge: JudgeBackend,
     pub tiers: Tiers,
     /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
     pub rearm_tokens: Option<Tokens>,
@@ -230,6 +278,14 @@ impl Default for Policy {
             enabled: true,
             mode: Mode::Auto,
             packet_author: PacketAuthor::Agent,
+            turn_based_handoff: true,
+            mid_turn: MidTurn::Emergency,
+            inline: InlineCompact {
+                enabled: false,
+                threshold_percent: 15,
+                interrupt_mid_turn: false,
+            },
+            judge: JudgeBackend::Auto,
             tiers: Tiers {
                 early: TierRule::built_in(Tier::Early),
                 ready: TierRule::built_in(Tier::Ready),
@@ -241,6 +297,7 @@ impl Default for Policy {
             cooldown_seconds: 0,
             breaker: Breaker { strikes: 3, land_at_percent: 80 },
             deadlines: Deadlines {
+                judgment: 60,
                 approval: 600,
                 heads_up: 300,
                 scratch_write: 300,
@@ -299,6 +356,16 @@ impl Default for Phrases {
                 "wrapping up",
                 "overall,",
                 "that covers",
+            ]),
+            directive: own(&[
+                "always",
+                "never",
+                "do not ever",
+                "don't ever",
+                "from now on",
+                "make sure",
+                "remember",
+                "you must",
             ]),
         }
     }

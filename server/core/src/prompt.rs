@@ -1,6 +1,7 @@
 //! Which prompts there are, which placeholders each may hold, and how one is rendered. Files are not read here.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The shipped prompt files, by what they are for.
@@ -132,6 +133,30 @@ impl PromptName {
                             false,
                             "tokens that the window holds",
                         ),
+                        placeholder(
+                            "firstMessage",
+                            "first_message",
+                            false,
+                            "the user's first message of the thread",
+                        ),
+                        placeholder(
+                            "planTrail",
+                            "plan_trail",
+                            false,
+                            "the plan, and how its steps went since the last compaction",
+                        ),
+                        placeholder(
+                            "directives",
+                            "directives",
+                            false,
+                            "the user's standing instructions, word for word",
+                        ),
+                        placeholder(
+                            "changes",
+                            "changes",
+                            false,
+                            "commits, files and branch since the last compaction",
+                        ),
                     ]
                 }
             }
@@ -199,11 +224,24 @@ impl PromptName {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompts {
     texts: [String; PromptName::ALL.len()],
+    /// The decision prompts that the tiers name, by the path that is configured.
+    decisions: BTreeMap<String, String>,
 }
 
 impl Prompts {
     pub fn new(text: impl FnMut(PromptName) -> String) -> Self {
-        Self { texts: PromptName::ALL.map(text) }
+        Self { texts: PromptName::ALL.map(text), decisions: BTreeMap::new() }
+    }
+
+    #[must_use]
+    pub fn with_decisions(mut self, decisions: BTreeMap<String, String>) -> Self {
+        self.decisions = decisions;
+        self
+    }
+
+    /// A path that leads nowhere gives way to `judgment.md`.
+    pub fn decision(&self, path: &str) -> &str {
+        self.decisions.get(path).map_or_else(|| self.text(PromptName::Judgment), String::as_str)
     }
 
     pub fn text(&self, name: PromptName) -> &str {
@@ -212,7 +250,7 @@ impl Prompts {
 }
 
 /// The prompts that a running sequence still needs: it keeps the set that it started with, also across a restart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SequencePrompts {
     pub packet_request: String,
     pub heads_up: String,

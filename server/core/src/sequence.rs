@@ -1,6 +1,7 @@
 //! One run of the golden path: heads-up, packet, compaction, handoff. What it has come to is a fold of events;
 //! [`next`] reads that state and names the next event, so that a restart at any point goes on where it stood.
 
+use crate::coverage;
 use crate::event::{
     Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Ending, Event, Item,
     ItemRole, Packet, PacketTaken, Phase, Purpose, Request, Responded, SequenceEnded,
@@ -11,14 +12,16 @@ use crate::packet::{self, RequestParts};
 use crate::policy::{Deadlines, PacketAuthor};
 use crate::prompt::SequencePrompts;
 use crate::thread::{Issued, Progress, Thread};
-use crate::units::{ActionId, SequenceId, Timestamp};
+use crate::units::{ActionId, Percent, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sequence {
     pub id: SequenceId,
     pub trigger: Trigger,
     pub author: PacketAuthor,
+    /// The turn that it runs in; it goes on between turns should that one end first.
+    pub turn: Option<TurnId>,
     pub requests: Vec<Request>,
     pub scratch_file: String,
     pub land_at_percent: u8,
@@ -33,6 +36,8 @@ pub struct Sequence {
     /// The newest action; its progress is what the sequence waits for.
     pub current: Option<ActionId>,
     pub compact: Option<ActionId>,
+    /// The host was asked to do without its provider's compaction.
+    pub fell_back: bool,
     pub handoff: Option<ActionId>,
     pub packet: Option<Packet>,
     /// What the host reported of the compaction itself; its turn's end is the action's own progress.
@@ -42,7 +47,7 @@ pub struct Sequence {
     pub overdue: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionSeen {
     Nothing,
@@ -57,6 +62,7 @@ impl Sequence {
             id: started.sequence.clone(),
             trigger: started.trigger.clone(),
             author: started.author,
+            turn: started.turn.clone(),
             requests: started.requests.clone(),
             scratch_file: started.scratch_file.clone(),
             land_at_percent: started.land_at_percent,
@@ -67,6 +73,7 @@ impl Sequence {
             turns_issued: 0,
             current: None,
             compact: None,
+            fell_back: false,
             handoff: None,
             packet: started.late.clone(),
             compaction: if late { CompactionSeen::Completed } else { CompactionSeen::Nothing },
@@ -75,9 +82,16 @@ impl Sequence {
         }
     }
 
+    /// The built-in compaction: no packet goes with it, and no handoff follows.
+    pub const fn is_inline(&self) -> bool {
+        matches!(self.trigger, Trigger::Inline { .. })
+    }
+
     pub fn phase(&self) -> Phase {
         if !self.approved {
             Phase::AwaitingApproval
+        } else if self.is_inline() {
+            Phase::Compacting
         } else if self.handoff.is_some() || self.compacted() {
             Phase::AwaitingHandoff
         } else if self.compact.is_some() || self.packet.is_some() {
@@ -109,11 +123,21 @@ impl Sequence {
         self.requests.chunks(size.max(1))
     }
 
+    /// Nothing is asked of a host in the middle of its own work: a compaction would abort it. A sequence inside a
+    /// turn works between that turn's sampling requests.
+    pub fn may_act(&self, thread: &Thread) -> bool {
+        thread.is_idle() || self.is_inside(thread)
+    }
+
+    fn is_inside(&self, thread: &Thread) -> bool {
+        self.turn.as_ref().is_some_and(|turn| thread.is_in_turn(turn))
+    }
+
     pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
         let asked =
             self.current.as_ref().and_then(|id| thread.action(id)).is_some_and(Issued::is_open);
         let compacts = self.compact.is_some() && !self.compacted();
-        let waits = !self.approved || asked || compacts || !thread.is_idle();
+        let waits = !self.approved || asked || compacts || !self.may_act(thread);
         let seconds = match self.phase() {
             Phase::AwaitingApproval => deadlines.approval,
             Phase::AwaitingHeadsUp => deadlines.heads_up,
@@ -132,11 +156,16 @@ impl Sequence {
         self.overdue = false;
         self.current = Some(issued.action.clone());
         match &issued.kind {
-            Action::Compact { .. } => self.compact = Some(issued.action.clone()),
+            Action::Compact { local, .. } => {
+                self.compact = Some(issued.action.clone());
+                self.fell_back = *local;
+                self.compaction = CompactionSeen::Nothing;
+            }
             Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
                 self.handoff = Some(issued.action.clone());
             }
             Action::InjectTurn { .. } => self.turns_issued += 1,
+            Action::Judge { .. } => {}
         }
     }
 
@@ -157,8 +186,12 @@ impl Sequence {
             Choice::EditPacket => {
                 if let Some(text) = &responded.packet {
                     let resume = packet::resume_state(text);
-                    self.packet =
-                        Some(Packet { author: PacketAuthor::Person, resume, text: text.clone() });
+                    self.packet = Some(Packet {
+                        author: PacketAuthor::Person,
+                        resume,
+                        text: text.clone(),
+                        added: Vec::new(),
+                    });
                 }
             }
         }
@@ -215,6 +248,9 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
     if !sequence.approved {
         return sequence.overdue.then(|| step.end(Ending::Cancelled, "nobody answered"));
     }
+    if sequence.is_inline() {
+        return step.inline();
+    }
     if sequence.compacted() || sequence.compact.is_some() {
         return step.compaction_and_handoff();
     }
@@ -222,7 +258,7 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
         None => step.pre_compact(),
         Some(packet) => match step.late_answer(packet) {
             Some(packet) => Some(step.packet_taken(packet)),
-            None => step.when_idle(|| step.compact()),
+            None => step.when_free(step.may_compact(), || step.compact(false)),
         },
     }
 }
@@ -244,14 +280,44 @@ impl Step<'_> {
             return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
         }
         match self.sequence.turns().nth(self.sequence.turns_issued) {
-            Some(turn) => self.when_idle(|| self.ask(turn)),
+            Some(turn) => self.when_free(self.sequence.may_act(self.thread), || self.ask(turn)),
             None => Some(self.take_packet()),
         }
     }
 
-    /// Nothing is asked of a host in the middle of a turn: a compaction would abort it.
-    fn when_idle(&self, event: impl FnOnce() -> Event) -> Option<Event> {
-        if self.thread.is_idle() {
+    /// No packet before it, no handoff after it: the agent goes on as if nothing had been. A compaction by the
+    /// provider that freed too little is followed by one of the host's own, once (spec 5).
+    fn inline(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        match action.map(|issued| &issued.progress) {
+            None => return self.when_free(self.may_compact(), || self.compact(false)),
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+            }
+            Some(_) => {}
+        }
+        if !self.sequence.compacted() {
+            let late = self.sequence.overdue;
+            return late.then(|| self.end(Ending::Failed, "the compaction did not finish in time"));
+        }
+        let threshold = self.rules.policy.inline.threshold_percent;
+        let still = |left: Percent| left.0 < threshold;
+        if !self.sequence.fell_back && self.thread.percent_remaining().is_some_and(still) {
+            return self.when_free(self.may_compact(), || self.compact(true));
+        }
+        Some(self.end(Ending::Completed, "compacted"))
+    }
+
+    fn may_compact(&self) -> bool {
+        let inside = self.thread.host.can.mid_turn_compact && self.sequence.is_inside(self.thread);
+        self.thread.is_idle() || inside
+    }
+
+    fn when_free(&self, free: bool, event: impl FnOnce() -> Event) -> Option<Event> {
+        if free {
             return Some(event());
         }
         let gave_up = self.sequence.overdue && !self.current().is_some_and(Issued::is_open);
@@ -293,7 +359,9 @@ impl Step<'_> {
         self.packet_taken(packet)
     }
 
+    /// What the author left out and rawr knows is added, under a heading of its own.
     fn packet_taken(&self, packet: Packet) -> Event {
+        let packet = coverage::completed(packet, &coverage::facts(self.thread));
         PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
     }
 
@@ -312,8 +380,11 @@ impl Step<'_> {
         self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
     }
 
-    fn compact(&self) -> Event {
+    fn compact(&self, local: bool) -> Event {
+        let inline = self.rules.policy.inline;
         self.issue(Action::Compact {
+            local,
+            interrupt: self.sequence.is_inline() && inline.interrupt_mid_turn,
             trigger: self.sequence.trigger.clone(),
             author: self
                 .sequence
@@ -335,7 +406,10 @@ impl Step<'_> {
             Some(Progress::Failed(error)) if !self.sequence.compacted() => {
                 return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
             }
-            Some(Progress::Issued | Progress::Accepted) => false,
+            // Inside a turn no other turn's end is there to wait for.
+            Some(Progress::Issued | Progress::Accepted) => {
+                self.sequence.compacted() && self.sequence.is_inside(self.thread)
+            }
             _ => true,
         };
         let compacted = self.sequence.compacted();
@@ -353,7 +427,7 @@ impl Step<'_> {
 
     fn hand_off(&self) -> Option<Event> {
         let Some(packet) = &self.sequence.packet else { return Some(self.take_packet()) };
-        if !self.thread.is_idle() && !self.sequence.overdue {
+        if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
             return None;
         }
         let text = packet::handoff(
@@ -362,7 +436,9 @@ impl Step<'_> {
             packet,
             &self.sequence.scratch_file,
         );
-        let held = self.thread.held.iter().find(|held| held.action.is_none());
+        // A message that waits cannot be delivered into a turn that runs.
+        let inside = self.sequence.is_inside(self.thread);
+        let held = self.thread.held.iter().find(|held| held.action.is_none() && !inside);
         Some(match held {
             None => self.inject(Purpose::Handoff, &text),
             Some(held) => self.issue(Action::DeliverInput {
@@ -407,7 +483,8 @@ impl Step<'_> {
 
     fn inject(&self, purpose: Purpose, text: &str) -> Event {
         let marker = marker(&self.sequence.id, purpose);
-        self.issue(Action::InjectTurn { purpose, text: self.marked(purpose, text), marker })
+        let (text, via_steer) = (self.marked(purpose, text), self.sequence.is_inside(self.thread));
+        self.issue(Action::InjectTurn { purpose, text, marker, via_steer })
     }
 
     fn issue(&self, kind: Action) -> Event {

@@ -2,24 +2,26 @@
 //! Nothing is decided here.
 
 mod apply;
+mod known;
+
+pub use known::{Directive, Known, Said, Speaker, StepMove};
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
-    Action, Assessed, CompactionOrigin, HostInfo, ItemRole, Origin, Packet, Phase, Trigger,
-    TurnStatus, Until,
+    Action, Answer, Assessed, CompactionOrigin, HostInfo, ItemRole, JudgeSource, JudgeUsage,
+    Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::PacketAuthor;
+use crate::policy::{PacketAuthor, Tier};
 use crate::sequence::Sequence;
-use crate::signal::plan::PlanStep;
 use crate::units::{
-    ActionId, CallId, DecisionId, GuardId, InputId, Percent, SequenceId, ThreadId, Timestamp,
+    ActionId, DecisionId, GuardId, InputId, Percent, RequestId, SequenceId, ThreadId, Timestamp,
     Tokens, TurnId, stable_hash,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Thread {
     pub id: ThreadId,
     pub updated_at: Timestamp,
@@ -43,15 +45,15 @@ pub struct Thread {
     /// An assessment said yes and its sequence has not started yet; taken by `SequenceStarted`.
     pub starting: Option<Starting>,
     pub last_assessed: Option<Assessed>,
+    /// A question is with the judge; taken by the assessment that has its answer.
+    pub judging: Option<Judging>,
+    pub judged: Judged,
+    /// An assessment said yes, and its compaction waits for the next message.
+    pub deferred: Option<Assessed>,
+    /// The most urgent tier that was looked at inside the running turn.
+    pub mid_turn_tier: Option<Tier>,
 
-    pub first_message: Option<String>,
-    pub last_message: Option<String>,
-    pub plan: Vec<PlanStep>,
-    pub directives: Vec<Directive>,
-    /// Commits, pull requests and ended phases since the last compaction, for a packet that rawr builds.
-    pub milestones: Vec<String>,
-    pub branch: Option<String>,
-    pub tools_running: BTreeSet<CallId>,
+    pub known: Known,
     pub boundaries: Vec<Mark>,
     pub guards: Vec<Guard>,
 
@@ -71,6 +73,8 @@ pub struct Thread {
     /// The host has said nothing for so long that a message waits for it no more.
     pub silent: bool,
     pub last_compaction: Option<LastCompaction>,
+    /// Those before it, oldest first.
+    pub compactions: VecDeque<LastCompaction>,
     /// Bad sequences in a row.
     pub strikes: u32,
     pub sequences: u32,
@@ -78,19 +82,45 @@ pub struct Thread {
     pub guards_set: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Starting {
     pub trigger: Trigger,
+    /// Between two sampling requests of this turn.
+    pub turn: Option<TurnId>,
     pub needs_approval: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One question at a time: a newer one takes its place, and an answer to another is late.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Judging {
+    pub request: RequestId,
+    /// The assessment that came to the question.
+    pub asked_by: Assessed,
+    pub since: Timestamp,
+    /// The action that carries it; `None` until it is issued.
+    pub action: Option<ActionId>,
+    pub answer: Option<(JudgeSource, Answer)>,
+}
+
+/// What judging has cost, kept apart from the thread's own usage.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Judged {
+    pub calls: u32,
+    pub failures: u32,
+    pub usage: JudgeUsage,
+    /// The newest.
+    pub rate_limits: Vec<RateLimit>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Turn {
     pub id: TurnId,
     pub origin: Origin,
     /// The action that this turn carries out. Known from the turn's start, from its marker, or only later from
     /// the host's report.
     pub action: Option<ActionId>,
+    /// Actions whose text went into it while it ran.
+    pub steers: Vec<ActionId>,
     pub end: Option<TurnEnd>,
 }
 
@@ -100,20 +130,14 @@ impl Turn {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TurnEnd {
     pub status: TurnStatus,
     pub message: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Directive {
-    pub text: String,
-    pub pinned: bool,
-}
-
 /// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
     pub boundary: Boundary,
     pub turn: Option<TurnId>,
@@ -122,7 +146,7 @@ pub struct Mark {
     pub assessed: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Guard {
     pub id: GuardId,
     pub until: Until,
@@ -142,16 +166,18 @@ impl Guard {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HeldInput {
     pub id: InputId,
     pub text: String,
     /// The action that delivers it.
     pub action: Option<ActionId>,
+    /// It has been asked whether a compaction comes before it.
+    pub assessed: bool,
 }
 
 /// An action that left, or is about to leave, for the host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Issued {
     pub id: ActionId,
     pub sequence: SequenceId,
@@ -167,7 +193,7 @@ impl Issued {
             Action::DeliverInput { items, .. } => {
                 items.iter().all(|item| item.role == ItemRole::Input)
             }
-            Action::InjectTurn { .. } | Action::Compact { .. } => false,
+            Action::InjectTurn { .. } | Action::Compact { .. } | Action::Judge { .. } => false,
         }
     }
 
@@ -177,7 +203,7 @@ impl Issued {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
     Issued,
@@ -189,7 +215,7 @@ pub enum Progress {
     Withdrawn,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LastPacket {
     pub sequence: SequenceId,
     pub packet: Packet,
@@ -198,7 +224,7 @@ pub struct LastPacket {
     pub handed_over: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LastCompaction {
     pub at: Timestamp,
     pub turns_ended: u32,
@@ -241,13 +267,11 @@ impl Thread {
             unassessed: None,
             starting: None,
             last_assessed: None,
-            first_message: None,
-            last_message: None,
-            plan: Vec::new(),
-            directives: Vec::new(),
-            milestones: Vec::new(),
-            branch: None,
-            tools_running: BTreeSet::new(),
+            judging: None,
+            judged: Judged::default(),
+            deferred: None,
+            mid_turn_tier: None,
+            known: Known::default(),
             boundaries: Vec::new(),
             guards: Vec::new(),
             held: VecDeque::new(),
@@ -261,6 +285,7 @@ impl Thread {
             compaction_running: false,
             silent: false,
             last_compaction: None,
+            compactions: VecDeque::new(),
             strikes: 0,
             sequences: 0,
             decisions: 0,
@@ -272,8 +297,19 @@ impl Thread {
         Percent::remaining(self.context?, self.window?, self.baseline)
     }
 
+    /// With so many tokens more than there are now.
+    pub fn percent_remaining_with(&self, more: Tokens) -> Option<Percent> {
+        let context = Tokens(self.context?.0.saturating_add(more.0));
+        Percent::remaining(context, self.window?, self.baseline)
+    }
+
     pub fn phase(&self) -> Phase {
-        self.sequence.as_ref().map_or(Phase::Idle, Sequence::phase)
+        match &self.sequence {
+            Some(sequence) => sequence.phase(),
+            None if self.judging.is_some() => Phase::AwaitingJudgment,
+            None if self.deferred.is_some() => Phase::Deferred,
+            None => Phase::Idle,
+        }
     }
 
     /// A host runs one turn at a time: only the newest can still be running, and an older one whose end never came
@@ -284,10 +320,17 @@ impl Thread {
                 && !self.turns.back().is_some_and(|turn| self.is_running(turn))
     }
 
+    /// The turn runs, and nothing runs after it.
+    pub fn is_in_turn(&self, id: &TurnId) -> bool {
+        !self.silent
+            && !self.compaction_running
+            && self.turns.back().is_some_and(|turn| turn.id == *id && turn.end.is_none())
+    }
+
     /// A message waits for nothing but the end of what the host is doing.
     pub fn waits_for_host(&self) -> bool {
         let waits = self.held.front().is_some_and(|held| held.action.is_none());
-        self.sequence.is_none() && waits && !self.is_idle()
+        self.sequence.is_none() && self.judging.is_none() && waits && !self.is_idle()
     }
 
     /// A compaction's turn is over with its action, whether or not the host also reports the turn's end.
@@ -308,7 +351,9 @@ impl Thread {
 
     /// The turn that carried out an action, once it has ended.
     pub fn turn_end_of(&self, action: &ActionId) -> Option<&TurnEnd> {
-        self.turns.iter().rev().find(|turn| turn.action.as_ref() == Some(action))?.end.as_ref()
+        let carries =
+            |turn: &&Turn| turn.action.as_ref() == Some(action) || turn.steers.contains(action);
+        self.turns.iter().rev().find(carries)?.end.as_ref()
     }
 
     /// Issued and not reported as done: what a reopened thread must ask for again, under the same ids.
@@ -342,11 +387,18 @@ impl Thread {
     }
 
     pub fn has_packet_material(&self) -> bool {
-        let message = self.last_message.as_deref().unwrap_or_default();
+        let known = &self.known;
+        let message = known.last_message.as_deref().unwrap_or_default();
         message.trim().chars().count() >= TRIVIAL_CHARS
-            || !self.plan.is_empty()
-            || !self.directives.is_empty()
-            || !self.milestones.is_empty()
+            || !known.plan.is_empty()
+            || !known.directives.is_empty()
+            || !known.milestones.is_empty()
+    }
+
+    /// The compaction that a sequence came to.
+    pub fn compaction_of(&self, sequence: &SequenceId) -> Option<&LastCompaction> {
+        let newest_first = self.last_compaction.iter().chain(self.compactions.iter().rev());
+        newest_first.into_iter().find(|last| last.sequence.as_ref() == Some(sequence))
     }
 
     /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
@@ -364,6 +416,11 @@ impl Thread {
             self.decisions + 1,
             stable_hash(self.id.as_str()) as u32
         ))
+    }
+
+    /// A question is named after the assessment that came to it.
+    pub fn request_id(decision: &DecisionId) -> RequestId {
+        RequestId::new(format!("j-{decision}"))
     }
 
     pub fn next_guard_id(&self) -> GuardId {

@@ -45,10 +45,14 @@ ids! {
     DecisionId;
     /// One "do not compact until …".
     GuardId;
+    /// One question to the judge.
+    RequestId;
+    /// One standing instruction of the user's.
+    DirectiveId;
 }
 
 /// Integer Unix milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
@@ -62,7 +66,9 @@ impl Timestamp {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Tokens(pub u64);
 
@@ -73,7 +79,7 @@ impl fmt::Display for Tokens {
 }
 
 /// How much of the context window is left, 0 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Percent(pub u8);
 

@@ -2,9 +2,10 @@
 //! refused. Nothing is changed here.
 
 use super::{Input, InputKind, Machine, Refusal, Response, ShellCommand};
+use crate::assess::assess;
 use crate::event::{
-    Choice, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet, InputHeld, Phase,
-    Responded, Until,
+    Choice, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet, InputHeld, Origin,
+    Outcome, Phase, Responded, Until,
 };
 use crate::policy::Policy;
 use crate::sequence::Sequence;
@@ -24,28 +25,34 @@ impl Machine {
         match input {
             Input::Saw(event) => self.saw(event, policy),
             Input::Command { turn, command, exit_code } => {
-                let (line, boundaries) = match command {
-                    ShellCommand::Line(line) => {
-                        let boundaries =
-                            command::boundaries(command::Command::Line(&line), exit_code);
-                        (line, boundaries)
-                    }
-                    ShellCommand::Words(words) => (
-                        words.join(" "),
-                        command::boundaries(command::Command::Words(&words), exit_code),
-                    ),
+                let ran = match &command {
+                    ShellCommand::Line(line) => command::Command::Line(line),
+                    ShellCommand::Words(words) => command::Command::Words(words),
                 };
-                one(CommandFinished { turn, command: line, exit_code, boundaries }.into())
+                let boundaries = command::boundaries(ran, exit_code);
+                let tests_passed = command::tests_passed(ran, exit_code);
+                let command = match command {
+                    ShellCommand::Line(line) => line,
+                    ShellCommand::Words(words) => words.join(" "),
+                };
+                one(CommandFinished { turn, command, exit_code, boundaries, tests_passed }.into())
             }
             Input::Submitted { input, text, kind } => {
-                let waits = kind == InputKind::Message
-                    && (self.thread.sequence.is_some() || !self.thread.held.is_empty());
                 let known = self.thread.held.iter().any(|held| held.id == input);
+                let waits = kind == InputKind::Message && self.must_wait(&text, policy, now);
                 Ok(if waits && !known {
                     vec![InputHeld { input, text }.into()]
                 } else {
                     Vec::new()
                 })
+            }
+            Input::Judged(answered) => {
+                let open = self.thread.judging.as_ref().filter(|open| open.answer.is_none());
+                match open {
+                    Some(open) if open.request == answered.request => one(answered.into()),
+                    // Late, or to another question.
+                    _ => Ok(Vec::new()),
+                }
             }
             Input::Respond(response) => self.respond(response),
             Input::SetGuard { until, note, by } => {
@@ -54,7 +61,8 @@ impl Machine {
             Input::Tick => {
                 let late = self.next_deadline(policy).is_some_and(|deadline| deadline <= now);
                 let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
-                let sequence = running.or_else(|| self.thread.last_sequence.clone());
+                let judging = self.thread.judging.as_ref().map(|_| self.thread.next_sequence_id());
+                let sequence = running.or(judging).or_else(|| self.thread.last_sequence.clone());
                 let phase = self.thread.phase();
                 Ok(sequence
                     .filter(|_| late)
@@ -65,10 +73,39 @@ impl Machine {
         }
     }
 
+    /// A message waits for a sequence, for the judge's word, and where a compaction comes before it.
+    fn must_wait(&self, text: &str, policy: &Policy, now: Timestamp) -> bool {
+        let thread = &self.thread;
+        let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
+        busy || thread.is_idle()
+            && self.before_input(text, policy).is_some_and(|question| {
+                let decision = assess(thread, policy, question, now);
+                matches!(decision.outcome, Outcome::Compact | Outcome::Ask)
+            })
+    }
+
     fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {
         match &mut event {
             Event::PlanUpdated(updated) => {
-                updated.boundaries = plan::boundaries(&self.thread.plan, &updated.steps);
+                updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
+            }
+            Event::TurnStarted(started) if started.origin == Origin::User => {
+                let ours = started.action.is_some();
+                let text = started.text.as_deref().filter(|_| !ours).unwrap_or_default();
+                started.directives = message::directives(text, &policy.phrases);
+            }
+            Event::UsageReported(reported) => {
+                let turn = self.thread.turn(&reported.turn);
+                let synthetic = turn.is_some_and(Turn::is_synthetic);
+                let message =
+                    reported.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
+                reported.boundaries = message::boundaries(message, &policy.phrases);
+            }
+            Event::DirectiveCleared(cleared) => {
+                let known = &self.thread.known.directives;
+                if !known.iter().any(|directive| directive.id == cleared.directive) {
+                    return Err(Refusal::UnknownDirective(cleared.directive.clone()));
+                }
             }
             Event::TurnCompleted(completed) => {
                 let turn = self.thread.turn(&completed.turn);
@@ -129,12 +166,15 @@ impl Machine {
             return Err(Refusal::OtherSequence(running.id.clone()));
         }
         let phase = self.thread.phase();
-        let stoppable = running.is_some_and(Sequence::can_be_stopped);
+        // Before a sequence there may be one that is about to be.
+        let pending = self.thread.judging.is_some() || self.thread.deferred.is_some();
+        let stoppable = running.map_or(pending, Sequence::can_be_stopped);
         let allowed = match response.choice {
             Choice::CompactNow => running.is_none() || phase == Phase::AwaitingApproval,
             Choice::Approve => phase == Phase::AwaitingApproval,
             Choice::Snooze => running.is_none() || stoppable,
-            Choice::Cancel | Choice::EditPacket => stoppable,
+            Choice::Cancel => stoppable,
+            Choice::EditPacket => running.is_some() && stoppable,
         };
         if !allowed {
             return Err(if running.is_none() {
@@ -157,7 +197,7 @@ impl Machine {
             let (guard, note) = (self.thread.next_guard_id(), Some("snoozed".to_owned()));
             events.push(GuardSet { guard, until, note, by: response.by.clone() }.into());
         }
-        if running.is_some() || response.choice == Choice::CompactNow {
+        if running.is_some() || pending || response.choice == Choice::CompactNow {
             let sequence = running.map(|sequence| sequence.id.clone());
             let Response { choice, packet, by, .. } = response;
             events.push(Responded { choice, sequence, packet, by }.into());

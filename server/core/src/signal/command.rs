@@ -28,6 +28,75 @@ pub fn boundaries(command: Command<'_>, exit_code: i64) -> Boundaries {
     }
 }
 
+/// Programs that run tests, and the word that makes them do it; an empty word: whatever they are given.
+const TEST_RUNNERS: [(&str, &[&str]); 16] = [
+    ("cargo", &["test", "nextest", "t"]),
+    ("npm", &["test", "t"]),
+    ("pnpm", &["test", "t"]),
+    ("yarn", &["test"]),
+    ("bun", &["test"]),
+    ("deno", &["test"]),
+    ("go", &["test"]),
+    ("make", &["test", "check"]),
+    ("just", &["test", "check"]),
+    ("mvn", &["test", "verify"]),
+    ("gradle", &["test", "check"]),
+    ("gradlew", &["test", "check"]),
+    ("dotnet", &["test"]),
+    ("mix", &["test"]),
+    ("swift", &["test"]),
+    ("ctest", &[]),
+];
+const TEST_PROGRAMS: [&str; 7] =
+    ["pytest", "jest", "vitest", "rspec", "phpunit", "tox", "nosetests"];
+
+/// Whether a command says that tests passed. A pipe does not carry that: `cargo test | tail` ends well either way.
+pub fn tests_passed(command: Command<'_>, exit_code: i64) -> bool {
+    exit_code == 0
+        && match command {
+            Command::Line(line) => tests_in_line(line, 0),
+            Command::Words(words) => tests_in_words(words, 0),
+        }
+}
+
+fn tests_in_line(line: &str, depth: usize) -> bool {
+    let commands = split(line);
+    let errexit = commands.first().is_some_and(|first| sets_errexit(&first.words));
+    depth <= MAX_DEPTH
+        && commands.iter().enumerate().any(|(at, command)| {
+            let piped = command.then == Then::Pipe;
+            !piped && (errexit || proved(&commands[at..])) && tests_in_words(&command.words, depth)
+        })
+}
+
+fn tests_in_words(words: &[String], depth: usize) -> bool {
+    let words = past_prefixes(words);
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let program = base_name(program);
+    let pretends = arguments.iter().any(|word| {
+        matches!(word.as_str(), "--help" | "-h" | "--no-run" | "--list" | "--collect-only" | "-N")
+    });
+    let verb = arguments.iter().find(|word| !word.starts_with(['-', '+']));
+    let runs = || {
+        TEST_RUNNERS.iter().any(|(name, verbs)| {
+            *name == program
+                && (verbs.is_empty()
+                    || verb.is_some_and(|verb| verbs.contains(&verb.as_str()))
+                    || verb.is_some_and(|verb| verb == "run")
+                        && arguments.iter().any(|word| word == "test"))
+        })
+    };
+    match program {
+        "bash" | "sh" | "zsh" | "dash" | "ksh" => {
+            script(arguments).is_some_and(|line| tests_in_line(line, depth + 1))
+        }
+        "python" | "python3" | "uv" | "npx" | "poetry" => {
+            !pretends && arguments.iter().any(|word| TEST_PROGRAMS.contains(&word.as_str()))
+        }
+        _ => !pretends && (TEST_PROGRAMS.contains(&program) || runs()),
+    }
+}
+
 fn in_line(line: &str, depth: usize) -> Boundaries {
     if depth > MAX_DEPTH {
         return Boundaries::NONE;
@@ -341,6 +410,38 @@ mod tests {
             check(line, "none");
         }
         assert_eq!(boundaries(Command::Line("git commit -m x"), 1), Boundaries::NONE);
+    }
+
+    #[test]
+    fn a_test_runner_that_ends_well_says_that_tests_passed() {
+        let check = |line: &str, passed: bool| {
+            assert_eq!(tests_passed(Command::Line(line), 0), passed, "{line}");
+        };
+        for line in [
+            "cargo test",
+            "cargo +nightly nextest run --workspace",
+            "cd web && npm run test",
+            "npm test",
+            "bash -lc 'pytest -q'",
+            "python3 -m pytest tests",
+            "CI=1 go test ./...",
+            "make check && git push",
+        ] {
+            check(line, true);
+        }
+        for line in [
+            "cargo test | tail -3",
+            "cargo test || true",
+            "cargo test; echo done",
+            "cargo build",
+            "cargo test --no-run",
+            "echo cargo test",
+            "npm install test",
+            "pytest --collect-only",
+        ] {
+            check(line, false);
+        }
+        assert!(!tests_passed(Command::Line("cargo test"), 101));
     }
 
     #[test]

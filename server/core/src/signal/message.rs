@@ -23,6 +23,28 @@ pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
         .collect()
 }
 
+/// Sentences of a user's that hold beyond their own turn, word for word. A long one is no rule but a task.
+pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
+    const LONGEST: usize = 300;
+    const MOST: usize = 5;
+    let begins = |sentence: &str| {
+        let sentence = sentence.to_lowercase().replace('\u{2019}', "'");
+        phrases.directive.iter().any(|phrase| {
+            let phrase = phrase.trim();
+            !phrase.is_empty()
+                && sentence.starts_with(phrase)
+                && whole_words(&sentence, 0, phrase.len())
+        })
+    };
+    message
+        .split_inclusive(['\n', '.', '!', ';'])
+        .map(|sentence| sentence.trim_start_matches(['-', '*', ' ', '\t']).trim())
+        .filter(|sentence| sentence.chars().count() <= LONGEST && begins(sentence))
+        .take(MOST)
+        .map(str::to_owned)
+        .collect()
+}
+
 fn says(text: &str, phrase: &str) -> bool {
     let phrase = phrase.trim();
     !phrase.is_empty()
@@ -66,6 +88,23 @@ mod tests {
         check("I will tell you once everything is done", "none");
         check("We can't say that the work is done", "none");
         check("No errors, and the work is done", "agent_done");
+    }
+
+    #[test]
+    fn standing_instructions_are_found_word_for_word() {
+        let check = |message: &str, expected: &[&str]| {
+            assert_eq!(directives(message, &Phrases::default()), expected, "{message}");
+        };
+        check(
+            "Write the parser. Never touch main.rs! - Always run the tests.",
+            &["Never touch main.rs!", "Always run the tests."],
+        );
+        check(
+            "- always use tabs\n- Remember: no new crates",
+            &["always use tabs", "Remember: no new crates"],
+        );
+        check("It never worked. Nevertheless, go on.", &[]);
+        check(&format!("always {}", "x".repeat(300)), &[]);
     }
 
     #[test]

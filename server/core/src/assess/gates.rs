@@ -1,0 +1,333 @@
+//! The gates, in the order of evaluation: each looks at one thing and says what it saw.
+
+use super::{Case, Finding, Judgment, Question, judge};
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::{Action, Answer, ItemRole, Purpose, TurnStatus};
+use crate::policy::{MidTurn, Mode, Tier};
+use crate::thread::{Mark, Thread, Turn};
+use crate::units::{Percent, SequenceId, Tokens};
+
+fn pass(evidence: impl Into<String>) -> Finding {
+    Finding::Pass(evidence.into())
+}
+
+fn fail(evidence: impl Into<String>, would_fire_if: impl Into<String>) -> Finding {
+    Finding::Fail { evidence: evidence.into(), would_fire_if: would_fire_if.into() }
+}
+
+pub(super) fn feature(case: &Case<'_>) -> Finding {
+    match (case.policy.enabled, case.is_inline(), case.policy.inline.enabled) {
+        (true, false, _) => pass("features.rawr_auto_compaction is on"),
+        (false, true, true) => {
+            pass("features.rawr_auto_compaction is off, and auto_compact.enabled is on")
+        }
+        (true, true, _) => {
+            fail("features.rawr_auto_compaction is on", "features.rawr_auto_compaction = false")
+        }
+        (false, true, false) => fail("auto_compact.enabled is off", "auto_compact.enabled = true"),
+        (false, false, _) => {
+            fail("features.rawr_auto_compaction is off", "features.rawr_auto_compaction = true")
+        }
+    }
+}
+
+pub(super) fn pressure(case: &Case<'_>) -> Finding {
+    let Some(percent) = case.percent else {
+        let missing =
+            if case.thread.context.is_none() { "token usage" } else { "the context window" };
+        return fail(format!("{missing} is not known"), format!("the host reports {missing}"));
+    };
+    if case.is_inline() {
+        let threshold = Percent(case.policy.inline.threshold_percent);
+        return if percent < threshold {
+            pass(format!("{percent} left is below {threshold} (auto_compact)"))
+        } else {
+            fail(
+                format!("{percent} left is not below {threshold} (auto_compact)"),
+                format!("less than {threshold} is left"),
+            )
+        };
+    }
+    match case.rule() {
+        Some((tier, rule)) => {
+            pass(format!("{percent} left is below {} ({tier})", Percent(rule.percent_remaining_lt)))
+        }
+        None => {
+            let highest = Tier::ALL
+                .map(|tier| case.policy.tiers.rule(tier).percent_remaining_lt)
+                .into_iter()
+                .max();
+            let highest = Percent(highest.unwrap_or(0));
+            fail(
+                format!("{percent} left is above every tier"),
+                format!("less than {highest} is left"),
+            )
+        }
+    }
+}
+
+pub(super) fn origin(case: &Case<'_>) -> Finding {
+    if let Some(sequence) = &case.thread.sequence {
+        return fail(format!("sequence {} is running", sequence.id), "no sequence runs");
+    }
+    if case.thread.compaction_running {
+        return fail("a compaction is running", "no compaction runs");
+    }
+    match case.turn {
+        // The sequence is over, and the agent works on in the turn that its handoff began.
+        Some(turn) if case.question.is_inside_a_turn() && hands_off(case.thread, turn) => {
+            pass("the work after a handoff")
+        }
+        Some(turn) if turn.is_synthetic() && !case.is_inline() => {
+            fail("the turn belongs to a sequence", "a turn of the user's ends")
+        }
+        Some(_) => pass("a turn of the user's or the host's own"),
+        None => pass("no turn is concerned"),
+    }
+}
+
+fn hands_off(thread: &Thread, turn: &Turn) -> bool {
+    let action = turn.action.as_ref().and_then(|action| thread.action(action));
+    action.is_some_and(|issued| match &issued.kind {
+        Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+        Action::DeliverInput { items, .. } => {
+            items.iter().any(|item| item.role == ItemRole::Handoff)
+        }
+        Action::Compact { .. } | Action::Judge { .. } => false,
+    })
+}
+
+pub(super) fn mode_of_host(case: &Case<'_>) -> Finding {
+    let can = case.thread.host.can;
+    if case.thread.review_mode {
+        fail("the host is in review mode", "the review ends")
+    } else if !can.compact {
+        fail("the host says that it cannot compact", "the host declares the capability `compact`")
+    } else if case.is_inline() && case.question.is_inside_a_turn() && !can.mid_turn_compact {
+        fail(
+            "the host says that it cannot compact inside a turn",
+            "the host declares the capability `midTurnCompact`",
+        )
+    } else if !case.is_inline() && case.question.is_inside_a_turn() && !can.steer {
+        fail(
+            "the host says that it cannot take a message inside a turn",
+            "the host declares the capability `steer`",
+        )
+    } else if !case.is_inline() && !can.inject_turn {
+        fail(
+            "the host says that it cannot take a turn",
+            "the host declares the capability `injectTurn`",
+        )
+    } else {
+        pass("the host allows it")
+    }
+}
+
+pub(super) fn guard(case: &Case<'_>) -> Finding {
+    match case.thread.guards.iter().find(|guard| guard.is_active(case.thread.turns_ended, case.now))
+    {
+        None => pass("no guard is active"),
+        Some(guard) => {
+            let by = guard.by.as_deref().map(|by| format!(" set by {by}")).unwrap_or_default();
+            fail(
+                format!("guard {}{by} is active", guard.id),
+                format!("guard {} ends or is cleared", guard.id),
+            )
+        }
+    }
+}
+
+pub(super) fn breaker(case: &Case<'_>) -> Finding {
+    let (strikes, limit) = (case.thread.strikes, case.policy.breaker.strikes);
+    if limit > 0 && strikes >= limit {
+        fail(
+            format!("the last {strikes} sequences failed or freed too little"),
+            "a compaction asked for by hand works",
+        )
+    } else {
+        pass(format!("{strikes} of {limit} strikes"))
+    }
+}
+
+pub(super) fn rearm(case: &Case<'_>) -> Finding {
+    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
+    let needed = case.policy.rearm_after(case.thread.window);
+    let grown = match (case.thread.context, last.after) {
+        (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
+        _ => {
+            return fail(
+                "growth since the last compaction is not known",
+                "the host reports token usage",
+            );
+        }
+    };
+    if grown < needed {
+        let missing = needed.0 - grown.0;
+        fail(
+            format!("{grown} of {needed} new tokens since the last compaction"),
+            format!("{missing} more tokens come"),
+        )
+    } else {
+        pass(format!("{grown} new tokens since the last compaction"))
+    }
+}
+
+pub(super) fn cooldown(case: &Case<'_>) -> Finding {
+    let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
+    let turns = case.thread.turns_ended.saturating_sub(last.turns_ended);
+    let seconds = case.now.seconds_since(last.at);
+    let (need_turns, need_seconds) = (case.policy.cooldown_turns, case.policy.cooldown_seconds);
+    if turns < need_turns {
+        fail(
+            format!("{turns} of {need_turns} turns since the last compaction"),
+            format!("{} more turns end", need_turns - turns),
+        )
+    } else if seconds < need_seconds {
+        fail(
+            format!("{seconds} of {need_seconds} seconds since the last compaction"),
+            format!("{} more seconds pass", need_seconds - seconds),
+        )
+    } else {
+        pass(format!("{turns} turns and {seconds} seconds since the last compaction"))
+    }
+}
+
+const NEEDS_TIER: Finding = Finding::NotReached("no tier holds");
+
+pub(super) fn boundary(case: &Case<'_>) -> Finding {
+    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
+    let counting = case.counting();
+    if !counting.is_empty() {
+        return pass(counting.to_string());
+    }
+    let spent: Boundaries = marks_spent(case).map(|mark| mark.boundary).collect();
+    let by = marks_spent(case).find_map(|mark| mark.spent_by.as_ref());
+    let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
+    let evidence = match (present.is_empty(), spent.is_empty()) {
+        (true, true) => "no boundary in this turn".to_owned(),
+        (true, false) => {
+            format!("spent by {}: {spent}", by.map_or("a sequence", SequenceId::as_str))
+        }
+        (false, _) => format!("{present} does not count at {tier}"),
+    };
+    fail(evidence, format!("one of: {}", rule.counting(tier)))
+}
+
+fn marks_spent<'c>(case: &Case<'c>) -> impl Iterator<Item = &'c Mark> {
+    case.thread.boundaries.iter().filter(|mark| mark.spent_by.is_some())
+}
+
+pub(super) fn weak_boundary(case: &Case<'_>) -> Finding {
+    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
+    let (counting, present) = (case.counting(), case.present());
+    if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
+        return pass("not a plan update alone");
+    }
+    let stronger =
+        Boundaries::SEMANTIC.or(Boundaries::of(&[Boundary::PlanCheckpoint])).and(present);
+    if rule.plan_needs_semantic_break == Some(false) {
+        pass(format!("{tier} takes a plan update alone"))
+    } else if stronger.is_empty() {
+        fail("plan_update alone", "a plan step is completed or the agent concludes")
+    } else {
+        pass(format!("plan_update with {stronger}"))
+    }
+}
+
+pub(super) fn semantic_break(case: &Case<'_>) -> Finding {
+    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
+    let (counting, semantic) = (case.counting(), case.present().and(Boundaries::SEMANTIC));
+    if counting.is_empty() {
+        Finding::NotReached("no boundary counts")
+    } else if !counting.without(Boundaries::PLAN).is_empty() {
+        pass("not only the plan speaks for it")
+    } else if !rule.needs_semantic_break(tier) {
+        pass(format!("{tier} does not ask for one"))
+    } else if semantic.is_empty() {
+        fail("only the plan speaks for it", "the agent says that it is done, concludes or moves on")
+    } else {
+        pass(semantic.to_string())
+    }
+}
+
+pub(super) fn active_work(case: &Case<'_>) -> Finding {
+    if case.question.is_inside_a_turn() {
+        return pass("between two requests of the turn");
+    }
+    if let Some(call) = case.thread.known.tools_running.keys().next() {
+        return fail(format!("tool call {call} is running"), "the running tools finish");
+    }
+    match case.turn.and_then(|turn| turn.end.as_ref()) {
+        Some(end) if end.status != TurnStatus::Completed => {
+            fail(format!("the turn ended {}", end.status.name()), "a turn completes")
+        }
+        _ if !case.thread.is_idle() => fail("a turn is running", "the turn completes"),
+        _ => pass("nothing is running"),
+    }
+}
+
+pub(super) fn packet_worth(case: &Case<'_>) -> Finding {
+    if case.thread.has_packet_material() {
+        pass("there is something to carry over")
+    } else {
+        fail("nothing that a packet could be made of", "the agent says something or has a plan")
+    }
+}
+
+pub(super) fn judgment(case: &Case<'_>) -> Finding {
+    let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
+    if rule.decision_prompt_path.is_none() {
+        return pass("not configured");
+    }
+    if judge(case.policy.judge, case.thread).is_none() {
+        return pass("judgment.backend = off");
+    }
+    if tier == Tier::Emergency {
+        return fail("an emergency asks nobody", "more context is left");
+    }
+    match case.question {
+        Question::Person => return fail("a person decides", "no person asks"),
+        Question::Preflight(_) => return pass("the judge was asked at the turn's end"),
+        _ => {}
+    }
+    let Some(Judgment { source, answer, .. }) = &case.judgment else { return Finding::Ask };
+    let source = source.name();
+    match (answer, tier) {
+        (Answer::Says { should_compact: true, reason }, _) => pass(format!("{source}: {reason}")),
+        (Answer::Says { reason, .. }, _) => {
+            fail(format!("{source}: {reason}"), "the judge says yes")
+        }
+        (Answer::Failed { error }, Tier::Early | Tier::Ready) => {
+            fail(format!("{source} gave no answer: {error}"), "the judge answers")
+        }
+        (Answer::Failed { error }, Tier::Asap | Tier::Emergency) => {
+            pass(format!("{source} gave no answer: {error}; the policy decides"))
+        }
+    }
+}
+
+pub(super) fn mode(case: &Case<'_>) -> Finding {
+    if case.question.is_inside_a_turn() {
+        return mid_turn(case);
+    }
+    match case.policy.mode {
+        Mode::Auto => pass("auto"),
+        Mode::Ask => pass("ask: a person decides"),
+        Mode::Tag => fail("tag: would compact here", "mode = \"auto\""),
+        Mode::Suggest => fail("suggest: a compaction is recommended here", "mode = \"auto\""),
+    }
+}
+
+/// Inside a turn there is nobody to ask, and the context must not run out: `mode` means nothing there (spec 1,
+/// section 3).
+fn mid_turn(case: &Case<'_>) -> Finding {
+    match (case.policy.mid_turn, case.tier) {
+        (MidTurn::Off, _) => fail("mid_turn = off", "mid_turn = \"emergency\" or \"policy\""),
+        (MidTurn::Policy, _) => pass("mid_turn = policy"),
+        (MidTurn::Emergency, Some(Tier::Emergency)) => pass("mid_turn = emergency"),
+        (MidTurn::Emergency, _) => fail(
+            "mid_turn = emergency: nothing less compacts inside a turn",
+            "it is an emergency, or mid_turn = \"policy\"",
+        ),
+    }
+}

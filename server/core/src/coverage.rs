@@ -1,0 +1,169 @@
+//! Whether a packet says what is known for certain. What it leaves out is added, labelled as added; nothing that its
+//! author wrote is changed. No model is asked.
+
+use crate::event::{Fact, FactKind, Packet};
+use crate::policy::PacketAuthor;
+use crate::thread::Thread;
+
+/// More changed files than this are a list to look up, not one to carry along.
+const MOST_FILES: usize = 20;
+/// A step counts as named when so large a share of its longer words is there.
+const WORDS_OF_A_STEP: (usize, usize) = (3, 4);
+const LONG_WORD: usize = 4;
+
+const HEADING: &str = "Added by rawr, because the packet did not say it:";
+
+struct Kind {
+    kind: FactKind,
+    title: &'static str,
+    covered: fn(packet: &str, fact: &str) -> bool,
+}
+
+/// In the order in which they are added.
+const KINDS: [Kind; 5] = [
+    Kind {
+        kind: FactKind::Directive,
+        title: "Standing instructions of the user, word for word",
+        covered: says,
+    },
+    Kind {
+        kind: FactKind::OpenStep,
+        title: "Steps of the plan that are not done",
+        covered: names_step,
+    },
+    Kind {
+        kind: FactKind::ChangedFile,
+        title: "Files changed since the last compaction",
+        covered: names_file,
+    },
+    Kind { kind: FactKind::RunningJob, title: "Still running", covered: says },
+    Kind { kind: FactKind::Branch, title: "Branch", covered: says },
+];
+
+/// What is known for certain and must not be lost.
+pub fn facts(thread: &Thread) -> Vec<Fact> {
+    let known = &thread.known;
+    let fact = |kind: FactKind, text: &str| Fact { kind, text: text.trim().to_owned() };
+    let directives = known.directives.iter().map(|d| fact(FactKind::Directive, &d.text));
+    let steps = known.open_steps().map(|step| fact(FactKind::OpenStep, &step.step));
+    let files = known.changed_files.iter().take(MOST_FILES);
+    let files = files.map(|file| fact(FactKind::ChangedFile, file));
+    let jobs = known
+        .tools_running
+        .iter()
+        .map(|(call, name)| fact(FactKind::RunningJob, name.as_deref().unwrap_or(call.as_str())));
+    let branch = known.branch.iter().map(|branch| fact(FactKind::Branch, branch));
+    let all = directives.chain(steps).chain(files).chain(jobs).chain(branch);
+    all.filter(|fact| !fact.text.is_empty()).collect()
+}
+
+/// The facts that a packet does not say.
+pub fn missing(packet: &str, facts: &[Fact]) -> Vec<Fact> {
+    let packet = plain(packet);
+    let covered = |fact: &Fact| {
+        KINDS
+            .iter()
+            .any(|kind| kind.kind == fact.kind && (kind.covered)(&packet, &plain(&fact.text)))
+    };
+    facts.iter().filter(|fact| !covered(fact)).cloned().collect()
+}
+
+/// The packet with what was missing. A person's stays as the person wants it.
+pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
+    if packet.author == PacketAuthor::Person {
+        return packet;
+    }
+    let added = missing(&packet.text, facts);
+    if added.is_empty() {
+        return packet;
+    }
+    let mut text = format!("{}\n\n{HEADING}", packet.text.trim_end());
+    for Kind { kind, title, .. } in KINDS {
+        let lines: Vec<_> =
+            added.iter().filter(|fact| fact.kind == kind).map(|fact| fact.text.as_str()).collect();
+        if !lines.is_empty() {
+            text.push_str(&format!("\n{title}:\n- {}", lines.join("\n- ")));
+        }
+    }
+    packet.text = text;
+    packet.added = added;
+    packet
+}
+
+/// Case and line breaks do not make another fact.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn says(packet: &str, fact: &str) -> bool {
+    packet.contains(fact)
+}
+
+/// An agent retells its plan in its own words.
+fn names_step(packet: &str, step: &str) -> bool {
+    let words: Vec<_> = step
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= LONG_WORD)
+        .collect();
+    let there = words.iter().filter(|word| packet.contains(**word)).count();
+    let (share, of) = WORDS_OF_A_STEP;
+    says(packet, step) || !words.is_empty() && there * of >= words.len() * share
+}
+
+fn names_file(packet: &str, file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    packet.contains(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Resume;
+
+    const FACTS: [(FactKind, &str); 5] = [
+        (FactKind::Directive, "Never touch main.rs!"),
+        (FactKind::OpenStep, "Write the tokenizer tests"),
+        (FactKind::ChangedFile, "src/parser/tokens.rs"),
+        (FactKind::RunningJob, "npm run dev"),
+        (FactKind::Branch, "feature/parser"),
+    ];
+
+    fn facts() -> Vec<Fact> {
+        FACTS.map(|(kind, text)| Fact { kind, text: text.to_owned() }).to_vec()
+    }
+
+    fn check(packet: &str, expected: &[FactKind]) {
+        let kinds: Vec<_> = missing(packet, &facts()).iter().map(|fact| fact.kind).collect();
+        assert_eq!(kinds, expected, "{packet}");
+    }
+
+    #[test]
+    fn each_kind_of_fact_has_its_own_measure() {
+        use FactKind::{Branch, ChangedFile, Directive, OpenStep, RunningJob};
+        check("", &[Directive, OpenStep, ChangedFile, RunningJob, Branch]);
+        check("never\ntouch MAIN.rs!", &[OpenStep, ChangedFile, RunningJob, Branch]);
+        check("Do not touch main.rs", &[Directive, OpenStep, ChangedFile, RunningJob, Branch]);
+        check(
+            "next: tests for the tokenizer, write them",
+            &[Directive, ChangedFile, RunningJob, Branch],
+        );
+        check("edited tokens.rs on feature/parser", &[Directive, OpenStep, RunningJob]);
+        check("`npm run dev` still runs", &[Directive, OpenStep, ChangedFile, Branch]);
+    }
+
+    #[test]
+    fn what_is_missing_is_added_under_its_own_heading_and_what_is_there_stays() {
+        let packet = |author| Packet {
+            author,
+            resume: Resume::Working,
+            text: "Goal: the parser on feature/parser".to_owned(),
+            added: Vec::new(),
+        };
+        let done = completed(packet(PacketAuthor::Agent), &facts());
+        assert!(done.text.starts_with("Goal: the parser on feature/parser\n\nAdded by rawr"));
+        assert!(done.text.contains("word for word:\n- Never touch main.rs!"));
+        assert_eq!(done.added.len(), 4);
+        assert_eq!(completed(done.clone(), &facts()), Packet { added: done.added.clone(), ..done });
+        assert_eq!(completed(packet(PacketAuthor::Person), &facts()), packet(PacketAuthor::Person));
+    }
+}

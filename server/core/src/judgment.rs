@@ -1,0 +1,238 @@
+//! The judge's side of a decision: what it is told, and the heuristic that judges without a model. Asking one over a
+//! wire is not done here.
+
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::Answer;
+use crate::policy::Tier;
+use crate::prompt::{PromptName, render};
+use crate::signal::plan::StepStatus;
+use crate::thread::{Speaker, Thread};
+use crate::units::Percent;
+
+/// What there is to judge.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'c> {
+    pub thread: &'c Thread,
+    pub tier: Tier,
+    pub percent: Percent,
+    pub boundaries: Boundaries,
+    pub last_message: Option<&'c str>,
+    /// Instead of what the thread remembers of it.
+    pub excerpt: Option<&'c str>,
+}
+
+/// From so many points on the heuristic says yes.
+const ENOUGH: i32 = 3;
+
+struct Signal {
+    says: &'static str,
+    points: i32,
+    holds: fn(&Case<'_>) -> bool,
+}
+
+/// The score. A result that is safe speaks for a compaction, work in the middle of something against it.
+const SIGNALS: [Signal; 16] = [
+    Signal { says: "a commit", points: 3, holds: |case| case.boundaries.has(Boundary::Commit) },
+    Signal {
+        says: "a pull request",
+        points: 3,
+        holds: |case| case.boundaries.has(Boundary::PrCheckpoint),
+    },
+    Signal {
+        says: "a plan step completed",
+        points: 2,
+        holds: |case| case.boundaries.has(Boundary::PlanCheckpoint),
+    },
+    Signal {
+        says: "the agent says it is done",
+        points: 2,
+        holds: |case| case.boundaries.has(Boundary::AgentDone),
+    },
+    Signal {
+        says: "the agent moves on",
+        points: 2,
+        holds: |case| case.boundaries.has(Boundary::TopicShift),
+    },
+    Signal {
+        says: "the agent sums up",
+        points: 1,
+        holds: |case| case.boundaries.has(Boundary::ConcludingThought),
+    },
+    Signal { says: "the whole plan is done", points: 2, holds: plan_is_done },
+    Signal { says: "nothing uncommitted", points: 1, holds: |case| dirty(case) == Some(0) },
+    Signal { says: "ready", points: 1, holds: |case| case.tier == Tier::Ready },
+    Signal { says: "asap", points: 2, holds: |case| case.tier == Tier::Asap },
+    Signal { says: "emergency", points: 9, holds: |case| case.tier == Tier::Emergency },
+    Signal {
+        says: "a plan update alone",
+        points: -2,
+        holds: |case| case.boundaries == Boundaries::of(&[Boundary::PlanUpdate]),
+    },
+    Signal { says: "a plan step under way", points: -1, holds: step_under_way },
+    Signal {
+        says: "uncommitted changes",
+        points: -1,
+        holds: |case| dirty(case).is_some_and(|files| files > 0),
+    },
+    Signal { says: "a question to the user is open", points: -2, holds: asks },
+    Signal {
+        says: "something is running",
+        points: -3,
+        holds: |case| !case.thread.known.tools_running.is_empty(),
+    },
+];
+
+fn plan_is_done(case: &Case<'_>) -> bool {
+    !case.thread.known.plan.is_empty() && case.thread.known.open_steps().next().is_none()
+}
+
+fn step_under_way(case: &Case<'_>) -> bool {
+    case.thread.known.plan.iter().any(|step| step.status == StepStatus::InProgress)
+}
+
+fn dirty(case: &Case<'_>) -> Option<u32> {
+    case.thread.known.repo.as_ref().map(|repo| repo.dirty)
+}
+
+fn asks(case: &Case<'_>) -> bool {
+    case.last_message.is_some_and(|text| text.trim_end().ends_with('?'))
+}
+
+/// Judges by [`SIGNALS`]: no model, no network, the same answer every time.
+pub fn heuristic(case: &Case<'_>) -> Answer {
+    let holding: Vec<_> = SIGNALS.iter().filter(|signal| (signal.holds)(case)).collect();
+    let score: i32 = holding.iter().map(|signal| signal.points).sum();
+    let parts: Vec<_> =
+        holding.iter().map(|signal| format!("{} {:+}", signal.says, signal.points)).collect();
+    let of = if parts.is_empty() { "no signal".to_owned() } else { parts.join(", ") };
+    Answer::Says {
+        should_compact: score >= ENOUGH,
+        reason: format!("score {score}, {ENOUGH} needed: {of}"),
+    }
+}
+
+/// What a model is told, by the user's template.
+pub fn context(case: &Case<'_>, template: &str) -> String {
+    let known = &case.thread.known;
+    let names: Vec<_> =
+        case.boundaries.iter().map(|boundary| format!("\"{}\"", boundary.name())).collect();
+    let number = |tokens: Option<crate::units::Tokens>| {
+        tokens.map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string())
+    };
+    let turn = case.thread.turns.back().map(|turn| turn.id.to_string());
+    let values = [
+        ("tier", case.tier.to_string()),
+        ("percentRemaining", case.percent.0.to_string()),
+        ("boundariesJson", format!("[{}]", names.join(","))),
+        ("lastAgentMessage", case.last_message.unwrap_or(NOTHING).to_owned()),
+        ("transcriptExcerpt", case.excerpt.map_or_else(|| excerpt(case.thread), str::to_owned)),
+        ("threadId", case.thread.id.to_string()),
+        ("turnId", turn.unwrap_or_else(|| NOTHING.to_owned())),
+        ("totalUsageTokens", number(case.thread.context)),
+        ("modelContextWindow", number(case.thread.window)),
+        ("firstMessage", or_nothing(known.first_message.clone().unwrap_or_default())),
+        ("planTrail", plan_trail(case.thread)),
+        ("directives", list(known.directives.iter().map(|directive| directive.text.clone()))),
+        ("changes", changes(case.thread)),
+    ];
+    render(PromptName::JudgmentContext, template, |name| {
+        values.iter().find(|(of, _)| *of == name).map(|(_, value)| value.as_str())
+    })
+}
+
+const NOTHING: &str = "(none)";
+
+fn or_nothing(text: String) -> String {
+    if text.trim().is_empty() { NOTHING.to_owned() } else { text }
+}
+
+fn list(lines: impl Iterator<Item = String>) -> String {
+    or_nothing(lines.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"))
+}
+
+fn excerpt(thread: &Thread) -> String {
+    let lines = thread.known.said.iter().map(|said| {
+        let by = match said.by {
+            Speaker::User => "user",
+            Speaker::Agent => "agent",
+        };
+        format!("{by}: {}", said.text)
+    });
+    or_nothing(lines.collect::<Vec<_>>().join("\n\n"))
+}
+
+/// The plan as it stands, and how its steps went since the last compaction.
+fn plan_trail(thread: &Thread) -> String {
+    let mark = |status: StepStatus| match status {
+        StepStatus::Completed => "[x]",
+        StepStatus::InProgress => "[>]",
+        StepStatus::Pending => "[ ]",
+    };
+    let plan = thread.known.plan.iter().map(|step| format!("{} {}", mark(step.status), step.step));
+    let moves: Vec<_> = thread
+        .known
+        .moves
+        .iter()
+        .map(|step| format!("{} {}", mark(step.status), step.step))
+        .collect();
+    let trail = (!moves.is_empty()).then(|| format!("so far: {}", moves.join("; ")));
+    list(plan.chain(trail))
+}
+
+/// What changed since the last compaction.
+fn changes(thread: &Thread) -> String {
+    let known = &thread.known;
+    let files: Vec<_> = known.changed_files.iter().map(String::as_str).collect();
+    let files = (!files.is_empty()).then(|| format!("files: {}", files.join(", ")));
+    let dirty = known.repo.as_ref().map(|repo| format!("uncommitted files: {}", repo.dirty));
+    let stack = known.repo.as_ref().and_then(|repo| repo.stack.as_ref());
+    let stack = stack.map(|stack| format!("stack of branches:\n{stack}"));
+    let branch = known.branch.as_ref().map(|branch| format!("branch: {branch}"));
+    list(known.milestones.iter().cloned().chain(branch).chain(files).chain(dirty).chain(stack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Repo;
+    use crate::signal::plan::PlanStep;
+    use crate::units::ThreadId;
+
+    fn thread() -> Thread {
+        Thread::new(ThreadId::new("t"))
+    }
+
+    fn judge(thread: &Thread, tier: Tier, boundaries: &[Boundary], said: &str) -> (bool, String) {
+        let case = Case {
+            thread,
+            tier,
+            percent: Percent(70),
+            boundaries: Boundaries::of(boundaries),
+            last_message: Some(said),
+            excerpt: None,
+        };
+        match heuristic(&case) {
+            Answer::Says { should_compact, reason } => (should_compact, reason),
+            Answer::Failed { error } => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn the_score_says_what_it_counted() {
+        let (yes, reason) = judge(&thread(), Tier::Ready, &[Boundary::Commit], "committed");
+        assert_eq!((yes, reason.as_str()), (true, "score 4, 3 needed: a commit +3, ready +1"));
+        let (yes, reason) = judge(&thread(), Tier::Early, &[Boundary::PlanUpdate], "Which one?");
+        assert!(!yes, "{reason}");
+        assert!(reason.contains("a question to the user is open -2"), "{reason}");
+    }
+
+    #[test]
+    fn work_in_the_middle_speaks_against_it() {
+        let mut busy = thread();
+        busy.known.repo = Some(Repo { dirty: 3, ..Repo::default() });
+        busy.known.plan =
+            vec![PlanStep { step: "write".to_owned(), status: StepStatus::InProgress }];
+        let (yes, reason) = judge(&busy, Tier::Ready, &[Boundary::PlanCheckpoint], "next");
+        assert!(!yes, "{reason}");
+    }
+}

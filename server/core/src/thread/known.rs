@@ -1,0 +1,160 @@
+//! What is known of the work itself: plan, directives, repository, what was said. A packet and a judge live on it.
+//! Part of the fold; nothing is decided here.
+
+use crate::event::{DirectiveGiven, Repo};
+use crate::signal::plan::{PlanStep, StepStatus};
+use crate::units::{CallId, DirectiveId, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How much of each is remembered.
+const MILESTONES: usize = 20;
+const MOVES: usize = 40;
+const CHANGED_FILES: usize = 50;
+const SAID: usize = 8;
+const SAID_CHARS: usize = 600;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Known {
+    /// The user's first message, word for word.
+    pub first_message: Option<String>,
+    /// The agent's last.
+    pub last_message: Option<String>,
+    /// The newest messages of both, oldest first, each cut to its end.
+    pub said: VecDeque<Said>,
+    pub plan: Vec<PlanStep>,
+    /// How the plan's steps went since the last compaction.
+    pub moves: VecDeque<StepMove>,
+    pub directives: Vec<Directive>,
+    pub directives_given: u32,
+    /// Commits, pull requests and ended phases since the last compaction.
+    pub milestones: Vec<String>,
+    pub branch: Option<String>,
+    pub repo: Option<Repo>,
+    pub repo_seen_at: Option<Timestamp>,
+    /// Where the last compaction found HEAD.
+    pub compacted_head: Option<String>,
+    /// Files that changed since the last compaction, as far as the repository was looked at.
+    pub changed_files: BTreeSet<String>,
+    /// Tools and background commands that run, by name where it is known.
+    pub tools_running: BTreeMap<CallId, Option<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Said {
+    pub by: Speaker,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    User,
+    Agent,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StepMove {
+    pub step: String,
+    pub status: StepStatus,
+    pub at: Timestamp,
+}
+
+/// An instruction of the user's, word for word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Directive {
+    pub id: DirectiveId,
+    pub text: String,
+    /// Survives every compaction; others survive the next one.
+    pub pinned: bool,
+    pub given_at: Timestamp,
+    pub by: Option<String>,
+    pub survived: u32,
+}
+
+impl Known {
+    pub fn open_steps(&self) -> impl Iterator<Item = &PlanStep> {
+        self.plan.iter().filter(|step| step.status != StepStatus::Completed)
+    }
+
+    pub(super) fn heard(&mut self, by: Speaker, text: &str) {
+        let text = text.trim();
+        let skip = text.chars().count().saturating_sub(SAID_CHARS);
+        let kept: String = text.chars().skip(skip).collect();
+        if kept.is_empty() {
+            return;
+        }
+        let text = if skip > 0 { format!("… {kept}") } else { kept };
+        self.said.push_back(Said { by, text });
+        if self.said.len() > SAID {
+            self.said.pop_front();
+        }
+    }
+
+    pub(super) fn planned(&mut self, steps: &[PlanStep], at: Timestamp) {
+        for after in steps {
+            let before = self.plan.iter().find(|step| step.step == after.step);
+            if before.map(|step| step.status) != Some(after.status) {
+                let (step, status) = (after.step.clone(), after.status);
+                self.moves.push_back(StepMove { step, status, at });
+            }
+        }
+        let many = self.moves.len().saturating_sub(MOVES);
+        self.moves.drain(..many);
+        self.plan = steps.to_vec();
+    }
+
+    /// The same words twice are one directive; a pin stays a pin.
+    pub(super) fn directed(&mut self, given: &DirectiveGiven, at: Timestamp) {
+        let text = given.text.trim();
+        if let Some(known) = self.directives.iter_mut().find(|known| known.text == text) {
+            known.pinned |= given.pinned;
+            known.survived = 0;
+            return;
+        }
+        self.directives_given += 1;
+        self.directives.push(Directive {
+            id: DirectiveId::new(format!("p{}", self.directives_given)),
+            text: text.to_owned(),
+            pinned: given.pinned,
+            given_at: at,
+            by: given.by.clone(),
+            survived: 0,
+        });
+    }
+
+    pub(super) fn milestone(&mut self, text: &str) {
+        self.milestones.push(text.trim().to_owned());
+        if self.milestones.len() > MILESTONES {
+            self.milestones.remove(0);
+        }
+    }
+
+    pub(super) fn looked_at(&mut self, repo: &Repo, at: Timestamp) {
+        self.branch = repo.branch.clone().or(self.branch.take());
+        let news = repo.files.iter().chain(&repo.changed).cloned();
+        for file in news {
+            if self.changed_files.len() < CHANGED_FILES {
+                self.changed_files.insert(file);
+            }
+        }
+        if self.compacted_head.is_none() {
+            self.compacted_head.clone_from(&repo.head);
+        }
+        self.repo = Some(repo.clone());
+        self.repo_seen_at = Some(at);
+    }
+
+    /// The history has been rewritten: what happened before it is no news any more.
+    pub(super) fn compacted(&mut self) {
+        self.milestones.clear();
+        self.moves.clear();
+        self.said.clear();
+        self.changed_files.clear();
+        self.compacted_head = self.repo.as_ref().and_then(|repo| repo.head.clone());
+        self.directives.retain(|directive| directive.pinned || directive.survived == 0);
+        for directive in &mut self.directives {
+            directive.survived += 1;
+        }
+    }
+}
