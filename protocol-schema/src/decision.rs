@@ -1,7 +1,10 @@
 //! Payloads about decisions: verdicts and the record of all gates behind them. Shapes only.
 
 use crate::names::names;
-use crate::{CompactionTrigger, Entrance, Gate, GateOutcome, Tier};
+use crate::{
+    CompactionStatus, CompactionTrigger, Entrance, Gate, GateOutcome, JudgmentSource, PacketAuthor,
+    Tier,
+};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of an assessment, in short.
@@ -79,6 +82,12 @@ pub struct Decision {
     /// What would have to change for a compaction, in sentences for people.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub would_fire_if: Vec<String>,
+    /// The judge's part in it; absent where no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judgment: Option<DecisionJudgment>,
+    /// What came of the sequence that it started; absent until that has reached its compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<DecisionCompaction>,
 }
 
 impl Decision {
@@ -93,6 +102,47 @@ impl Decision {
             sequence_id: self.sequence_id.clone(),
         }
     }
+}
+
+/// A judge's part in a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionJudgment {
+    /// The question.
+    pub request_id: String,
+    /// Who was asked.
+    pub source: JudgmentSource,
+    /// The answer; absent while it is waited for, or where none came that could be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub should_compact: Option<bool>,
+    /// Why, in the judge's words; empty without an answer.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub reason: String,
+    /// Why there is no answer, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What came of a decision to compact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionCompaction {
+    /// How it went, or goes.
+    pub status: CompactionStatus,
+    /// Tokens in the context before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// Tokens in the context after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+    /// Who wrote the packet that was handed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_author: Option<PacketAuthor>,
+    /// Facts that the packet's author had left out and the check put in, in sentences for people.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub packet_added: Vec<String>,
 }
 
 /// What came of one gate.
@@ -137,7 +187,7 @@ pub struct DecisionExplainResult {
 pub struct DecisionListParams {
     /// The thread.
     pub thread_id: String,
-    /// At most so many; the sidecar's own limit if absent.
+    /// At most so many, the latest of them; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// Only decisions before this one, for the next page.
@@ -150,7 +200,7 @@ pub struct DecisionListParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionListResult {
-    /// Latest first.
+    /// Latest last: a page ends where the one that was read before it begins.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub decisions: Vec<Decision>,
 }

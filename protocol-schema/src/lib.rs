@@ -1,8 +1,8 @@
 //! The rawr wire protocol: every method, every payload, the error codes and the framing. It must not decide anything, nor know how the sidecar works.
 //!
 //! Read `methods` first, it is the table of all calls; then the file of the noun that concerns you (`thread`, `turn`,
-//! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `scratch`,
-//! `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
+//! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
+//! `scratch`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
 //! `lifecycle` holds what LSP prescribes, `lenient` how things are read, `framing` how messages are told apart on a
 //! pipe, and `schema` how the tables become `schema.json` and `openrpc.json`.
 //!
@@ -24,6 +24,7 @@ mod action;
 mod compaction;
 mod config;
 mod decision;
+mod directive;
 mod guard;
 mod id;
 mod input;
@@ -48,6 +49,7 @@ pub use action::*;
 pub use compaction::*;
 pub use config::*;
 pub use decision::*;
+pub use directive::*;
 pub use error::{ErrorCode, ErrorData};
 pub use guard::*;
 pub use id::{IdProblem, MAX_ID_BYTES, check_id};

@@ -256,6 +256,15 @@ methods! {
             fails [UnknownThread, StoreFailed];
     }
 
+    source "design §1 and §5; spec 4" {
+        /// Lists the instructions that survive a compaction word for word.
+        request DirectiveList = "rawr/directive/list" (DirectiveListParams) -> DirectiveListResult,
+            fails [UnknownThread, StoreFailed];
+        /// Ends an instruction.
+        request DirectiveClear = "rawr/directive/clear" (DirectiveClearParams) -> DirectiveClearResult,
+            fails [UnknownThread, StoreFailed];
+    }
+
     source "design §3 and §5; spec 2" {
         /// Gives a person's answer to the banner.
         request SequenceRespond = "rawr/sequence/respond" (SequenceRespondParams) -> SequenceRespondResult,

@@ -2,7 +2,8 @@
 
 use crate::names::names;
 use crate::{
-    Boundary, CompactionOrigin, CompactionTrigger, Guard, PendingAction, Phase, PlanStep, Tier,
+    Boundary, CompactionOrigin, CompactionTrigger, Directive, Guard, PendingAction, Phase,
+    PlanStep, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -170,6 +171,9 @@ pub struct ThreadSummary {
     pub updated_at_ms: i64,
     /// Whether a client of this sidecar has it open.
     pub open: bool,
+    /// Who performs its actions now, for people; absent if nobody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 /// `rawr/thread/get`: all that is known of one thread.
@@ -209,17 +213,41 @@ pub struct ThreadGetResult {
     /// Ids of user inputs that wait for a sequence, in order.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub held_inputs: Vec<String>,
+    /// The sequence that runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// What judging has cost; absent while no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judgments: Option<JudgmentTotals>,
 }
 
-/// A user instruction that must survive compaction word for word.
+/// What judging has cost a thread; kept apart from the thread's own usage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Directive {
-    /// The instruction, unchanged.
-    pub text: String,
-    /// Whether it never ages out.
-    pub pinned: bool,
+pub struct JudgmentTotals {
+    /// How often a judge was asked.
+    pub calls: u64,
+    /// How often no answer came that could be used.
+    pub failures: u64,
+    /// Tokens sent, as far as judges tell.
+    pub input_tokens: u64,
+    /// Tokens received, as far as judges tell.
+    pub output_tokens: u64,
+    /// What the judge's endpoint last said of its limits.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub rate_limits: Vec<RateLimit>,
+}
+
+/// One limit, in the endpoint's own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimit {
+    /// Which.
+    pub name: String,
+    /// How much of it is left, or when it is renewed.
+    pub value: String,
 }
 
 /// A boundary that was seen, and what became of it.

@@ -1,6 +1,7 @@
 //! The methods: read the params, ask the desk, answer. One file a noun; nothing is decided here.
 
 mod decision;
+mod directive;
 mod guard;
 mod host;
 mod lifecycle;
@@ -106,6 +107,7 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     thread::register(&mut module)?;
     host::register(&mut module)?;
     guard::register(&mut module)?;
+    directive::register(&mut module)?;
     decision::register(&mut module)?;
     packet::register(&mut module)?;
     scratch::register(&mut module)?;

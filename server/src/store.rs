@@ -80,6 +80,11 @@ impl Store {
         self.folder(thread).join(EVENTS).is_file()
     }
 
+    /// Who holds the thread's owner lock, this process included.
+    pub fn owner(&self, thread: &ThreadId) -> Option<String> {
+        OwnerLock::holder(&self.folder(thread))
+    }
+
     /// Opens or creates a thread's log and replays what is in it.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         ThreadLog::open(self.folder(thread), thread)

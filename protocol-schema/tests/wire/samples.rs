@@ -78,19 +78,21 @@ fn observed() -> Vec<Sample> {
         ThreadListParams {}
         ThreadListResult {
             "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "tier": "ready", "percentRemaining": 70,
-                "updatedAtMs": 1_790_000_000_000_i64, "open": true }],
+                "updatedAtMs": 1_790_000_000_000_i64, "open": true, "owner": "cli for codex (process 7)" }],
         }
         ThreadGetParams { "threadId": "t1" }
         ThreadGetResult {
             "thread": { "threadId": "t1", "cwd": "/w", "phase": "deferred", "updatedAtMs": 1, "open": false },
             "plan": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "in_progress" }],
             "guards": [{ "guardId": "g1", "until": { "kind": "tests_pass" }, "setAtMs": 2 }],
-            "directives": [{ "text": "Never touch main.", "pinned": true }],
+            "directives": [{ "directiveId": "p1", "text": "Never touch main.", "pinned": true, "givenAtMs": 2 }],
             "boundaries": [{ "boundary": "commit", "turnId": "u1", "spentBy": "s1" }],
             "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
                 "tokensBefore": 9, "tokensAfter": 4 },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
-            "heldInputs": ["i1"],
+            "heldInputs": ["i1"], "sequenceId": "s1",
+            "judgments": { "calls": 3, "failures": 1, "inputTokens": 900, "outputTokens": 60,
+                "rateLimits": [{ "name": "x-ratelimit-remaining-requests", "value": "59" }] },
         }
         ThreadChangedNotification {
             "threadId": "t1", "phase": "compacting", "tier": "asap", "percentRemaining": 40, "sequenceId": "s1",
@@ -199,6 +201,12 @@ fn asked() -> Vec<Sample> {
         GuardClearResult { "cleared": 1 }
         GuardListParams { "threadId": "t1" }
         GuardListResult { "guards": [{ "guardId": "g1", "until": { "kind": "released" }, "setAtMs": 5 }] }
+        DirectiveListParams { "threadId": "t1" }
+        DirectiveListResult {
+            "directives": [{ "directiveId": "p1", "text": "Use tabs.", "pinned": false, "givenAtMs": 5, "by": "Neovim" }],
+        }
+        DirectiveClearParams { "threadId": "t1", "directiveId": "p1" }
+        DirectiveClearResult { "cleared": true }
         TokensCountParams { "text": "hello", "encoding": "o200k_base" }
         TokensCountResult { "tokens": 2, "method": "bytes/4" }
     }
@@ -252,6 +260,9 @@ fn decided() -> Vec<Sample> {
                 { "gate": "guard", "outcome": "bypassed", "evidence": "g1" },
                 { "gate": "mode", "outcome": "not_reached", "evidence": "" }],
             "wouldFireIf": ["a commit is made"],
+            "judgment": { "requestId": "j-d1", "source": "host", "shouldCompact": true, "reason": "phase over" },
+            "compaction": { "status": "completed", "tokensBefore": 9, "tokensAfter": 4, "packetAuthor": "agent",
+                "packetAdded": ["Branch: main"] },
         }
         DecisionExplainParams { "threadId": "t1", "decisionId": "d1" }
         DecisionExplainResult {
@@ -261,7 +272,9 @@ fn decided() -> Vec<Sample> {
         DecisionListParams { "threadId": "t1", "limit": 20, "before": "d9" }
         DecisionListResult {
             "decisions": [{ "decisionId": "d1", "outcome": "judge", "reason": "r", "atMs": 7, "entrance": "inline",
-                "gates": [{ "gate": "pressure", "outcome": "fail", "evidence": "91 % left" }], "wouldFireIf": [] }],
+                "gates": [{ "gate": "pressure", "outcome": "fail", "evidence": "91 % left" }], "wouldFireIf": [],
+                "judgment": { "requestId": "j-d1", "source": "chat", "reason": "", "error": "timed out" },
+                "compaction": { "status": "in_progress", "packetAdded": [] } }],
         }
         DecisionRecordedNotification {
             "threadId": "t1",

@@ -164,6 +164,23 @@ pub enum PacketAuthor {
     Person,
 }
 
+/// Who answers whether a compaction is right where a tier has a decision prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeBackend {
+    /// The host where it can judge, else the heuristic.
+    #[default]
+    Auto,
+    Host,
+    /// A model behind the Responses API.
+    Responses,
+    /// A model behind the Chat Completions API.
+    Chat,
+    Heuristic,
+    /// Nobody: the tier's decision prompt is as good as absent.
+    Off,
+}
+
 /// Phrases of the last message that count as a semantic break, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrases {
@@ -250,6 +267,7 @@ pub struct Policy {
     pub inline: InlineCompact,
     pub judge: JudgeBackend,
     pub tiers: Tiers,
+    pub judge: JudgeBackend,
     /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
     pub rearm_tokens: Option<Tokens>,
     pub cooldown_turns: u32,
@@ -292,6 +310,7 @@ impl Default for Policy {
                 asap: TierRule::built_in(Tier::Asap),
                 emergency: TierRule::built_in(Tier::Emergency),
             },
+            judge: JudgeBackend::Auto,
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,

@@ -39,6 +39,8 @@ pub struct Summary {
     pub percent: Option<Percent>,
     pub updated_at: Timestamp,
     pub open: bool,
+    /// Who performs its actions now, in this process or another.
+    pub owner: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -62,11 +64,14 @@ impl Desk {
     }
 
     fn summary(&self, id: &ThreadId) -> Result<Summary, DeskError> {
+        let owner = self.store.owner(id);
         if let Some(open) = self.threads.get(id) {
-            return Ok(summary_of(open.machine.thread(), open.config.policy.tiers.clone(), true));
+            let tiers = open.config.policy.tiers.clone();
+            return Ok(Summary { owner, open: true, ..summary_of(open.machine.thread(), tiers) });
         }
         let (_, (thread, _)) = self.store.open(id)?;
-        Ok(summary_of(&thread, rawr_core::policy::Policy::default().tiers, false))
+        let tiers = rawr_core::policy::Policy::default().tiers;
+        Ok(Summary { owner, ..summary_of(&thread, tiers) })
     }
 
     pub fn summary_of_open(&self, id: &ThreadId) -> Result<Summary, DeskError> {
@@ -166,7 +171,7 @@ impl Desk {
     }
 }
 
-fn summary_of(thread: &Thread, tiers: rawr_core::policy::Tiers, open: bool) -> Summary {
+fn summary_of(thread: &Thread, tiers: rawr_core::policy::Tiers) -> Summary {
     let percent = thread.percent_remaining();
     Summary {
         thread: thread.id.clone(),
@@ -175,6 +180,7 @@ fn summary_of(thread: &Thread, tiers: rawr_core::policy::Tiers, open: bool) -> S
         tier: percent.and_then(|percent| tiers.pick(percent)),
         percent,
         updated_at: thread.updated_at,
-        open,
+        open: false,
+        owner: None,
     }
 }

@@ -1,12 +1,12 @@
 //! `rawr/thread/*`.
 
-use super::{Ctx, Module, now, on};
+use super::{Ctx, Module, directive, now, on};
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ThreadClose, ThreadGet, ThreadList, ThreadOpen};
 use rawr_protocol::{
-    BoundaryMark, Directive, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult,
-    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult,
+    BoundaryMark, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
+    ThreadListResult, ThreadOpenParams, ThreadOpenResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -50,11 +50,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         thread: wire::summary(&desk.summary_of_open(&id)?),
         plan: wire::plan(thread),
         guards: thread.guards.iter().map(wire::guard).collect(),
-        directives: thread
-            .directives
-            .iter()
-            .map(|directive| Directive { text: directive.text.clone(), pinned: directive.pinned })
-            .collect(),
+        directives: directive::in_force(thread),
         boundaries: thread
             .boundaries
             .iter()
@@ -67,5 +63,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),
         pending_actions: wire::pending(thread),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
+        sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        judgments: None,
     })
 }

@@ -11,6 +11,7 @@ use rawr_core::units::ThreadId;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The state is cached again after so many events, so that a crash costs little on the next start.
 const CACHE_EVERY: u64 = 4096;
@@ -261,12 +262,10 @@ impl OwnerLock {
     pub fn take(folder: &Path, thread: &ThreadId, holder: &str) -> Result<Self, StoreError> {
         let path = folder.join(OWNER);
         let mut file = open_private(&path, false)?;
-        match file.try_lock() {
+        match lock_patiently(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.read_to_string(&mut holder);
-                let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
+                let holder = name_in(&mut file);
                 return Err(StoreError::OwnedElsewhere { thread: thread.clone(), holder });
             }
             Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
@@ -276,4 +275,31 @@ impl OwnerLock {
         written.map_err(failed("write", &path))?;
         Ok(Self { _file: file })
     }
+
+    /// Who holds a thread's lock, if anybody does. Looking creates nothing.
+    pub(super) fn holder(folder: &Path) -> Option<String> {
+        let mut file = File::open(folder.join(OWNER)).ok()?;
+        // Shared, so that two who look see no owner in each other.
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| name_in(&mut file))
+    }
+}
+
+/// Whoever looks for an owner holds the lock for a moment, and is none.
+fn lock_patiently(file: &File) -> Result<(), TryLockError> {
+    const LOOKS: u32 = 5;
+    const ONE_LOOK: Duration = Duration::from_millis(1);
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(ONE_LOOK),
+            locked => return locked,
+        }
+    }
+    file.try_lock()
+}
+
+/// Empty while its holder is about to write it.
+fn name_in(file: &mut File) -> String {
+    let mut holder = String::new();
+    let _ = file.read_to_string(&mut holder);
+    if holder.is_empty() { "another process".to_owned() } else { holder }
 }

@@ -59,6 +59,8 @@ pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
             })
             .collect(),
         would_fire_if: decision.would_fire_if.clone(),
+        judgment: None,
+        compaction: None,
     }
 }
 
@@ -232,6 +234,7 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
         percent_remaining: summary.percent.map(percent),
         updated_at_ms: summary.updated_at.0,
         open: summary.open,
+        owner: summary.owner.clone(),
     }
 }
 
