@@ -50,6 +50,20 @@ pub enum Action {
         /// How much that model is to write.
         #[serde(skip_serializing_if = "Option::is_none")]
         verbosity: Option<String>,
+        /// By the host itself: its provider's compaction freed too little (spec 5).
+        #[serde(
+            default,
+            deserialize_with = "crate::lenient::or_default",
+            skip_serializing_if = "std::ops::Not::not"
+        )]
+        local: bool,
+        /// A sampling request that runs may be cut off for it (spec 3).
+        #[serde(
+            default,
+            deserialize_with = "crate::lenient::or_default",
+            skip_serializing_if = "std::ops::Not::not"
+        )]
+        interrupt: bool,
     },
     /// Hand over an input that was held, in one turn of the items given.
     DeliverInput {

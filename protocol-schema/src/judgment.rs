@@ -83,3 +83,42 @@ pub struct JudgmentAnswerResult {
     /// Whether it was waited for; a late answer is dropped (design §2, invariant 6).
     pub accepted: bool,
 }
+
+/// `rawr/judgment/requested`: the judge is asked. The answer follows as `rawr/judgment/result`, unless it comes too late.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct JudgmentRequestedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The judgment's name.
+    pub request_id: String,
+    /// The tier that is judged at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+}
+
+/// `rawr/judgment/result`: what the judge said, or why it said nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct JudgmentResultNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The judgment's name.
+    pub request_id: String,
+    /// The tier that was judged at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Who judged.
+    pub source: JudgmentSource,
+    /// The answer; absent where none came that could be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub should_compact: Option<bool>,
+    /// Why, in the judge's words; empty without an answer.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub reason: String,
+    /// Why there is no answer, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}

@@ -183,6 +183,10 @@ methods! {
         /// Asks the judge about a given situation.
         request JudgmentEvaluate = "rawr/judgment/evaluate" (JudgmentEvaluateParams) -> JudgmentEvaluateResult,
             fails [UnknownThread, JudgmentUnavailable];
+        /// Says that the judge is asked.
+        notification(from server) JudgmentRequested = "rawr/judgment/requested" (JudgmentRequestedNotification);
+        /// Says what the judge said.
+        notification(from server) JudgmentResult = "rawr/judgment/result" (JudgmentResultNotification);
         /// Gives the host's answer to a judge action.
         request JudgmentAnswer = "rawr/judgment/answer" (JudgmentAnswerParams) -> JudgmentAnswerResult,
             fails [UnknownThread, NotOwner, StoreFailed];

@@ -47,6 +47,8 @@ names! {
         Recommended = "recommended",
         /// Compaction would have come (`mode = "tag"`).
         Tagged = "tagged",
+        /// Compaction comes before the next message (`turn_complete` is required).
+        Deferred = "deferred",
     }
 
     /// What a person can answer.

@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::problem::written::Written;
 use crate::prompts::PacketFrontMatter;
 use layer::{Setting, Source};
-use rawr_core::policy::{Policy, Tier};
+use rawr_core::policy::{MidTurn, Policy, Tier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -30,12 +30,6 @@ use std::rc::Rc;
 pub struct Config {
     /// For the core.
     pub policy: Policy,
-    /// For hosts that compact inside a turn, where rawr's own decisions are switched off.
-    pub inline: InlineCompact,
-    /// For the mid-turn entrance.
-    pub mid_turn: MidTurn,
-    /// For hosts: whether the golden path runs in turns of its own.
-    pub turn_based_handoff: bool,
     /// For what records the repository's state beside the events.
     pub repo_observation: RepoObservation,
     /// For the prompt store: files elsewhere than in the prompt folder.
@@ -44,30 +38,6 @@ pub struct Config {
     origins: BTreeMap<&'static str, Origin>,
     /// The sources that were there, the weakest first.
     sources: Vec<String>,
-}
-
-const WITHOUT_EFFECT: [&str; 5] = [
-    "rawr_auto_compaction.mid_turn",
-    "rawr_auto_compaction.turn_based_handoff",
-    ".decision_prompt_path",
-    "rawr_auto_compaction.repo_observation.",
-    "auto_compact.",
-];
-
-/// `[auto_compact]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InlineCompact {
-    pub enabled: bool,
-    pub threshold_percent: u8,
-    pub interrupt_mid_turn: bool,
-}
-
-/// When a compaction may run between two requests of one turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MidTurn {
-    Off,
-    Emergency,
-    Policy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,13 +59,6 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
-            inline: InlineCompact {
-                enabled: false,
-                threshold_percent: 15,
-                interrupt_mid_turn: false,
-            },
-            mid_turn: MidTurn::Emergency,
-            turn_based_handoff: true,
             repo_observation: RepoObservation { graphite_enabled: false, graphite_max_chars: 4096 },
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
@@ -121,8 +84,9 @@ impl Config {
         if let Some(overrides) = overrides {
             config.take(layer::read(&Written::from(overrides), Source::Client, &mut problems));
         }
-        if !config.turn_based_handoff && !config.is_set("rawr_auto_compaction.mid_turn") {
-            config.mid_turn = MidTurn::Policy;
+        let golden_path = config.policy.turn_based_handoff;
+        if !golden_path && !config.is_set("rawr_auto_compaction.mid_turn") {
+            config.policy.mid_turn = MidTurn::Policy;
         }
         if let Some(project) = project {
             let source = Source::Project(project_toml(project));
@@ -222,25 +186,9 @@ impl Config {
         odd.collect()
     }
 
-    /// Keys that this release reads and does not act on: whoever changes one should not have to find that out.
-    pub fn without_effect(&self) -> Vec<Problem> {
-        let changed =
-            |key: &&'static Key| key.get(self).map(|value| value.to_json()) != key.default_value();
-        let idle = keys().filter(|key| WITHOUT_EFFECT.iter().any(|part| key.path.contains(part)));
-        idle.filter(changed)
-            .filter_map(|key| {
-                let origin = self.origins.get(key.path)?;
-                let message =
-                    format!("`{}` is read, but this release does not act on it", key.name());
-                let problem = Problem::warning("no-effect-yet", message);
-                Some(problem.in_file(origin.file.as_deref()).at(origin.span.clone()))
-            })
-            .collect()
-    }
-
     fn idle_inline(&self) -> Option<Problem> {
         let origin = self.origins.get("auto_compact.enabled")?;
-        (self.inline.enabled && self.policy.enabled).then(|| {
+        (self.policy.inline.enabled && self.policy.enabled).then(|| {
             Problem::hint("no-effect", "`[auto_compact]` rests while rawr decides itself")
                 .help("set `features.rawr_auto_compaction = false` to use it".to_owned())
                 .in_file(origin.file.as_deref())

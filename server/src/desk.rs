@@ -48,6 +48,7 @@ fn refusal(refusal: &Refusal) -> String {
         Refusal::UnknownAction(action) => format!("no action {action} was asked for"),
         Refusal::UnknownGuard(guard) => format!("there is no guard {guard}"),
         Refusal::UnknownInput(input) => format!("no message {input} is held"),
+        Refusal::UnknownDirective(directive) => format!("there is no directive {directive}"),
         Refusal::NoSequence => "no sequence is running".to_owned(),
         Refusal::NotNow(phase) => {
             format!("the thread is {}, which does not allow it", phase.name())
@@ -277,10 +278,7 @@ impl Desk {
     fn configure(&self, project: Option<&Path>) -> (Config, Vec<Problem>) {
         let front_matter = self.prompts.set().packet_front_matter();
         let overrides = self.setup.overrides.as_ref();
-        let (config, mut problems) =
-            Config::load(&self.setup.home, project, overrides, front_matter);
-        problems.extend(config.without_effect());
-        (config, problems)
+        Config::load(&self.setup.home, project, overrides, front_matter)
     }
 
     fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {

@@ -4,6 +4,7 @@ mod decision;
 mod directive;
 mod guard;
 mod host;
+mod judgment;
 mod lifecycle;
 mod packet;
 mod prompt;
@@ -109,6 +110,7 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     guard::register(&mut module)?;
     directive::register(&mut module)?;
     decision::register(&mut module)?;
+    judgment::register(&mut module)?;
     packet::register(&mut module)?;
     scratch::register(&mut module)?;
     prompt::register(&mut module)?;

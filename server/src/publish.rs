@@ -3,27 +3,27 @@
 use crate::desk::Notice;
 use crate::outbox::Outbox;
 use crate::store::Damage;
-use crate::wire;
+use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
 use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, LogMessage, SequenceHeadsUp, ThreadChanged,
+    ActionPerform, CompactionUpdate, DecisionRecorded, JudgmentRequested, JudgmentResult,
+    LogMessage, SequenceHeadsUp, ThreadChanged,
 };
 use rawr_protocol::{
-    ActionPerformNotification, DecisionRecordedNotification, LogMessageParams, MessageType, Problem,
+    ActionPerformNotification, DecisionRecordedNotification, JudgmentRequestedNotification,
+    LogMessageParams, MessageType, Problem,
 };
 
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
     match notice {
         Notice::Decided { thread, decision } => {
-            let author = thread
-                .sequence
-                .as_ref()
-                .map_or(rawr_core::policy::PacketAuthor::Agent, |s| s.author);
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
                 thread_id: thread.id.to_string(),
-                decision: wire::decision(decision, author),
+                decision: wire::decision(thread, decision),
             });
         }
+        // Its own work, not the host's.
+        Notice::Perform { issued, .. } if issued.kind.is_sidecars() => {}
         Notice::Perform { thread, issued } => {
             outbox.notify::<ActionPerform>(&ActionPerformNotification {
                 thread_id: thread.id.to_string(),
@@ -42,6 +42,16 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             outbox.notify::<CompactionUpdate>(&wire::compaction_update(
                 thread, report, *sequence, *trigger,
             ));
+        }
+        Notice::JudgmentAsked { thread, request, tier } => {
+            outbox.notify::<JudgmentRequested>(&JudgmentRequestedNotification {
+                thread_id: thread.id.to_string(),
+                request_id: request.to_string(),
+                tier: tier.map(ToWire::to_wire),
+            });
+        }
+        Notice::JudgmentAnswered { thread, answered, tier } => {
+            outbox.notify::<JudgmentResult>(&wire::judgment_result(thread, answered, *tier));
         }
         Notice::SequenceEnded { thread, ended } => {
             if ended.ending == Ending::Failed {

@@ -5,8 +5,9 @@ mod to_wire;
 
 pub use fault::Fault;
 pub use to_wire::{
-    action, boundaries, compaction_update, decision, guard, heads_up, last_compaction, pending,
-    percent, plan, problem, summary, thread_changed, verdict,
+    action, boundaries, compaction_update, decision, guard, heads_up, judgment_result,
+    judgment_usage, last_compaction, pending, percent, plan, problem, summary, thread_changed,
+    verdict,
 };
 
 use crate::desk::Opening;
@@ -73,7 +74,8 @@ same_names! {
     event::Choice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
     event::Outcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
     event::ItemRole = wire::ItemRole { Handoff, Input }
-    rawr_core::machine::Stage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged }
+    rawr_core::machine::Stage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
+    event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
     InputKind = wire::InputKind { Message, LocalCommand }
 }
 
@@ -141,6 +143,7 @@ pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, Fault> {
         origin: params.origin.to_core(),
         action,
         text: params.text,
+        directives: Vec::new(),
     })))
 }
 
@@ -150,6 +153,8 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, Fault> {
         usage: usage(&params.usage),
         window: params.context_window.map(Tokens),
         needs_follow_up: params.needs_follow_up.unwrap_or(false),
+        last_message: params.last_agent_message.clone(),
+        boundaries: Boundaries::NONE,
     })))
 }
 
@@ -216,7 +221,7 @@ pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> 
             Event::PhaseEnded(event::PhaseEnded { turn, label })
         }
         wire::Signal::Directive { text, pinned } => {
-            Event::DirectiveGiven(event::DirectiveGiven { text, pinned })
+            Event::DirectiveGiven(event::DirectiveGiven { text, pinned, by: None })
         }
     }))
 }

@@ -165,7 +165,7 @@ pub enum PacketAuthor {
 }
 
 /// Who answers whether a compaction is right where a tier has a decision prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeBackend {
     /// The host where it can judge, else the heuristic.
@@ -205,23 +205,6 @@ pub struct InlineCompact {
     pub enabled: bool,
     pub threshold_percent: u8,
     pub interrupt_mid_turn: bool,
-}
-
-/// Who answers a tier's decision prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JudgeBackend {
-    /// The host where it can judge, else the heuristic.
-    Auto,
-    /// The agent's own host, with its model and login.
-    Host,
-    /// A model behind a responses endpoint.
-    Responses,
-    /// A model behind a chat completions endpoint.
-    Chat,
-    /// A score over structured signals; no model.
-    Heuristic,
-    Off,
 }
 
 /// Seconds that each phase may take before the machine helps itself.
@@ -267,7 +250,6 @@ pub struct Policy {
     pub inline: InlineCompact,
     pub judge: JudgeBackend,
     pub tiers: Tiers,
-    pub judge: JudgeBackend,
     /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
     pub rearm_tokens: Option<Tokens>,
     pub cooldown_turns: u32,
@@ -303,7 +285,6 @@ impl Default for Policy {
                 threshold_percent: 15,
                 interrupt_mid_turn: false,
             },
-            judge: JudgeBackend::Auto,
             tiers: Tiers {
                 early: TierRule::built_in(Tier::Early),
                 ready: TierRule::built_in(Tier::Ready),

@@ -8,7 +8,7 @@ pub use known::{Directive, Known, Said, Speaker, StepMove};
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
-    Action, Answer, Assessed, CompactionOrigin, HostInfo, ItemRole, JudgeSource, JudgeUsage,
+    Action, Answer, Assessed, CompactionOrigin, Fact, HostInfo, ItemRole, JudgeSource, JudgeUsage,
     Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
@@ -239,6 +239,8 @@ pub struct LastCompaction {
     pub measured: bool,
     /// For a compaction of ours: above this share of `before` it counts against the breaker.
     pub land_at_percent: Option<u8>,
+    /// What the packet had left out.
+    pub added: Vec<Fact>,
 }
 
 impl LastCompaction {

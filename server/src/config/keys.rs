@@ -1,10 +1,10 @@
 //! What a configuration key is: its type, its place in `Config`, and how far a project may change it. The keys
 //! themselves stand in `table`.
 
+use super::Config;
 use super::table::TABLES;
-use super::{Config, MidTurn};
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{Mode, PacketAuthor, Tier};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, Tier};
 use serde_json::json;
 use std::ops::RangeInclusive;
 

@@ -1,10 +1,9 @@
 //! The one table of all configuration keys. Reading, unknown-key detection, the commented default file and the
 //! documentation follow from it; nothing here is about how a value is read.
 
-use super::MidTurn;
 use super::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
 use rawr_core::boundary::Boundaries;
-use rawr_core::policy::{Mode, PacketAuthor, Tier, TierRule};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, Tier, TierRule};
 use rawr_core::prompt::PromptName;
 use rawr_core::units::Tokens;
 use std::path::PathBuf;
@@ -238,14 +237,14 @@ const GENERAL: &[Key] = &[
         "rawr_auto_compaction.mid_turn",
         Earlier,
         MidTurn,
-        mid_turn,
+        policy.mid_turn,
         "Compaction between the requests of one turn: `off`, in an `emergency` only, or whenever the `policy` says so. `policy` unless set where turn_based_handoff is false."
     ),
     switch!(
         "rawr_auto_compaction.turn_based_handoff",
         Never,
-        turn_based_handoff,
-        "Heads-up, packet, compaction and handoff as turns of their own."
+        policy.turn_based_handoff,
+        "Whether the agent is told beforehand, by a heads-up."
     ),
     short!(
         "early_percent_remaining_lt",
@@ -424,6 +423,11 @@ pub(super) static TABLES: [Table; 11] = [
         path: "rawr_auto_compaction.deadlines",
         doc: "How many seconds each phase may take before rawr helps itself.",
         keys: &[
+            deadline!(
+                "judgment_seconds",
+                judgment,
+                "Then the judge counts as having failed: early and ready wait, asap goes on."
+            ),
             deadline!("approval_seconds", approval, "Then the compaction is called off."),
             deadline!("heads_up_seconds", heads_up, ""),
             deadline!("scratch_write_seconds", scratch_write, ""),
@@ -439,6 +443,11 @@ pub(super) static TABLES: [Table; 11] = [
             phrases!("agent_done", agent_done, "The work is done."),
             phrases!("topic_shift", topic_shift, "The agent turns to something else."),
             phrases!("concluding_thought", concluding_thought, "The agent sums up."),
+            phrases!(
+                "directive",
+                directive,
+                "A sentence of yours that begins like this is carried over the next compaction word for word."
+            ),
         ],
     },
     Table {
@@ -479,18 +488,18 @@ pub(super) static TABLES: [Table; 11] = [
         path: "auto_compact",
         doc: "The built-in compaction inside a turn. It works only where features.rawr_auto_compaction is false.",
         keys: &[
-            switch!("auto_compact.enabled", ToFalse, inline.enabled, ""),
+            switch!("auto_compact.enabled", ToFalse, policy.inline.enabled, ""),
             number!(
                 "auto_compact.threshold_percent",
                 Down,
                 0..=100,
-                inline.threshold_percent,
+                policy.inline.threshold_percent,
                 "Compact below this percentage of the context window remaining."
             ),
             switch!(
                 "auto_compact.interrupt_mid_turn",
                 ToFalse,
-                inline.interrupt_mid_turn,
+                policy.inline.interrupt_mid_turn,
                 "Whether a running turn may be interrupted for it."
             ),
         ],

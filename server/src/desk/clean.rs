@@ -1,6 +1,7 @@
 //! What comes from outside is cleaned of secrets here, once, before anything else sees it.
 
 use crate::redact::redact;
+use rawr_core::event::Answer;
 use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
 use std::borrow::Cow;
@@ -17,6 +18,13 @@ pub(super) fn redacted(mut input: Input) -> Input {
         Input::Saw(event) => match event {
             Event::TurnStarted(started) => maybe(&mut started.text),
             Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
+            Event::UsageReported(reported) => maybe(&mut reported.last_message),
+            Event::RepoObserved(observed) => {
+                let repo = &mut observed.repo;
+                maybe(&mut repo.branch);
+                maybe(&mut repo.stack);
+                repo.files.iter_mut().chain(&mut repo.changed).for_each(clean);
+            }
             Event::PlanUpdated(updated) => {
                 updated.steps.iter_mut().for_each(|step| clean(&mut step.step));
                 maybe(&mut updated.explanation);
@@ -40,6 +48,9 @@ pub(super) fn redacted(mut input: Input) -> Input {
         Input::Command { command, .. } => match command {
             ShellCommand::Line(line) => clean(line),
             ShellCommand::Words(words) => words.iter_mut().for_each(clean),
+        },
+        Input::Judged(answered) => match &mut answered.answer {
+            Answer::Says { reason: text, .. } | Answer::Failed { error: text } => clean(text),
         },
         Input::Respond(response) => maybe(&mut response.packet),
         Input::SetGuard { note, .. } => maybe(note),

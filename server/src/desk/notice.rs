@@ -6,10 +6,11 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, ThreadLog};
 use rawr_core::assess::Decision;
-use rawr_core::event::{CompactionReported, SequenceEnded, Trigger};
+use rawr_core::event::{CompactionReported, JudgmentAnswered, SequenceEnded, Trigger};
 use rawr_core::machine::{self, HeadsUp};
+use rawr_core::policy::Tier;
 use rawr_core::thread::Issued;
-use rawr_core::units::{InputId, SequenceId, ThreadId, Timestamp};
+use rawr_core::units::{InputId, RequestId, SequenceId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
 
 /// What the world should hear, in the order in which it happened.
@@ -38,6 +39,16 @@ pub enum Notice<'n> {
         report: &'n CompactionReported,
         sequence: Option<&'n SequenceId>,
         trigger: Option<&'n Trigger>,
+    },
+    JudgmentAsked {
+        thread: &'n Thread,
+        request: &'n RequestId,
+        tier: Option<Tier>,
+    },
+    JudgmentAnswered {
+        thread: &'n Thread,
+        answered: &'n JudgmentAnswered,
+        tier: Option<Tier>,
     },
     SequenceEnded {
         thread: &'n Thread,
@@ -87,6 +98,12 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                     sequence: sequence.as_ref(),
                     trigger: trigger.as_ref(),
                 })
+            }
+            Effect::Tell(machine::Notice::JudgmentAsked { request, tier }) => {
+                tell(Notice::JudgmentAsked { thread, request: &request, tier });
+            }
+            Effect::Tell(machine::Notice::JudgmentAnswered { answered, tier }) => {
+                tell(Notice::JudgmentAnswered { thread, answered: &answered, tier });
             }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });

@@ -156,10 +156,10 @@ impl Desk {
             ("tier", tier.map(|tier| tier.to_string())),
             ("percentRemaining", percent.map(|percent| percent.0.to_string())),
             ("boundariesJson", serde_json::to_string(&boundaries).ok()),
-            ("lastAgentMessage", thread.last_message.clone()),
+            ("lastAgentMessage", thread.known.last_message.clone()),
             ("totalUsageTokens", number(thread.context)),
             ("modelContextWindow", number(thread.window)),
-            ("goal", thread.first_message.clone()),
+            ("goal", thread.known.first_message.clone()),
             ("packet", packet),
         ];
         Ok(values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())

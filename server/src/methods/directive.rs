@@ -1,15 +1,31 @@
 //! `rawr/directive/*`: the instructions that survive a compaction word for word. They are given by
 //! `rawr/signal/report`; how long each holds is the core's business.
 
-use super::{Ctx, Module, on};
+use super::{Ctx, Module, now, on};
 use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::Thread;
-use rawr_protocol::methods::DirectiveList;
-use rawr_protocol::{Directive, DirectiveListParams, DirectiveListResult};
+use rawr_core::event::DirectiveCleared;
+use rawr_core::units::DirectiveId;
+use rawr_core::{Input, Thread};
+use rawr_protocol::methods::{DirectiveClear, DirectiveList};
+use rawr_protocol::{
+    Directive, DirectiveClearParams, DirectiveClearResult, DirectiveListParams, DirectiveListResult,
+};
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<DirectiveList>(module, list)
+    on::<DirectiveList>(module, list)?;
+    on::<DirectiveClear>(module, clear)
+}
+
+fn clear(ctx: &Ctx, params: DirectiveClearParams) -> Result<DirectiveClearResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let directive = DirectiveId::new(params.directive_id);
+    let mut desk = ctx.desk()?;
+    let known = desk.thread(&id)?.known.directives.iter().any(|known| known.id == directive);
+    if known {
+        desk.handle(&id, Input::Saw(DirectiveCleared { directive }.into()), now())?;
+    }
+    Ok(DirectiveClearResult { cleared: known })
 }
 
 fn list(ctx: &Ctx, params: DirectiveListParams) -> Result<DirectiveListResult, Fault> {
@@ -20,13 +36,12 @@ fn list(ctx: &Ctx, params: DirectiveListParams) -> Result<DirectiveListResult, F
 
 /// Oldest first.
 pub(super) fn in_force(thread: &Thread) -> Vec<Directive> {
-    let numbered = (1_usize..).zip(&thread.directives);
-    let shown = numbered.map(|(number, directive)| Directive {
-        directive_id: format!("p{number}"),
+    let shown = thread.known.directives.iter().map(|directive| Directive {
+        directive_id: directive.id.to_string(),
         text: directive.text.clone(),
         pinned: directive.pinned,
-        given_at_ms: 0,
-        by: None,
+        given_at_ms: directive.given_at.0,
+        by: directive.by.clone(),
     });
     shown.collect()
 }

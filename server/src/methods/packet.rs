@@ -87,7 +87,8 @@ fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, 
     let id = wire::thread_id(&params.thread_id)?;
     let desk = ctx.desk()?;
     let resume = packet::resume_state(&params.packet);
-    let packet = Packet { author: PacketAuthor::Agent, resume, text: params.packet };
+    let packet =
+        Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
     let thread = desk.thread(&id)?;
     let running = thread
         .sequence

@@ -64,6 +64,6 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         pending_actions: wire::pending(thread),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
-        judgments: None,
+        judgments: wire::judgment_usage(thread),
     })
 }

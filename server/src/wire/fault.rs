@@ -102,6 +102,9 @@ const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
             Refusal::UnknownInput(_) => {
                 (ErrorCode::UnknownName, "rawr/input/queued shows the held messages")
             }
+            Refusal::UnknownDirective(_) => {
+                (ErrorCode::UnknownName, "rawr/directive/list shows what is in force")
+            }
             Refusal::NoSequence | Refusal::OtherSequence(_) => {
                 (ErrorCode::NoSequence, "rawr/thread/get shows what is running")
             }

@@ -3,17 +3,34 @@
 use super::ToWire;
 use crate::desk::Summary;
 use crate::problem::{self, Severity};
-use rawr_core::assess::Decision;
+use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
-use rawr_core::event::{self, CompactionReported, CompactionStatus, Trigger, Until};
+use rawr_core::event::{
+    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgmentAnswered, Trigger,
+    Until,
+};
 use rawr_core::machine::{HeadsUp, Stage};
-use rawr_core::policy::{PacketAuthor, Policy};
+use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
 use rawr_core::units::{Percent, SequenceId, Timestamp};
 use rawr_protocol as wire;
 
 pub fn boundaries(set: Boundaries) -> Vec<wire::Boundary> {
     set.iter().map(ToWire::to_wire).collect()
+}
+
+/// What a judge has to answer in.
+pub fn judge_schema() -> serde_json::Map<String, serde_json::Value> {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"should_compact": {"type": "boolean"}, "reason": {"type": "string"}},
+        "required": ["should_compact", "reason"],
+        "additionalProperties": false,
+    });
+    match schema {
+        serde_json::Value::Object(object) => object,
+        _ => serde_json::Map::new(),
+    }
 }
 
 pub const fn percent(percent: Percent) -> u8 {
@@ -31,14 +48,17 @@ pub fn verdict(decision: &Decision) -> wire::Verdict {
     }
 }
 
-pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
+/// With what came of it, as far as that is known by now.
+pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
     let verdict = verdict(decision);
-    let trigger = decision.sequence.as_ref().zip(decision.tier).zip(decision.percent).map(
-        |((sequence, tier), left)| {
-            let (entrance, boundaries) = (decision.entrance, decision.boundaries);
-            trigger(&Trigger::Rawr { entrance, tier, percent: left, boundaries }, sequence, author)
-        },
-    );
+    let sequence = decision.sequence.as_ref();
+    let running = thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence);
+    let compaction = sequence.and_then(|sequence| thread.compaction_of(sequence));
+    let author = compaction
+        .and_then(|compaction| compaction.author)
+        .or(running.map(|running| running.author))
+        .unwrap_or(PacketAuthor::Agent);
+    let cause = sequence.map(|_| cause_of(decision));
     wire::Decision {
         decision_id: verdict.decision_id,
         outcome: verdict.outcome,
@@ -47,7 +67,7 @@ pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
         reason: verdict.reason,
         sequence_id: verdict.sequence_id,
         at_ms: decision.at.0,
-        trigger,
+        trigger: cause.zip(sequence).map(|(cause, sequence)| trigger(&cause, sequence, author)),
         entrance: decision.entrance.to_wire(),
         gates: decision
             .gates
@@ -59,9 +79,87 @@ pub fn decision(decision: &Decision, author: PacketAuthor) -> wire::Decision {
             })
             .collect(),
         would_fire_if: decision.would_fire_if.clone(),
-        judgment: None,
-        compaction: None,
+        judgment: decision.judgment.as_ref().map(judgment),
+        compaction: compaction.map(|compaction| wire::DecisionCompaction {
+            status: wire::CompactionStatus::Completed,
+            tokens_before: compaction.before.map(|tokens| tokens.0),
+            tokens_after: compaction.after.map(|tokens| tokens.0),
+            packet_author: compaction.author.map(ToWire::to_wire),
+            packet_added: compaction.added.iter().map(fact).collect(),
+        }),
     }
+}
+
+fn cause_of(decision: &Decision) -> Trigger {
+    match (decision.entrance, decision.tier, decision.percent) {
+        (event::Entrance::Inline, _, Some(percent)) => Trigger::Inline { percent },
+        (entrance, Some(tier), Some(percent)) if decision.turn.is_some() => {
+            Trigger::Rawr { entrance, tier, percent, boundaries: decision.boundaries }
+        }
+        _ => Trigger::User,
+    }
+}
+
+fn judgment(judgment: &Judgment) -> wire::DecisionJudgment {
+    let (should_compact, reason, error) = answer(&judgment.answer);
+    wire::DecisionJudgment {
+        request_id: judgment.request.as_ref().map(ToString::to_string).unwrap_or_default(),
+        source: judgment.source.to_wire(),
+        should_compact,
+        reason,
+        error,
+    }
+}
+
+fn answer(answer: &Answer) -> (Option<bool>, String, Option<String>) {
+    match answer {
+        Answer::Says { should_compact, reason } => (Some(*should_compact), reason.clone(), None),
+        Answer::Failed { error } => (None, String::new(), Some(error.clone())),
+    }
+}
+
+pub fn judgment_result(
+    thread: &Thread,
+    answered: &JudgmentAnswered,
+    tier: Option<Tier>,
+) -> wire::JudgmentResultNotification {
+    let (should_compact, reason, error) = answer(&answered.answer);
+    wire::JudgmentResultNotification {
+        thread_id: thread.id.to_string(),
+        request_id: answered.request.to_string(),
+        tier: tier.map(ToWire::to_wire),
+        source: answered.source.to_wire(),
+        should_compact,
+        reason,
+        error,
+    }
+}
+
+pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
+    let judged = &thread.judged;
+    (judged.calls > 0).then(|| wire::JudgmentTotals {
+        calls: judged.calls.into(),
+        failures: judged.failures.into(),
+        input_tokens: judged.usage.input.0,
+        output_tokens: judged.usage.output.0,
+        rate_limits: judged
+            .rate_limits
+            .iter()
+            .map(|limit| wire::RateLimit { name: limit.name.clone(), value: limit.value.clone() })
+            .collect(),
+    })
+}
+
+/// In words for people.
+fn fact(fact: &Fact) -> String {
+    let what = match fact.kind {
+        FactKind::OpenStep => "open step",
+        FactKind::ChangedFile => "changed file",
+        FactKind::Directive => "directive",
+        FactKind::RunningJob => "still running",
+        FactKind::Branch => "branch",
+    };
+    format!("{what}: {}", fact.text)
 }
 
 fn trigger(
@@ -80,6 +178,9 @@ fn trigger(
                 sequence_id: sequence.to_string(),
             }
         }
+        Trigger::Inline { percent } => {
+            wire::CompactionTrigger::Inline { percent_remaining: percent.0 }
+        }
         Trigger::Host => wire::CompactionTrigger::Host,
         Trigger::User => wire::CompactionTrigger::User,
     }
@@ -87,18 +188,24 @@ fn trigger(
 
 pub fn action(issued: &Issued) -> wire::Action {
     match &issued.kind {
-        event::Action::InjectTurn { purpose, text, marker } => wire::Action::InjectTurn {
-            purpose: purpose.to_wire(),
-            text: text.clone(),
-            marker: marker.clone(),
-            via_steer: false,
-        },
-        event::Action::Compact { trigger: cause, author, settings } => wire::Action::Compact {
-            trigger: trigger(cause, &issued.sequence, *author),
-            model: settings.model.clone(),
-            reasoning_effort: settings.reasoning_effort.clone(),
-            verbosity: settings.verbosity.clone(),
-        },
+        event::Action::InjectTurn { purpose, text, marker, via_steer } => {
+            wire::Action::InjectTurn {
+                purpose: purpose.to_wire(),
+                text: text.clone(),
+                marker: marker.clone(),
+                via_steer: *via_steer,
+            }
+        }
+        event::Action::Compact { trigger: cause, author, settings, local, interrupt } => {
+            wire::Action::Compact {
+                trigger: trigger(cause, &issued.sequence, *author),
+                model: settings.model.clone(),
+                reasoning_effort: settings.reasoning_effort.clone(),
+                verbosity: settings.verbosity.clone(),
+                local: *local,
+                interrupt: *interrupt,
+            }
+        }
         event::Action::DeliverInput { input, items } => wire::Action::DeliverInput {
             input_id: input.to_string(),
             items: items
@@ -106,12 +213,19 @@ pub fn action(issued: &Issued) -> wire::Action {
                 .map(|item| wire::InputItem { role: item.role.to_wire(), text: item.text.clone() })
                 .collect(),
         },
+        event::Action::Judge { request, by: _, instructions, context } => wire::Action::Judge {
+            request_id: request.to_string(),
+            instructions: instructions.clone(),
+            context: context.clone(),
+            output_schema: judge_schema(),
+        },
     }
 }
 
 pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
     thread
         .pending_actions()
+        .filter(|issued| !issued.kind.is_sidecars())
         .map(|issued| wire::PendingAction {
             action_id: issued.id.to_string(),
             sequence_id: issued.sequence.to_string(),
@@ -122,6 +236,7 @@ pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
 
 pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
     thread
+        .known
         .plan
         .iter()
         .map(|s| wire::PlanStep { step: s.step.clone(), status: s.status.to_wire() })
@@ -195,6 +310,7 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
             Stage::WillCompact => vec![Snooze, Cancel, EditPacket],
             Stage::AwaitingApproval => vec![Approve, Snooze, Cancel, EditPacket],
             Stage::Recommended | Stage::Tagged => vec![CompactNow, Snooze],
+            Stage::Deferred => vec![CompactNow, Snooze, Cancel],
         },
         deadline_at_ms: heads_up.deadline.map(|at| at.0),
     }

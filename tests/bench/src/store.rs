@@ -49,7 +49,17 @@ fn usage(n: u64) -> Usage {
 
 fn observation(n: u64) -> Record {
     let turn = TurnId::new("turn-1");
-    record(n, UsageReported { turn, usage: usage(n), window: None, needs_follow_up: false })
+    record(
+        n,
+        UsageReported {
+            turn,
+            usage: usage(n),
+            window: None,
+            needs_follow_up: false,
+            last_message: None,
+            boundaries: Boundaries::NONE,
+        },
+    )
 }
 
 /// Ten events of a working day, over and over: a turn with its requests, commands, plan, end and assessment.
@@ -58,14 +68,29 @@ fn event(n: u64) -> Record {
     match n % 10 {
         0 => record(
             n,
-            TurnStarted { turn, origin: Origin::User, action: None, text: Some(ASKED.to_owned()) },
+            TurnStarted {
+                turn,
+                origin: Origin::User,
+                action: None,
+                text: Some(ASKED.to_owned()),
+                directives: Vec::new(),
+            },
         ),
-        1 | 3 | 5 | 7 => {
-            record(n, UsageReported { turn, usage: usage(n), window: None, needs_follow_up: true })
-        }
+        1 | 3 | 5 | 7 => record(
+            n,
+            UsageReported {
+                turn,
+                usage: usage(n),
+                window: None,
+                needs_follow_up: true,
+                last_message: None,
+                boundaries: Boundaries::NONE,
+            },
+        ),
         2 | 6 => record(
             n,
             CommandFinished {
+                tests_passed: false,
                 turn: Some(turn),
                 command: "bash -lc 'cargo nextest run -p parser --no-fail-fast 2>&1 | tail -20'"
                     .to_owned(),
@@ -104,6 +129,7 @@ fn event(n: u64) -> Record {
         _ => record(
             n,
             Assessed {
+                vetoed: false,
                 decision: DecisionId::new(format!("d{}-b56a5e16", n / 10)),
                 entrance: Entrance::TurnComplete,
                 outcome: Outcome::Nothing,

@@ -33,6 +33,7 @@ fn title(stage: Stage) -> &'static str {
         Stage::AwaitingApproval => "compact now?",
         Stage::Recommended => "compaction recommended",
         Stage::Tagged => "compaction would happen here",
+        Stage::Deferred => "compaction before your next message",
     }
 }
 
@@ -47,6 +48,9 @@ fn what_happens(stage: Stage, author: PacketAuthor) -> &'static str {
         (Stage::AwaitingApproval, _) => "Nothing happens until somebody agrees.",
         (Stage::Recommended, _) => "`mode = \"suggest\"`: nothing happens by itself.",
         (Stage::Tagged, _) => "`mode = \"tag\"`: this is only said.",
+        (Stage::Deferred, _) => {
+            "Your next message waits until the history is compacted and the packet handed back."
+        }
     }
 }
 

@@ -573,17 +573,19 @@ impl Thread {
                 });
                 let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
                 let ours = running.or(late.as_deref());
+                let packet = ours.and_then(|sequence| sequence.packet.as_ref());
                 let compaction = LastCompaction {
                     at,
                     turns_ended: self.turns_ended,
                     origin: reported.origin,
                     trigger: ours.map(|sequence| sequence.trigger.clone()),
                     sequence: ours.map(|sequence| sequence.id.clone()),
-                    author: ours.and_then(|sequence| Some(sequence.packet.as_ref()?.author)),
+                    author: packet.map(|packet| packet.author),
                     before,
                     after: reported.tokens_after,
                     measured: false,
                     land_at_percent: ours.map(|sequence| sequence.land_at_percent),
+                    added: packet.map(|packet| packet.added.clone()).unwrap_or_default(),
                 };
                 self.compactions.extend(self.last_compaction.replace(compaction));
                 let many = self.compactions.len().saturating_sub(COMPACTIONS);

@@ -53,7 +53,7 @@ fn the_packet_request_asks_for_every_part_that_a_packet_is_checked_for() {
 fn a_packet_built_by_rawr_says_so_and_comes_back_whole() {
     let set = PromptSet::shipped();
     let mut thread = Thread::new(ThreadId::new("t"));
-    thread.first_message = Some("Ship the parser.".to_owned());
+    thread.known.first_message = Some("Ship the parser.".to_owned());
     let template = set.prompts().text(PromptName::WatcherPacket);
     let built = packet::by_watcher(&thread, template, "notes.md", 100);
     assert!(built.text.contains("Built by rawr") && built.text.contains("Ship the parser."));
