@@ -10,6 +10,7 @@ mod packet;
 mod prompt;
 mod scratch;
 mod thread;
+mod tokens;
 
 use crate::connection::{Backing, Ticket};
 use crate::desk::Desk;
@@ -114,6 +115,7 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     packet::register(&mut module)?;
     scratch::register(&mut module)?;
     prompt::register(&mut module)?;
+    tokens::register(&mut module)?;
     Ok(module)
 }
 
@@ -149,5 +151,23 @@ where
             Ok(handler(ctx, params)?)
         },
     )?;
+    Ok(())
+}
+
+/// The same for a method that waits for something, while others are served. The client may cancel it: it is dropped
+/// where it waits. What it records at the desk after it has waited, no request answers for.
+fn on_async<M: Request + 'static, Work>(
+    module: &mut Module,
+    handler: fn(Arc<Ctx>, M::Params) -> Work,
+) -> Result<(), RegisterMethodError>
+where
+    M::Params: Send,
+    M::Result: Clone + 'static,
+    Work: Future<Output = Result<M::Result, Fault>> + Send + 'static,
+{
+    module.register_async_method(M::METHOD, move |params, ctx, _| async move {
+        let params = read_params(params.as_str()).map_err(|_| bad_params::<M>(params.as_str()))?;
+        handler(Arc::clone(&ctx), params).await.map_err(ErrorObjectOwned::from)
+    })?;
     Ok(())
 }

@@ -22,7 +22,7 @@ impl std::fmt::Debug for Router {
     }
 }
 
-/// An answer, or the work that leads to one.
+/// An answer, or the work that leads to one. Work that need not wait is done at once and answered in order.
 pub enum Dispatched {
     Done(MethodResponse),
     Working(BoxFuture<'static, MethodResponse>),
@@ -55,7 +55,11 @@ impl Router {
                         .await
                         .unwrap_or_else(|_| router.panic_answer(id))
                 };
-                Dispatched::Working(work.boxed())
+                let mut work = work.boxed();
+                match (&mut work).now_or_never() {
+                    Some(response) => Dispatched::Done(response),
+                    None => Dispatched::Working(work),
+                }
             }
             Some(MethodCallback::Subscription(_) | MethodCallback::Unsubscription(_)) | None => {
                 let hint = "rawr --help and openrpc.json name all methods";

@@ -41,6 +41,7 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
         String::new()
     };
     module.register_async_method("panic-later", later).unwrap();
+    module.register_async_method("at-hand", |_, _, _| async { "at hand" }).unwrap();
     let panics = Arc::clone(panics);
     Router::new(module, move || {
         panics.fetch_add(1, Ordering::Relaxed);
@@ -118,6 +119,19 @@ async fn a_cancelled_request_is_answered_once_and_at_once() {
         {"jsonrpc":"2.0","id":2,"result":"nothing"}
     "#]])
     .await;
+}
+
+#[tokio::test]
+async fn an_answer_at_hand_waits_for_nobody_and_takes_no_place_among_those_in_flight() {
+    let many = MAX_IN_FLIGHT + 1;
+    let at_hand = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"at-hand"}}"#);
+    let messages: Vec<_> = (0..many).map(at_hand).collect();
+    let messages: Vec<_> = messages.iter().map(String::as_str).collect();
+    let answer = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":\"at hand\"}}\n");
+    let in_order: String = (0..many).map(answer).collect();
+    let mut expected = expect![[]];
+    expected.data = in_order.leak();
+    check(&messages, many, expected).await;
 }
 
 #[tokio::test]

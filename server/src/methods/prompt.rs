@@ -1,4 +1,4 @@
-//! What people edit: `rawr/prompt/*`, `rawr/config/get`, and `rawr/tokens/count`.
+//! What people edit: `rawr/prompt/*` and `rawr/config/get`.
 
 use super::{Ctx, Module, on};
 use crate::desk::Desk;
@@ -7,13 +7,11 @@ use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
 use rawr_core::rewrite;
-use rawr_protocol::methods::{
-    ConfigGet, PromptGet, PromptList, PromptPreview, PromptRender, TokensCount,
-};
+use rawr_protocol::methods::{ConfigGet, PromptGet, PromptList, PromptPreview, PromptRender};
 use rawr_protocol::{
     ConfigGetParams, ConfigGetResult, ErrorCode, PromptGetParams, PromptGetResult,
     PromptListParams, PromptListResult, PromptOrigin, PromptPreviewParams, PromptPreviewResult,
-    PromptRenderParams, PromptRenderResult, PromptSummary, TokensCountParams, TokensCountResult,
+    PromptRenderParams, PromptRenderResult, PromptSummary,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +21,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<PromptGet>(module, get)?;
     on::<PromptRender>(module, render_in_force)?;
     on::<PromptPreview>(module, preview)?;
-    on::<ConfigGet>(module, config)?;
-    on::<TokensCount>(module, count)
+    on::<ConfigGet>(module, config)
 }
 
 fn named(name: &str) -> Result<PromptName, Fault> {
@@ -137,9 +134,4 @@ fn config(ctx: &Ctx, params: ConfigGetParams) -> Result<ConfigGetResult, Fault> 
         problems: problems(&found),
         layers: config.layers().map(str::to_owned).collect(),
     })
-}
-
-/// A rough count that needs no tables: four bytes a token.
-fn count(_: &Ctx, params: TokensCountParams) -> Result<TokensCountResult, Fault> {
-    Ok(TokensCountResult { tokens: rewrite::estimate(&params.text), method: "bytes/4".to_owned() })
 }

@@ -1,0 +1,92 @@
+//! How an effect reads under a line of a script: one line each, nothing that a rule does not speak of.
+
+use rawr_core::Effect;
+use rawr_core::assess::{Decision, GateOutcome};
+use rawr_core::event::{Action, Event, Item, TurnCompleted};
+use rawr_core::machine::Notice;
+use rawr_core::units::SequenceId;
+use std::fmt::Write as _;
+
+pub fn effect(effect: &Effect) -> Option<String> {
+    match effect {
+        Effect::Record(record) => event(&record.event),
+        Effect::Decided(decision) => Some(decided(decision)),
+        Effect::Perform(issued) => Some(format!("perform {} {}", issued.id, action(&issued.kind))),
+        Effect::Tell(told) => notice(told),
+    }
+}
+
+fn event(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::PacketTaken(taken) => {
+            format!("packet by {:?}: {}", taken.packet.author, one_line(&taken.packet.text))
+        }
+        Event::DeadlinePassed(passed) => format!("deadline of {} passed", passed.phase.name()),
+        Event::InputHeld(held) => format!("held {}", held.input),
+        Event::TurnCompleted(TurnCompleted { boundaries, .. }) if !boundaries.is_empty() => {
+            format!("boundaries: {boundaries}")
+        }
+        Event::PlanUpdated(updated) if !updated.boundaries.is_empty() => {
+            format!("boundaries: {}", updated.boundaries)
+        }
+        Event::CommandFinished(finished) => format!("boundaries: {}", finished.boundaries),
+        _ => return None,
+    })
+}
+
+fn notice(notice: &Notice) -> Option<String> {
+    Some(match notice {
+        Notice::Changed => return None,
+        Notice::HeadsUp(heads_up) => {
+            format!(
+                "heads-up {:?}: {} (packet by {:?})",
+                heads_up.stage, heads_up.reason, heads_up.author
+            )
+        }
+        Notice::Compaction { report, sequence, .. } => {
+            let of = sequence.as_ref().map_or("no sequence", SequenceId::as_str);
+            format!("compaction {:?} by {:?} of {of}", report.status, report.origin)
+        }
+        Notice::SequenceEnded(ended) => {
+            format!("{:?} {}: {}", ended.ending, ended.sequence, ended.reason)
+        }
+        Notice::InputRefused { input, error } => format!("{input} was not taken: {error}"),
+        Notice::GuardBypassed => "guard bypassed".to_owned(),
+    })
+}
+
+fn decided(decision: &Decision) -> String {
+    let mut text = format!("verdict {:?}: {}", decision.outcome, decision.reason);
+    for gate in decision
+        .gates
+        .iter()
+        .filter(|gate| matches!(gate.outcome, GateOutcome::Fail | GateOutcome::Bypassed))
+    {
+        let _ = write!(text, "\n    {:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence);
+    }
+    text
+}
+
+pub fn action(action: &Action) -> String {
+    let item = |item: &Item| format!("{:?} {:?}", item.role, one_line(&item.text));
+    match action {
+        Action::InjectTurn { purpose, text, .. } => {
+            format!("inject {}: {}", purpose.name(), one_line(text))
+        }
+        Action::Compact { author, settings, .. } => {
+            let mut text = format!("compact, packet by {author:?}");
+            let settings = [&settings.model, &settings.reasoning_effort, &settings.verbosity];
+            for value in settings.into_iter().flatten() {
+                let _ = write!(text, " {value}");
+            }
+            text
+        }
+        Action::DeliverInput { input, items } => {
+            format!("deliver {input}: {}", items.iter().map(item).collect::<Vec<_>>().join(" + "))
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,86 @@
+//! What a script may ask to see beyond the answers: the thread's state, the newest decision in full, the stored events.
+
+use crate::player::Player;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// `phase`, `percent`, `deadline`, or a place in the thread's stored form such as `last_compaction/trigger`.
+pub fn state(player: &Player, what: &str) -> String {
+    let thread = player.machine.thread();
+    match what {
+        "phase" => format!("phase {}", thread.phase().name()),
+        "percent" => match thread.percent_remaining() {
+            Some(percent) => format!("percent {percent}"),
+            None => "percent unknown".to_owned(),
+        },
+        "deadline" => match player.machine.next_deadline(&player.policy) {
+            Some(deadline) => format!("deadline in {} s", deadline.seconds_since(player.now)),
+            None => "no deadline".to_owned(),
+        },
+        "pending" => {
+            let ids: Vec<_> = thread.pending_actions().map(|issued| issued.id.as_str()).collect();
+            format!(
+                "pending {}",
+                if ids.is_empty() { "nothing".to_owned() } else { ids.join(", ") }
+            )
+        }
+        place => {
+            let stored = serde_json::to_value(thread).unwrap();
+            let value = stored.pointer(&format!("/{place}"));
+            format!("{place} {}", value.map_or_else(|| panic!("no {place}"), without_prompts))
+        }
+    }
+}
+
+/// The prompts of a sequence are long and the same in every script.
+fn without_prompts(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Some(object) = value.as_object_mut() {
+        object.remove("prompts");
+    }
+    value
+}
+
+/// Every gate with its evidence, as the record of decisions keeps it.
+pub fn decision(player: &Player) -> Vec<String> {
+    let Some((decision, stored)) = &player.decision else { return vec!["no decision".to_owned()] };
+    let mut head = format!("{} {:?} {:?}", decision.id, decision.entrance, decision.outcome);
+    let turn = decision.turn.as_ref().map(ToString::to_string);
+    let tier = decision.tier.map(|tier| tier.to_string());
+    let percent = decision.percent.map(|percent| percent.to_string());
+    let sequence = decision.sequence.as_ref().map(ToString::to_string);
+    for part in [turn, tier, percent, sequence].into_iter().flatten() {
+        let _ = write!(head, " {part}");
+    }
+    let kept = if *stored { "kept" } else { "not kept" };
+    let mut lines =
+        vec![head, format!("boundaries {}; {kept}; {}", decision.boundaries, decision.reason)];
+    lines.extend(
+        decision
+            .gates
+            .iter()
+            .map(|gate| format!("  {:?} {:?}: {}", gate.gate, gate.outcome, gate.evidence)),
+    );
+    lines.extend(decision.would_fire_if.iter().map(|fire| format!("would fire if {fire}")));
+    lines
+}
+
+/// The names of all stored events, or the newest one of each kind that is named.
+pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
+    let stored: Vec<Value> =
+        player.log.iter().map(|record| serde_json::to_value(&record.event).unwrap()).collect();
+    let kind = |event: &Value| {
+        event.as_object().and_then(|object| object.keys().next().cloned()).unwrap_or_default()
+    };
+    if kinds.is_empty() {
+        return vec![stored.iter().map(kind).collect::<Vec<_>>().join(" ")];
+    }
+    let newest = |wanted: &&str| {
+        let found = stored.iter().rev().find(|event| kind(event) == **wanted);
+        found.map_or_else(
+            || format!("no {wanted}"),
+            |event| format!("{wanted} {}", without_prompts(&event[*wanted])),
+        )
+    };
+    kinds.iter().map(newest).collect()
+}
