@@ -3,9 +3,9 @@
 
 use crate::player::Player;
 use rawr_core::Input;
-use rawr_core::event::{Choice, Event};
+use rawr_core::event::{Answer, Choice, Event, JudgmentAnswered};
 use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
+use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, TurnId};
 use serde_json::{Value, json};
 
 /// A line, taken apart: words, `name=value` options, and the text behind the first quotation mark.
@@ -83,6 +83,7 @@ impl Player {
                 kind: if line.has("local") { InputKind::LocalCommand } else { InputKind::Message },
             },
             "respond" => Input::Respond(response(&line)),
+            "judged" => Input::Judged(self.judged(&line)),
             "guard" => Input::SetGuard {
                 until: serde_json::from_value(until(line.words[1], line.number("n"))).unwrap(),
                 note: line.text.clone(),
@@ -169,6 +170,25 @@ impl Player {
         })
     }
 
+    /// To the question that is open, or to another by name.
+    fn judged(&self, line: &Line<'_>) -> JudgmentAnswered {
+        let open = self.machine.thread().judging.as_ref().map(|open| open.request.clone());
+        let named = line.option("request").map(RequestId::new);
+        let text = line.text().to_owned();
+        JudgmentAnswered {
+            request: named.or(open).unwrap_or_else(|| RequestId::new("nobody-asked")),
+            source: serde_json::from_value(json!(line.option("by").unwrap_or("host"))).unwrap(),
+            answer: match line.words[1] {
+                "yes" => Answer::Says { should_compact: true, reason: text },
+                "no" => Answer::Says { should_compact: false, reason: text },
+                "failed" => Answer::Failed { error: text },
+                other => panic!("no judgment {other:?}"),
+            },
+            usage: None,
+            rate_limits: Vec::new(),
+        }
+    }
+
     /// By its number, the newest first; any other name stands for itself.
     fn action(&self, number: &str) -> ActionId {
         let thread = self.machine.thread();
@@ -216,6 +236,18 @@ fn of_the_work(word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
         "directive" => {
             ("directive_given", json!({ "text": line.text, "pinned": line.has("pinned") }))
         }
+        "undirective" => ("directive_cleared", json!({ "directive": line.words[1] })),
+        "repo" => (
+            "repo_observed",
+            json!({ "repo": {
+                "branch": line.option("branch"),
+                "head": line.option("head"),
+                "dirty": line.number("dirty").unwrap_or(0),
+                "files": line.option("files").map(|list| list.split(',').collect::<Vec<_>>()).unwrap_or_default(),
+                "changed": line.option("changed").map(|list| list.split(',').collect::<Vec<_>>()).unwrap_or_default(),
+                "stack": line.text,
+            } }),
+        ),
         "tool-start" => {
             ("tool_started", json!({ "call": line.words[1], "name": line.option("name") }))
         }

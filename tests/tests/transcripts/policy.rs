@@ -2,7 +2,7 @@
 
 use crate::player::Player;
 use rawr_core::boundary::Boundary;
-use rawr_core::policy::{Mode, PacketAuthor, Tier, TierRule};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, Tier, TierRule};
 use rawr_core::units::Tokens;
 
 impl Player {
@@ -17,6 +17,19 @@ impl Player {
             "enabled" => policy.enabled = value == "true",
             "mode" => policy.mode = mode(value),
             "author" => policy.packet_author = author(value),
+            "turn_based_handoff" => policy.turn_based_handoff = value == "true",
+            "mid_turn" => {
+                policy.mid_turn = match value {
+                    "off" => MidTurn::Off,
+                    "emergency" => MidTurn::Emergency,
+                    "policy" => MidTurn::Policy,
+                    other => panic!("no mid_turn {other:?}"),
+                }
+            }
+            "judge" => policy.judge = serde_json::from_value(value.into()).unwrap(),
+            "inline.enabled" => policy.inline.enabled = value == "true",
+            "inline.below" => policy.inline.threshold_percent = value.parse().unwrap(),
+            "inline.interrupt" => policy.inline.interrupt_mid_turn = value == "true",
             "scratch" => policy.scratch_write_enabled = value == "true",
             "scratch_file" => value.clone_into(&mut policy.scratch_file_template),
             "tail_chars" => policy.packet_max_tail_chars = value.parse().unwrap(),
@@ -25,6 +38,7 @@ impl Player {
             "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
             "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
             "breaker.land_at" => policy.breaker.land_at_percent = value.parse().unwrap(),
+            "deadline.judgment" => policy.deadlines.judgment = number(),
             "deadline.approval" => policy.deadlines.approval = number(),
             "deadline.heads_up" => policy.deadlines.heads_up = number(),
             "deadline.scratch_write" => policy.deadlines.scratch_write = number(),
@@ -37,6 +51,7 @@ impl Player {
             "phrases.agent_done" => policy.phrases.agent_done = phrases(),
             "phrases.topic_shift" => policy.phrases.topic_shift = phrases(),
             "phrases.concluding_thought" => policy.phrases.concluding_thought = phrases(),
+            "phrases.directive" => policy.phrases.directive = phrases(),
             tiered => {
                 let (tier, field) = tiered.split_once('.').unwrap();
                 let tier = Tier::ALL.into_iter().find(|t| t.name() == tier).unwrap();

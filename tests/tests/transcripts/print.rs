@@ -2,7 +2,7 @@
 
 use rawr_core::Effect;
 use rawr_core::assess::{Decision, GateOutcome};
-use rawr_core::event::{Action, Event, Item, TurnCompleted};
+use rawr_core::event::{Action, Answer, Event, Item, Trigger, TurnCompleted};
 use rawr_core::machine::Notice;
 use rawr_core::units::SequenceId;
 use std::fmt::Write as _;
@@ -52,6 +52,17 @@ fn notice(notice: &Notice) -> Option<String> {
         }
         Notice::InputRefused { input, error } => format!("{input} was not taken: {error}"),
         Notice::GuardBypassed => "guard bypassed".to_owned(),
+        Notice::JudgmentAsked { .. } => return None,
+        Notice::JudgmentAnswered { answered, .. } => {
+            let source = answered.source.name();
+            match &answered.answer {
+                Answer::Says { should_compact, reason } => {
+                    let word = if *should_compact { "yes" } else { "no" };
+                    format!("judgment by {source}: {word}, {reason}")
+                }
+                Answer::Failed { error } => format!("no judgment by {source}: {error}"),
+            }
+        }
     })
 }
 
@@ -70,8 +81,17 @@ fn decided(decision: &Decision) -> String {
 pub fn action(action: &Action) -> String {
     let item = |item: &Item| format!("{:?} {:?}", item.role, one_line(&item.text));
     match action {
-        Action::InjectTurn { purpose, text, .. } => {
-            format!("inject {}: {}", purpose.name(), one_line(text))
+        Action::InjectTurn { purpose, text, via_steer, .. } => {
+            let how = if *via_steer { "steer" } else { "inject" };
+            format!("{how} {}: {}", purpose.name(), one_line(text))
+        }
+        Action::Judge { by, instructions, context, .. } => {
+            format!("judge by {}: {} | {}", by.name(), one_line(instructions), one_line(context))
+        }
+        Action::Compact { trigger: Trigger::Inline { percent }, local, interrupt, .. } => {
+            let local = if *local { ", locally" } else { "" };
+            let interrupt = if *interrupt { ", may interrupt" } else { "" };
+            format!("compact inline at {percent}{local}{interrupt}")
         }
         Action::Compact { author, settings, .. } => {
             let mut text = format!("compact, packet by {author:?}");
