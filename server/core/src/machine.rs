@@ -227,32 +227,18 @@ impl Machine {
     ) -> Result<Vec<Effect>, Refusal> {
         let before = self.glance(rules.policy);
         let mut effects = Vec::new();
-        let mut between_requests = None;
         for event in self.observe(input, rules.policy, now)? {
-            if let Event::UsageReported(reported) = &event {
-                between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
-            }
             self.record(event, rules, now, &mut effects);
         }
-        if role == Role::Owner {
-            self.go_on(rules, now, &mut effects);
-            if let Some(turn) = between_requests
-                && let Some(event) = self.look_inside_turn(&turn, rules, now, &mut effects)
-            {
-                self.record(event, rules, now, &mut effects);
-                self.go_on(rules, now, &mut effects);
-            }
+        while role == Role::Owner
+            && let Some(event) = self.next(rules, now, &mut effects)
+        {
+            self.record(event, rules, now, &mut effects);
         }
         if self.glance(rules.policy) != before {
             effects.push(Effect::Tell(Notice::Changed));
         }
         Ok(effects)
-    }
-
-    fn go_on(&mut self, rules: &Rules<'_>, now: Timestamp, effects: &mut Vec<Effect>) {
-        while let Some(event) = self.next(rules, now, effects) {
-            self.record(event, rules, now, effects);
-        }
     }
 
     fn glance(&self, policy: &Policy) -> Glance {
@@ -367,6 +353,9 @@ impl Machine {
         if thread.sequence.is_some() {
             return sequence::next(thread, rules);
         }
+        if let Some(turn) = &thread.between_requests {
+            return self.look_inside_turn(turn, rules, now, effects);
+        }
         if !thread.is_idle() {
             return None;
         }
@@ -406,9 +395,8 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
         let (thread, policy) = (&self.thread, rules.policy);
-        let busy = thread.sequence.is_some() || thread.judging.is_some();
         let percent = thread.percent_remaining()?;
-        if busy || !thread.is_in_turn(turn) {
+        if !thread.is_in_turn(turn) {
             return None;
         }
         let inline = !policy.enabled && policy.inline.enabled;

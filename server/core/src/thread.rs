@@ -50,6 +50,8 @@ pub struct Thread {
     pub judged: Judged,
     /// An assessment said yes, and its compaction waits for the next message.
     pub deferred: Option<Assessed>,
+    /// The newest thing that happened is that this turn's sampling request came back and it needs another.
+    pub between_requests: Option<TurnId>,
     /// The most urgent tier that was looked at inside the running turn.
     pub mid_turn_tier: Option<Tier>,
 
@@ -272,6 +274,7 @@ impl Thread {
             judging: None,
             judged: Judged::default(),
             deferred: None,
+            between_requests: None,
             mid_turn_tier: None,
             known: Known::default(),
             boundaries: Vec::new(),

@@ -78,21 +78,11 @@ fn check_value(files: &Files, key: &str, expected: &Value, layer: &str) {
     assert_eq!((value(&config, key), told), ((expected.clone(), layer.to_owned()), String::new()));
 }
 
-type Values =
-    (Policy, InlineCompact, MidTurn, bool, RepoObservation, BTreeMap<PromptName, PathBuf>);
+type Values = (Policy, RepoObservation, BTreeMap<PromptName, PathBuf>);
 
 fn values(config: Config) -> Values {
-    let Config {
-        policy,
-        inline,
-        mid_turn,
-        turn_based_handoff,
-        repo_observation,
-        prompt_paths,
-        origins: _,
-        sources: _,
-    } = config;
-    (policy, inline, mid_turn, turn_based_handoff, repo_observation, prompt_paths)
+    let Config { policy, repo_observation, prompt_paths, origins: _, sources: _ } = config;
+    (policy, repo_observation, prompt_paths)
 }
 
 const MODE: &str = "rawr_auto_compaction.mode";

@@ -20,6 +20,7 @@ pub const WINDOW: u64 = 1000;
 
 /// An input as far as it can be known before the thread is.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
 pub enum Step {
     Open { window: Option<u64>, can: bool },
     Event(Event),
@@ -107,7 +108,19 @@ pub fn started(
     action: Option<ActionId>,
     text: Option<String>,
 ) -> Event {
-    TurnStarted { turn, origin, action, text }.into()
+    TurnStarted { turn, origin, action, text, directives: Vec::new() }.into()
+}
+
+pub fn reported(turn: TurnId, context: u64, needs_follow_up: bool) -> Event {
+    UsageReported {
+        turn,
+        usage: usage(context),
+        window: None,
+        needs_follow_up,
+        last_message: None,
+        boundaries: Boundaries::NONE,
+    }
+    .into()
 }
 
 pub const fn usage(context: u64) -> Usage {
@@ -161,8 +174,7 @@ fn turn_step() -> impl Strategy<Value = Step> {
             .prop_map(|(turn, action, origin)| Step::TurnOfAction { turn, action, origin }),
         1 => (turn(), any::<usize>()).prop_map(|(turn, action)| Step::MarkedTurn { turn, action }),
         2 => (turn(), context(), any::<bool>()).prop_map(|(turn, context, follow_up)| {
-            let (usage, window) = (usage(context), None);
-            Step::Event(UsageReported { turn, usage, window, needs_follow_up: follow_up }.into())
+            Step::Event(reported(turn, context, follow_up))
         }),
         5 => end.prop_map(|(turn, status, last_message, context, review_mode)| {
             let (usage, boundaries) = (context.map(usage), Boundaries::NONE);
@@ -198,7 +210,7 @@ fn signal() -> impl Strategy<Value = Step> {
         1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, action: "create".to_owned(), url: None }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, label: "a phase".to_owned() }.into())),
         1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
-        1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true }.into())),
+        1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),
         1 => call().prop_map(move |call| event(ToolStarted { call, name: None }.into())),
         1 => call().prop_map(move |call| event(ToolFinished { call }.into())),
     ]

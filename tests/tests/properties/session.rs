@@ -1,12 +1,12 @@
 //! A host and a person played against the machine. The host carries out every action id once and survives the machine,
 //! which may be killed between any two records; reports get lost, come twice or in another order. Decides nothing.
 
-use crate::any_input::{opened, started, usage};
+use crate::any_input::{opened, reported, started, usage};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
     Action, ActionReported, ActionStatus, Choice, CommitMade, CompactionOrigin, CompactionReported,
     CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin, PrCheckpoint, Purpose,
-    TurnCompleted, TurnStatus, Until, UsageReported,
+    TurnCompleted, TurnStatus, Until,
 };
 use rawr_core::machine::{InputKind, Response};
 use rawr_core::policy::Policy;
@@ -324,7 +324,7 @@ impl Done {
             Action::DeliverInput { items, .. } => {
                 items.iter().any(|item| item.role == ItemRole::Handoff)
             }
-            Action::Compact { .. } => false,
+            Action::Compact { .. } | Action::Judge { .. } => false,
         }
     }
 }
@@ -348,8 +348,7 @@ impl Host {
     fn work(&mut self, turn: &TurnId, boundary: Event, grows: u64) -> Vec<Input> {
         self.context = (self.context + grows).min(WINDOW);
         let usage = usage(self.context);
-        let reported =
-            UsageReported { turn: turn.clone(), usage, window: None, needs_follow_up: false };
+        let reported = reported(turn.clone(), self.context, false);
         let ended = TurnCompleted {
             turn: turn.clone(),
             status: TurnStatus::Completed,
@@ -359,7 +358,7 @@ impl Host {
             review_mode: false,
             boundaries: Boundaries::NONE,
         };
-        [reported.into(), boundary, ended.into()].map(Input::Saw).into()
+        [reported, boundary, ended.into()].map(Input::Saw).into()
     }
 
     fn perform(&mut self, issued: &Issued) -> TurnId {
@@ -396,6 +395,8 @@ impl Host {
                 });
                 told
             }
+            // The judge is no host's business here.
+            (Action::Judge { .. }, _) => Vec::new(),
             // A user's message is announced by every host.
             (Action::DeliverInput { .. }, Manner::BindsLate) | (_, Manner::AcceptsThenStarts) => {
                 [vec![accepted, start], work].concat()

@@ -36,13 +36,27 @@ pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
                 && whole_words(&sentence, 0, phrase.len())
         })
     };
-    message
-        .split_inclusive(['\n', '.', '!', ';'])
+    sentences(message)
         .map(|sentence| sentence.trim_start_matches(['-', '*', ' ', '\t']).trim())
         .filter(|sentence| sentence.chars().count() <= LONGEST && begins(sentence))
         .take(MOST)
         .map(str::to_owned)
         .collect()
+}
+
+/// A full stop inside a word, as in `main.rs`, ends nothing.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let ends = |at: usize, c: char| {
+            let next = rest[at + c.len_utf8()..].chars().next();
+            c == '\n' || matches!(c, '.' | '!' | ';') && next.is_none_or(char::is_whitespace)
+        };
+        let end = rest.char_indices().find(|(at, c)| ends(*at, *c));
+        let (sentence, after) = rest.split_at(end.map_or(rest.len(), |(at, c)| at + c.len_utf8()));
+        rest = after;
+        (!sentence.is_empty()).then_some(sentence)
+    })
 }
 
 fn says(text: &str, phrase: &str) -> bool {

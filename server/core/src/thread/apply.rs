@@ -23,6 +23,7 @@ impl Thread {
     pub fn apply(&mut self, record: &Record) {
         let at = record.at;
         self.updated_at = at;
+        self.between_requests = None;
         match &record.event {
             Event::ThreadOpened(opened) => self.opened(opened, at),
             Event::ThreadClosed(_) => {}
@@ -254,6 +255,7 @@ impl Thread {
     fn usage_reported(&mut self, reported: &UsageReported) {
         self.window = reported.window.or(self.window);
         self.used(reported.usage);
+        self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
         let Some(message) = &reported.last_message else { return };
         if self.takes_packet(message) {
             return;

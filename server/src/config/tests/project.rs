@@ -35,7 +35,7 @@ threshold_percent = 10
     };
     let config = check_problems(&files, expect![[""]]);
     let policy = &config.policy;
-    assert_eq!((policy.enabled, config.inline.enabled, policy.cooldown_turns), (false, false, 5));
+    assert_eq!((policy.enabled, policy.inline.enabled, policy.cooldown_turns), (false, false, 5));
     assert_eq!(policy.tiers.ready.percent_remaining_lt, 50);
     assert_eq!(
         value(&config, EARLY_BOUNDARIES),

@@ -32,7 +32,7 @@ fn shipped_prompts_are_short() {
         (PromptName::HeadsUp, 260),
         (PromptName::ScratchWrite, 320),
         (PromptName::Judgment, 1100),
-        (PromptName::JudgmentContext, 340),
+        (PromptName::JudgmentContext, 560),
         (PromptName::WatcherPacket, 560),
         (PromptName::Handoff, 560),
         (PromptName::Compact, 700),

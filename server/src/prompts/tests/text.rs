@@ -191,7 +191,7 @@ fn a_prompt_without_its_required_placeholder_is_refused() {
         expect![[r#"
             refused
             Error[missing-placeholder] at "Go on.": `{packet}` is nowhere in the text; it stands for the continuation packet, word for word
-            Hint[unused-placeholder] at "Go on.": the shipped text also uses `{author}`, `{resume}`, `{directives}`, `{scratchFile}`
+            Hint[unused-placeholder] at "Go on.": the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
         "#]],
     );
     check(
