@@ -64,6 +64,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         pending_actions: wire::pending(thread),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        compaction_asked_for: thread.asked_for,
         judgments: None,
     })
 }
