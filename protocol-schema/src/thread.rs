@@ -216,6 +216,9 @@ pub struct ThreadGetResult {
     /// The sequence that runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
+    /// A person asked for a compaction, and it has not begun yet.
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
+    pub compaction_asked_for: bool,
     /// What judging has cost; absent while no judge was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgments: Option<JudgmentTotals>,

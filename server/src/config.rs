@@ -42,8 +42,22 @@ pub struct Config {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoObservation {
+    pub enabled: bool,
+    /// For all that is looked up at once.
+    pub timeout_seconds: u64,
     pub graphite_enabled: bool,
     pub graphite_max_chars: usize,
+}
+
+impl Default for RepoObservation {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            timeout_seconds: 2,
+            graphite_enabled: false,
+            graphite_max_chars: 4096,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -59,7 +73,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
-            repo_observation: RepoObservation { graphite_enabled: false, graphite_max_chars: 4096 },
+            repo_observation: RepoObservation::default(),
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
             sources: vec!["built-in".to_owned()],

@@ -455,6 +455,19 @@ pub(super) static TABLES: [Table; 11] = [
         doc: "What is looked up in the repository for the record.",
         keys: &[
             switch!(
+                "rawr_auto_compaction.repo_observation.enabled",
+                ToFalse,
+                repo_observation.enabled,
+                "Whether branch, commit and changed files are looked up where a phase of work may have ended."
+            ),
+            number!(
+                "rawr_auto_compaction.repo_observation.timeout_seconds",
+                Down,
+                1..=60,
+                repo_observation.timeout_seconds,
+                "Then what is not known yet is left out."
+            ),
+            switch!(
                 "rawr_auto_compaction.repo_observation.graphite_enabled",
                 ToFalse,
                 repo_observation.graphite_enabled,

@@ -65,5 +65,6 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         judgments: wire::judgment_usage(thread),
+        compaction_asked_for: thread.asked_for,
     })
 }
