@@ -348,6 +348,12 @@ fn the_help_begins_with_what_to_do() {
         Commands:
           demo         Show a whole compaction on a scripted session: no network, no account
           exec         Let an agent work on prompts, with rawr deciding about its context
+          status       Show where every thread stands, or one
+          explain      Say why a compaction came, or why none did
+          guard        Forbid compaction until something happens
+          pin          Keep an instruction word for word across every compaction
+          snooze       Put compaction off for a while
+          compact      Ask for a compaction, or answer the one that waits
           init         Write a commented rawr.toml and the prompt files
           doctor       Check that everything is in place, and say what to do where it is not
           serve        Run the sidecar on standard input and output; editors start this

@@ -1,10 +1,13 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
+mod people;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::people::{CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs};
 use crate::host::codex;
 
 const EXAMPLES: &str = "\
@@ -38,6 +41,18 @@ pub enum Command {
     Demo(DemoArgs),
     /// Let an agent work on prompts, with rawr deciding about its context
     Exec(ExecArgs),
+    /// Show where every thread stands, or one
+    Status(StatusArgs),
+    /// Say why a compaction came, or why none did
+    Explain(ExplainArgs),
+    /// Forbid compaction until something happens
+    Guard(GuardArgs),
+    /// Keep an instruction word for word across every compaction
+    Pin(PinArgs),
+    /// Put compaction off for a while
+    Snooze(SnoozeArgs),
+    /// Ask for a compaction, or answer the one that waits
+    Compact(CompactArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Check that everything is in place, and say what to do where it is not

@@ -1,13 +1,22 @@
 //! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
 
+mod compact;
 mod demo;
 mod doctor;
 mod exec;
+mod explain;
+mod guard;
 mod init;
+mod pin;
+mod snooze;
+mod status;
+mod threads;
+mod wish;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use clap::{CommandFactory, Parser};
@@ -33,6 +42,12 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => on_runtime(demo::run(&common, args)),
         Command::Exec(args) => on_runtime(exec::run(&common, args)),
         Command::Doctor(args) => on_runtime(doctor::run(&common, args)),
+        Command::Status(args) => on_runtime(status::run(&common, args)),
+        Command::Explain(args) => on_runtime(explain::run(&common, args)),
+        Command::Guard(args) => on_runtime(guard::run(&common, args)),
+        Command::Pin(args) => on_runtime(pin::run(&common, args)),
+        Command::Snooze(args) => on_runtime(snooze::run(&common, args)),
+        Command::Compact(args) => on_runtime(compact::run(&common, args)),
         Command::Init(args) => init::run(&common, &args),
         Command::Completions { shell } => completions(shell),
     };
@@ -111,6 +126,12 @@ async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionP
         compact: prompt("compact").await?,
         summary_prefix: prompt("summary-prefix").await?,
     })
+}
+
+/// The time of day, to tell how long ago something was.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

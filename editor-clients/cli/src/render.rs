@@ -1,9 +1,11 @@
 //! What a person or a program sees of a session. It shows what it is given and keeps no more of it than that takes.
 
 mod banner;
+mod decisions;
 mod human;
 mod json;
 mod text;
+mod threads;
 
 use std::io::{self, IsTerminal, Write};
 
@@ -15,8 +17,11 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
+pub use self::decisions::{decision, decision_line};
 use self::human::Human;
 use self::json::Json;
+pub(crate) use self::json::line as event_line;
+pub use self::threads::{directive, guard, status, until};
 use crate::host::{HostEvent, HostThread};
 use crate::saved::Saved;
 

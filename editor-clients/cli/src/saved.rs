@@ -35,10 +35,15 @@ pub struct SavedFile {
     pub lines: Option<usize>,
 }
 
+/// Where a home keeps its threads, a folder each.
+pub fn threads_folder(home: &Path) -> PathBuf {
+    home.join("rawr/auto_compaction/threads")
+}
+
 impl Saved {
     /// The files of a thread in this home; `None` if there are none.
     pub fn of(home: &Path, thread_id: &str, packet: Option<&PacketGetResult>) -> Option<Self> {
-        let folder = home.join("rawr/auto_compaction/threads").join(thread_id);
+        let folder = threads_folder(home).join(thread_id);
         let mut files = Vec::new();
         collect(&folder, "", &mut files).ok()?;
         files.sort_by(|one, other| one.name.cmp(&other.name));

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rawr_protocol::{
     CompactionStatus, CompactionUpdateNotification, Decision, GateOutcome, MessageType, Outcome,
-    PacketAuthor, PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification,
-    Tier, TurnStatus,
+    PacketGetResult, Phase, PlanStep, Purpose, StepStatus, ThreadChangedNotification, Tier,
+    TurnStatus,
 };
 
+use super::decisions::{author, mark, outcome, style};
 use super::text::{bytes, harmless, number, one_line, shortened};
 use super::{Injected, Level, Shown};
 use crate::host::{HostEvent, HostThread};
@@ -31,18 +32,18 @@ pub(super) struct Human {
     packet_turns: HashSet<String>,
 }
 
-const WIDTH: usize = 96;
+pub(super) const WIDTH: usize = 96;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const WARN: Style = AnsiColor::Yellow.on_default();
-const OURS: Style = AnsiColor::Cyan.on_default();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(super) const OURS: Style = AnsiColor::Cyan.on_default();
 
-fn paint(style: Style, text: &str) -> String {
+pub(super) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
@@ -274,15 +275,7 @@ fn meter(percent: u8, tier: Option<Tier>) -> String {
 }
 
 fn verdict(decision: &Decision) -> Vec<String> {
-    let (style, word) = match decision.outcome {
-        Outcome::Nothing => (DIM, "no compaction"),
-        Outcome::Tag => (WARN, "would compact"),
-        Outcome::Suggest => (WARN, "compaction recommended"),
-        Outcome::Ask => (WARN, "compaction needs your word"),
-        Outcome::Judge => (WARN, "the judge is asked"),
-        Outcome::Defer => (WARN, "compaction deferred"),
-        Outcome::Compact => (GOOD, "compaction decided"),
-    };
+    let (style, word) = (style(decision.outcome), outcome(decision.outcome));
     let quiet = decision.outcome == Outcome::Nothing;
     let mut lines = Vec::new();
     if !quiet {
@@ -290,14 +283,10 @@ fn verdict(decision: &Decision) -> Vec<String> {
     }
     lines.push(paint(style, &format!("  {word}: {}", one_line(&decision.reason, WIDTH))));
     for gate in &decision.gates {
-        let mark = match gate.outcome {
-            GateOutcome::Pass if quiet => continue,
-            GateOutcome::NotReached if quiet => continue,
-            GateOutcome::Pass => paint(GOOD, "✓"),
-            GateOutcome::Fail => paint(BAD, "✗"),
-            GateOutcome::Bypassed => paint(WARN, "⤳"),
-            GateOutcome::NotReached => paint(DIM, "–"),
-        };
+        if quiet && matches!(gate.outcome, GateOutcome::Pass | GateOutcome::NotReached) {
+            continue;
+        }
+        let mark = mark(gate.outcome);
         let evidence = one_line(&gate.evidence, WIDTH - 20);
         lines.push(format!("    {mark} {:<15} {}", gate.gate.as_str(), paint(DIM, &evidence)));
     }
@@ -305,11 +294,7 @@ fn verdict(decision: &Decision) -> Vec<String> {
 }
 
 fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
-    let author = match packet.author {
-        PacketAuthor::Agent => "the agent",
-        PacketAuthor::Watcher => "rawr, from what it saw",
-        PacketAuthor::Person => "a person",
-    };
+    let author = author(packet.author);
     let mut facts = vec![format!("{} tokens", number(packet.checked.tokens))];
     if !packet.checked.missing.is_empty() {
         facts.push(format!("lacks {}", packet.checked.missing.join(", ")));

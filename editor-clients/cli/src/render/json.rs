@@ -178,7 +178,8 @@ fn without_nulls(mut body: serde_json::Value) -> serde_json::Value {
     body
 }
 
-fn line(out: &mut dyn Write, event: &str, body: impl Serialize) -> io::Result<()> {
+/// One object, with the event's name before its own fields.
+pub(crate) fn line(out: &mut dyn Write, event: &str, body: impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string(&Line { event, body })?;
     text.push('\n');
     out.write_all(text.as_bytes())

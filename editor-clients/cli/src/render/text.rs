@@ -82,6 +82,18 @@ pub(super) fn bytes(value: u64) -> String {
     }
 }
 
+/// How long ago something was; a clock that was set back makes it now.
+pub(super) fn ago(at_ms: i64, now_ms: i64) -> String {
+    let seconds = now_ms.saturating_sub(at_ms).max(0) / 1_000;
+    match seconds {
+        0..10 => "just now".to_owned(),
+        10..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +126,16 @@ mod tests {
             ("7".into(), "1 234".into(), "1 234 567".into())
         );
         assert_eq!((bytes(999), bytes(1_250)), ("999 B".into(), "1.2 kB".into()));
+    }
+
+    #[test]
+    fn times_are_told_by_their_distance() {
+        let check = |seconds: i64, words: &str| assert_eq!(ago(0, seconds * 1_000), words);
+        check(-5, "just now");
+        check(9, "just now");
+        check(59, "59 s ago");
+        check(125, "2 min ago");
+        check(7_200, "2 h ago");
+        check(172_800, "2 days ago");
     }
 }

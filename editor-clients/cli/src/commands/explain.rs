@@ -1,0 +1,100 @@
+//! `rawr explain`: why a compaction came, or why none did. It looks and changes nothing.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use rawr_protocol::{
+    ConfigGetParams, Decision, DecisionListParams, ThreadGetResult, ThreadSummary, methods,
+};
+use serde_json::Value;
+
+use super::threads::{Found, Looker, OfThread, find, on_thread, tell};
+use super::{Common, now_ms};
+use crate::args::ExplainArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: ExplainArgs) -> anyhow::Result<ExitCode> {
+    on_thread(common, &args.thread, async |looker, thread| explain(looker, thread, &args).await)
+        .await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn explain(
+    looker: &mut Looker,
+    thread: &ThreadGetResult,
+    args: &ExplainArgs,
+) -> anyhow::Result<()> {
+    let thread_id = thread.thread.thread_id.as_str();
+    let params = DecisionListParams { thread_id: thread_id.to_owned(), limit: None, before: None };
+    let decisions = looker.call::<methods::DecisionList>(params).await?.decisions;
+    let say = |decision: &Decision, lines: &[String]| {
+        let body = OfThread { thread_id, body: decision, owner: None };
+        tell(args.json, "decision", &body, lines)
+    };
+    if args.list {
+        for decision in &decisions {
+            say(decision, &[render::decision_line(decision, now_ms())])?;
+        }
+        if decisions.is_empty() {
+            return none_yet(looker, &thread.thread, args.json).await;
+        }
+        return Ok(());
+    }
+    let decision = match &args.decision {
+        Some(wanted) => Some(named(wanted, &decisions, thread_id)?),
+        None => decisions.last(),
+    };
+    match decision {
+        Some(decision) => say(decision, &render::decision(thread_id, decision, now_ms())),
+        None => none_yet(looker, &thread.thread, args.json).await,
+    }
+}
+
+fn named<'d>(
+    wanted: &str,
+    decisions: &'d [Decision],
+    thread_id: &str,
+) -> anyhow::Result<&'d Decision> {
+    let ids: Vec<_> = decisions.iter().map(|decision| decision.decision_id.as_str()).collect();
+    match find(wanted, &ids) {
+        Found::One(at) => decisions.get(at).context("there is no decision"),
+        Found::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+        Found::Nothing => bail!(
+            "thread {thread_id} has no decision `{wanted}` on record: `rawr explain {thread_id} --list` shows which there are"
+        ),
+    }
+}
+
+/// What is known instead, and when a decision comes.
+async fn none_yet(
+    looker: &mut Looker,
+    summary: &ThreadSummary,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let params = ConfigGetParams { thread_id: Some(summary.thread_id.clone()) };
+    let config = looker.call::<methods::ConfigGet>(params).await?.effective;
+    let value = |key: &str| config.get(key).and_then(|shown| shown.get("value"));
+    let is_off = value("features.rawr_auto_compaction") == Some(&Value::Bool(false));
+    let threshold = |tier: &str| {
+        value(&format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt"))?.as_u64()
+    };
+    let highest = ["early", "ready", "asap", "emergency"].into_iter().filter_map(threshold).max();
+    let below = highest.unwrap_or(100);
+    let when = match (is_off, summary.percent_remaining, summary.tier) {
+        (true, ..) => {
+            "rawr is off here (features.rawr_auto_compaction = false), so none will come".to_owned()
+        }
+        (_, None, _) => {
+            "the host has not reported how full the context is; one comes at the end of a turn after that"
+                .to_owned()
+        }
+        (_, Some(left), None) => format!(
+            "{left} % of the context is left, which is above every tier; decisions are kept at the end of each turn once less than {below} % is left"
+        ),
+        (_, Some(left), Some(tier)) => format!(
+            "{left} % of the context is left ({tier}); one comes at the end of the turn"
+        ),
+    };
+    let line = format!("No decision is on record for thread {}: {when}.", summary.thread_id);
+    tell(as_json, "no_decision", summary, &[line])
+}

@@ -1,0 +1,107 @@
+//! `rawr guard`: a person forbids compaction until something happens. It only records; the thread's owner acts on it.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use rawr_protocol::{
+    ErrorCode, Guard, GuardClearParams, GuardListParams, GuardSetParams, ThreadGetResult, Until,
+    methods,
+};
+use serde_json::json;
+
+use super::threads::{Looker, OfThread, on_thread, takes_effect, tell};
+use super::{Common, now_ms};
+use crate::args::GuardArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: GuardArgs) -> anyhow::Result<ExitCode> {
+    if args.clear.as_ref().is_some_and(|id| id.is_empty() != args.all) {
+        bail!("say `--clear ID` for one guard or `--clear --all` for every one");
+    }
+    on_thread(common, &args.thread, async |looker, thread| match (until(&args), &args.clear) {
+        (Some(until), _) => set(looker, thread, until, &args).await,
+        (None, Some(id)) => clear(looker, thread, id, args.json).await,
+        (None, None) => list(looker, thread, args.json).await,
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn until(args: &GuardArgs) -> Option<Until> {
+    let turns = args.turns.map(|turns| Until::Turns { turns: turns.into() });
+    let minutes = args.minutes.map(|minutes| Until::Minutes { minutes: minutes.into() });
+    turns
+        .or(minutes)
+        .or(args.next_commit.then_some(Until::NextCommit))
+        .or(args.tests_pass.then_some(Until::TestsPass))
+        .or(args.until_released.then_some(Until::Released))
+}
+
+async fn set(
+    looker: &mut Looker,
+    thread: &ThreadGetResult,
+    until: Until,
+    args: &GuardArgs,
+) -> anyhow::Result<()> {
+    let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+    let params = GuardSetParams {
+        thread_id: thread_id.to_owned(),
+        until: until.clone(),
+        note: args.note.clone(),
+    };
+    let guard_id = looker.call::<methods::GuardSet>(params).await?.guard_id;
+    let lines = [
+        format!(
+            "Guard {guard_id}: no compaction {}, short of an emergency.",
+            render::until(&until)
+        ),
+        takes_effect(owner),
+    ];
+    let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
+    let body = OfThread { thread_id, body: guard, owner };
+    tell(args.json, "guard_set", &body, &lines)
+}
+
+async fn clear(
+    looker: &mut Looker,
+    thread: &ThreadGetResult,
+    id: &str,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+    let one = Some(id.to_owned()).filter(|id| !id.is_empty());
+    let params = GuardClearParams { thread_id: thread_id.to_owned(), guard_id: one };
+    let cleared = match looker.call::<methods::GuardClear>(params).await {
+        Ok(answer) => answer.cleared,
+        Err(error) if error.code() == Some(ErrorCode::UnknownName) => bail!(
+            "there is no guard `{id}` on thread {thread_id}: `rawr guard {thread_id} --list` shows which hold"
+        ),
+        Err(error) => return Err(error.into()),
+    };
+    let lines = match cleared {
+        0 => vec!["No guard held.".to_owned()],
+        1 => vec!["1 guard is cleared.".to_owned(), takes_effect(owner)],
+        many => vec![format!("{many} guards are cleared."), takes_effect(owner)],
+    };
+    let body = OfThread { thread_id, body: json!({ "cleared": cleared }), owner };
+    tell(as_json, "guard_cleared", &body, &lines)
+}
+
+async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> anyhow::Result<()> {
+    let thread_id = thread.thread.thread_id.as_str();
+    let guards = guards(looker, thread_id).await?;
+    for guard in &guards {
+        let body = OfThread { thread_id, body: guard, owner: None };
+        tell(as_json, "guard", &body, &[render::guard(guard, now_ms())])?;
+    }
+    if guards.is_empty() && !as_json {
+        let line = format!("No guard holds on thread {thread_id}.");
+        tell(false, "", &(), &[line])?;
+    }
+    Ok(())
+}
+
+async fn guards(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<Guard>> {
+    let params = GuardListParams { thread_id: thread_id.to_owned() };
+    Ok(looker.call::<methods::GuardList>(params).await?.guards)
+}

@@ -1,0 +1,95 @@
+//! `rawr pin`: instructions that survive every compaction word for word. It only records; the thread's owner acts on it.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use rawr_protocol::{
+    Directive, DirectiveClearParams, DirectiveListParams, Signal, SignalReportParams,
+    ThreadGetResult, methods,
+};
+use serde_json::json;
+
+use super::threads::{Looker, OfThread, on_thread, takes_effect, tell};
+use super::{Common, now_ms};
+use crate::args::PinArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: PinArgs) -> anyhow::Result<ExitCode> {
+    if args.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+        bail!("the text is empty: say what is to survive every compaction");
+    }
+    on_thread(common, &args.thread, async |looker, thread| match (&args.text, &args.remove) {
+        (Some(text), _) => pin(looker, thread, text, args.json).await,
+        (None, Some(id)) => remove(looker, thread, id, args.json).await,
+        (None, None) => list(looker, thread, args.json).await,
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn pin(
+    looker: &mut Looker,
+    thread: &ThreadGetResult,
+    text: &str,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+    let params = SignalReportParams {
+        thread_id: thread_id.to_owned(),
+        turn_id: None,
+        signal: Signal::Directive { text: text.trim().to_owned(), pinned: true },
+    };
+    looker.call::<methods::SignalReport>(params).await?;
+    // A secret is taken out before it is recorded: then the newest one is it.
+    let directives = directives(looker, thread_id).await?;
+    let same = directives.iter().find(|directive| directive.text == text.trim());
+    let pinned = same.or(directives.last()).context("the sidecar did not keep the text")?;
+    let mut lines = vec![format!(
+        "{} is pinned: it is handed over word for word at every compaction.",
+        pinned.directive_id
+    )];
+    if same.is_none() {
+        lines.push(format!("What looked like a secret was taken out: {}", pinned.text));
+    }
+    lines.push(takes_effect(owner));
+    let body = OfThread { thread_id, body: pinned, owner };
+    tell(as_json, "directive_given", &body, &lines)
+}
+
+async fn remove(
+    looker: &mut Looker,
+    thread: &ThreadGetResult,
+    id: &str,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+    let params =
+        DirectiveClearParams { thread_id: thread_id.to_owned(), directive_id: id.to_owned() };
+    if !looker.call::<methods::DirectiveClear>(params).await?.cleared {
+        bail!(
+            "there is no instruction `{id}` on thread {thread_id}: `rawr pin {thread_id} --list` shows which there are"
+        );
+    }
+    let lines = [format!("{id} is taken back."), takes_effect(owner)];
+    let body = OfThread { thread_id, body: json!({ "directiveId": id, "cleared": true }), owner };
+    tell(as_json, "directive_cleared", &body, &lines)
+}
+
+async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> anyhow::Result<()> {
+    let thread_id = thread.thread.thread_id.as_str();
+    let directives = directives(looker, thread_id).await?;
+    for directive in &directives {
+        let body = OfThread { thread_id, body: directive, owner: None };
+        tell(as_json, "directive", &body, &render::directive(directive, now_ms()))?;
+    }
+    if directives.is_empty() && !as_json {
+        let line = format!("No instruction is kept for thread {thread_id}.");
+        tell(false, "", &(), &[line])?;
+    }
+    Ok(())
+}
+
+async fn directives(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<Directive>> {
+    let params = DirectiveListParams { thread_id: thread_id.to_owned() };
+    Ok(looker.call::<methods::DirectiveList>(params).await?.directives)
+}

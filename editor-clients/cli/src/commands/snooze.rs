@@ -1,0 +1,25 @@
+//! `rawr snooze`: a person puts compaction off for a while. It only records; the thread's owner acts on it.
+
+use std::process::ExitCode;
+
+use rawr_protocol::{Choice, Until};
+
+use super::Common;
+use super::threads::on_thread;
+use super::wish::{Wish, respond};
+use crate::args::SnoozeArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: SnoozeArgs) -> anyhow::Result<ExitCode> {
+    let until = match args.minutes {
+        Some(minutes) => Until::Minutes { minutes: minutes.into() },
+        None => Until::Turns { turns: args.turns.unwrap_or(1).into() },
+    };
+    let said = format!("Snoozed: no compaction {}, short of an emergency.", render::until(&until));
+    let wish = Wish { choice: Choice::Snooze, until: Some(until), said };
+    on_thread(common, &args.thread, async |looker, thread| {
+        respond(looker, thread, &wish, args.json).await
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
+}

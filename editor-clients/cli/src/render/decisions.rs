@@ -1,0 +1,192 @@
+//! Decisions for people: what was decided, every gate with its evidence, and what came of it. Pure; colours are always written, the stream drops them where they are not wanted.
+
+use rawr_protocol::{
+    CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionJudgment, Entrance,
+    GateOutcome, GateResult, JudgmentSource, Outcome, PacketAuthor,
+};
+
+use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
+use super::text::{ago, number, one_line, wrapped};
+
+/// A decision in full: why, or why not.
+pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String> {
+    let when = ago(decision.at_ms, now_ms);
+    let about = format!("{} · {when}, {}", decision.decision_id, place(decision.entrance));
+    let mut lines = vec![paint(DIM, &format!("thread {thread_id} · {about}"))];
+    lines.push(headline(decision));
+    lines.push(String::new());
+    lines.extend(decision.gates.iter().map(gate));
+    lines.push(String::new());
+    match first_failure(decision) {
+        Some(failure) => lines.extend(why_not(failure, decision)),
+        None => lines.extend(what_came_of_it(decision)),
+    }
+    lines.extend(judgment(decision.judgment.as_ref()));
+    lines
+}
+
+/// A decision in one line.
+pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
+    let left = decision.percent_remaining.map_or_else(String::new, |left| format!("{left} %"));
+    let tier = decision.tier.map_or("", |tier| tier.as_str());
+    let reason = one_line(&decision.reason, WIDTH);
+    let (style, outcome) = (style(decision.outcome), decision.outcome.as_str());
+    format!(
+        "{:<14} {:>12}  {left:>5}  {tier:<9}  {}  {reason}",
+        decision.decision_id,
+        ago(decision.at_ms, now_ms),
+        paint(style, &format!("{outcome:<8}")),
+    )
+}
+
+/// The outcome in words, as the beginning of a sentence that its reason ends.
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Nothing => "no compaction",
+        Outcome::Tag => "would compact",
+        Outcome::Suggest => "compaction recommended",
+        Outcome::Ask => "compaction needs your word",
+        Outcome::Judge => "the judge is asked",
+        Outcome::Defer => "compaction deferred",
+        Outcome::Compact => "compaction decided",
+    }
+}
+
+pub(super) const fn style(outcome: Outcome) -> anstyle::Style {
+    match outcome {
+        Outcome::Nothing => DIM,
+        Outcome::Compact => GOOD,
+        Outcome::Tag | Outcome::Suggest | Outcome::Ask | Outcome::Judge | Outcome::Defer => WARN,
+    }
+}
+
+pub(super) fn mark(outcome: GateOutcome) -> String {
+    match outcome {
+        GateOutcome::Pass => paint(GOOD, "✓"),
+        GateOutcome::Fail => paint(BAD, "✗"),
+        GateOutcome::Bypassed => paint(WARN, "⤳"),
+        GateOutcome::NotReached => paint(DIM, "–"),
+    }
+}
+
+pub(super) fn author(author: PacketAuthor) -> &'static str {
+    match author {
+        PacketAuthor::Agent => "the agent",
+        PacketAuthor::Watcher => "rawr, from what it saw",
+        PacketAuthor::Person => "a person",
+    }
+}
+
+fn headline(decision: &Decision) -> String {
+    let mut words = outcome(decision.outcome).to_owned();
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let text = format!("{words}: {}", one_line(&decision.reason, WIDTH));
+    match decision.outcome {
+        Outcome::Nothing => text,
+        other => paint(style(other), &text),
+    }
+}
+
+fn place(entrance: Entrance) -> &'static str {
+    match entrance {
+        Entrance::TurnComplete => "at the end of a turn",
+        Entrance::Preflight => "before a message",
+        Entrance::MidTurn => "in the middle of a turn",
+        Entrance::Inline => "by the built-in compaction",
+    }
+}
+
+fn gate(result: &GateResult) -> String {
+    let evidence = match result.outcome {
+        GateOutcome::NotReached if result.evidence.is_empty() => "not reached".to_owned(),
+        GateOutcome::Bypassed => format!("{} (passed over)", one_line(&result.evidence, WIDTH)),
+        _ => one_line(&result.evidence, WIDTH),
+    };
+    format!("  {} {:<15} {}", mark(result.outcome), result.gate.as_str(), paint(DIM, &evidence))
+}
+
+fn first_failure(decision: &Decision) -> Option<&GateResult> {
+    decision.gates.iter().find(|result| result.outcome == GateOutcome::Fail)
+}
+
+/// The conditions stand in the order of the gates that failed.
+fn why_not(failure: &GateResult, decision: &Decision) -> Vec<String> {
+    let evidence = one_line(&failure.evidence, WIDTH);
+    let mut lines = vec![format!("The first gate that failed is {}: {evidence}.", failure.gate)];
+    let Some((first, others)) = decision.would_fire_if.split_first() else { return lines };
+    lines.push(format!("It would have passed if: {}.", one_line(first, WIDTH)));
+    if !others.is_empty() {
+        lines.push("A compaction would have come if all of these held:".to_owned());
+        let all = decision.would_fire_if.iter().map(|one| format!("  · {}", one_line(one, WIDTH)));
+        lines.extend(all);
+    }
+    lines
+}
+
+fn what_came_of_it(decision: &Decision) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(tier), Some(left)) = (decision.tier, decision.percent_remaining) {
+        lines.push(fact("tier", &format!("{tier}: {left} % of the context was left")));
+    }
+    if let Some(CompactionTrigger::Rawr { boundaries, .. }) = &decision.trigger {
+        let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
+        let names = if names.is_empty() { "none was needed".to_owned() } else { names.join(", ") };
+        lines.push(fact("boundary", &names));
+    }
+    lines.extend(decision.sequence_id.as_ref().map(|sequence| fact("sequence", sequence)));
+    lines.extend(decision.compaction.iter().flat_map(compaction));
+    lines
+}
+
+fn compaction(compaction: &DecisionCompaction) -> Vec<String> {
+    let how = match compaction.status {
+        CompactionStatus::InProgress => "under way".to_owned(),
+        CompactionStatus::Completed => tokens(compaction.tokens_before, compaction.tokens_after),
+        CompactionStatus::Failed => "failed; the history stayed as it was".to_owned(),
+        CompactionStatus::Cancelled => "called off; the history stayed as it was".to_owned(),
+    };
+    let mut lines = vec![fact("compaction", &how)];
+    lines.extend(compaction.packet_author.map(|by| fact("packet", &format!("by {}", author(by)))));
+    if !compaction.packet_added.is_empty() {
+        lines.push(fact("", "the check added what its author had left out:"));
+        let added = compaction.packet_added.iter();
+        lines.extend(added.map(|added| fact("", &format!("· {}", one_line(added, WIDTH)))));
+    }
+    lines
+}
+
+pub(super) fn tokens(before: Option<u64>, after: Option<u64>) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            format!("{} → {} tokens", number(before), number(after))
+        }
+        (Some(before), None) => format!("{} tokens before it", number(before)),
+        (None, Some(after)) => format!("{} tokens after it", number(after)),
+        (None, None) => "done; its size is not known".to_owned(),
+    }
+}
+
+fn judgment(judgment: Option<&DecisionJudgment>) -> Vec<String> {
+    let Some(judgment) = judgment else { return Vec::new() };
+    let who = match judgment.source {
+        JudgmentSource::Host => "the host",
+        JudgmentSource::Responses | JudgmentSource::Chat => "a model",
+        JudgmentSource::Heuristic => "rules, without a model",
+    };
+    let said = match (judgment.should_compact, &judgment.error) {
+        (Some(true), _) => format!("yes, by {who}: {}", judgment.reason),
+        (Some(false), _) => format!("no, by {who}: {}", judgment.reason),
+        (None, Some(error)) => format!("no answer by {who}: {error}"),
+        (None, None) => format!("{who} is asked and has not answered"),
+    };
+    let mut lines = wrapped(&said, WIDTH).into_iter();
+    let first = lines.next().map(|line| fact("judge", &line));
+    first.into_iter().chain(lines.map(|line| fact("", &line))).collect()
+}
+
+/// One line of a list of facts, below its name.
+pub(super) fn fact(name: &str, text: &str) -> String {
+    format!("  {} {text}", paint(OURS, &format!("{name:<10}")))
+}

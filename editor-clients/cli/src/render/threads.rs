@@ -1,0 +1,160 @@
+//! Threads, guards and directives for people, in a few lines each. Pure; colours are always written, the stream drops them where they are not wanted.
+
+use rawr_protocol::{
+    CompactionOrigin, Directive, Guard, JudgmentTotals, LastCompaction, Phase, ThreadGetResult,
+    Tier, Until, Verdict,
+};
+
+use super::decisions::{fact, outcome, tokens};
+use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
+use super::text::{ago, number, one_line};
+
+/// Where a thread stands; what there is nothing to say of is left out.
+pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> Vec<String> {
+    let summary = &thread.thread;
+    let mut lines = vec![format!(
+        "{}  {} · {}",
+        paint(BOLD, &one_line(&summary.thread_id, WIDTH)),
+        pressure(summary.percent_remaining, summary.tier),
+        ago(summary.updated_at_ms, now_ms),
+    )];
+    lines.push(fact("folder", &one_line(&summary.cwd, WIDTH)));
+    lines.push(match &summary.owner {
+        Some(owner) => fact("run by", &one_line(owner, WIDTH)),
+        None => fact("run by", "nobody now"),
+    });
+    lines.push(fact("phase", &phase(summary.phase, thread.sequence_id.as_deref())));
+    if thread.compaction_asked_for {
+        lines.push(fact("asked for", "a compaction, as soon as the agent is idle"));
+    }
+    lines.extend(match thread.held_inputs.len() {
+        0 => None,
+        1 => Some(fact("waiting", "1 message of yours, until the handoff")),
+        many => Some(fact("waiting", &format!("{many} messages of yours, until the handoff"))),
+    });
+    lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
+    lines.extend(last.map(|last| fact("decided", &verdict(last))));
+    lines.extend(
+        thread.last_compaction.as_ref().map(|last| fact("compacted", &compacted(last, now_ms))),
+    );
+    lines.extend(thread.judgments.as_ref().map(|totals| fact("judge", &judged(totals))));
+    lines
+}
+
+/// Until when compaction is forbidden.
+pub fn until(until: &Until) -> String {
+    let counted = |count: u64, one: &str, many: &str| match count {
+        1 => format!("for 1 {one}"),
+        count => format!("for {count} {many}"),
+    };
+    match until {
+        Until::Turns { turns } => counted(*turns, "turn", "turns"),
+        Until::Minutes { minutes } => counted(*minutes, "minute", "minutes"),
+        Until::NextCommit => "until the next commit".to_owned(),
+        Until::TestsPass => "until the tests pass".to_owned(),
+        Until::Released => "until it is cleared".to_owned(),
+    }
+}
+
+/// A guard in one line.
+pub fn guard(guard: &Guard, now_ms: i64) -> String {
+    let note = guard.note.as_deref().map(|note| format!(" ({})", one_line(note, WIDTH)));
+    let by = guard.set_by.as_deref().map(|by| format!(" by {}", one_line(by, WIDTH)));
+    format!(
+        "{} {}{}, set {}{}",
+        guard.guard_id,
+        until(&guard.until),
+        note.unwrap_or_default(),
+        ago(guard.set_at_ms, now_ms),
+        by.unwrap_or_default(),
+    )
+}
+
+/// A directive, whole: its words are what it is for.
+pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
+    let holds = if directive.pinned { "pinned" } else { "for the next compaction" };
+    let by = match &directive.by {
+        Some(by) => format!("given by {}", one_line(by, WIDTH)),
+        None => "found in a message".to_owned(),
+    };
+    let when = ago(directive.given_at_ms, now_ms);
+    let head =
+        format!("{}  {}", directive.directive_id, paint(DIM, &format!("{holds}, {by} {when}")));
+    let text = super::text::harmless(&directive.text);
+    let mut lines = vec![head];
+    lines.extend(text.lines().map(|line| format!("    {line}")));
+    lines
+}
+
+fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
+    let Some(percent) = percent else { return paint(DIM, "usage not known") };
+    let (style, word) = match tier {
+        None => (GOOD, "calm"),
+        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
+        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
+    };
+    format!("{} · {word}", paint(style, &format!("{percent} % left")))
+}
+
+fn phase(phase: Phase, sequence: Option<&str>) -> String {
+    let what = match phase {
+        Phase::Idle => "nothing under way",
+        Phase::AwaitingJudgment => "a judge is asked whether now is a good moment",
+        Phase::AwaitingApproval => "a compaction waits for your answer",
+        Phase::Deferred => "a compaction comes before the next message",
+        Phase::AwaitingHeadsUp => "the agent is given notice",
+        Phase::AwaitingScratchWrite => "the agent saves its working notes",
+        Phase::AwaitingPacket => "the agent writes its packet",
+        Phase::Compacting => "the history is being compacted",
+        Phase::AwaitingHandoff => "the packet is handed back",
+    };
+    let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
+    format!("{phase}: {what}{of}")
+}
+
+fn verdict(last: &Verdict) -> String {
+    format!("{}: {}", outcome(last.outcome), one_line(&last.reason, WIDTH))
+}
+
+fn compacted(last: &LastCompaction, now_ms: i64) -> String {
+    let by = match last.origin {
+        CompactionOrigin::Rawr => "by rawr",
+        CompactionOrigin::Host => "by the host itself",
+        CompactionOrigin::User => "by a person",
+    };
+    let size = tokens(last.tokens_before, last.tokens_after);
+    let why = last.trigger.as_ref().map(|trigger| match trigger {
+        rawr_protocol::CompactionTrigger::Rawr { tier, boundaries, .. } => {
+            let mut words = vec![tier.as_str()];
+            words.extend(boundaries.iter().map(|boundary| boundary.as_str()));
+            format!(" ({})", words.join(", "))
+        }
+        rawr_protocol::CompactionTrigger::Inline { .. } => " (built-in)".to_owned(),
+        rawr_protocol::CompactionTrigger::Host | rawr_protocol::CompactionTrigger::User => {
+            String::new()
+        }
+    });
+    format!("{size}, {by}{}, {}", why.unwrap_or_default(), ago(last.at_ms, now_ms))
+}
+
+fn judged(totals: &JudgmentTotals) -> String {
+    let mut facts = vec![match totals.calls {
+        1 => "asked once".to_owned(),
+        calls => format!("asked {} times", number(calls)),
+    }];
+    if totals.failures > 0 {
+        facts.push(format!("{} without an answer", number(totals.failures)));
+    }
+    if totals.input_tokens + totals.output_tokens > 0 {
+        let (sent, received) = (number(totals.input_tokens), number(totals.output_tokens));
+        facts.push(format!("{sent} tokens in, {received} out"));
+    }
+    facts.extend(totals.rate_limits.iter().map(|limit| format!("{}: {}", limit.name, limit.value)));
+    one_line(&facts.join("; "), WIDTH)
+}
+
+/// A list below one name.
+fn named(name: &'static str, entries: impl Iterator<Item = String>) -> Vec<String> {
+    let names = std::iter::once(name).chain(std::iter::repeat(""));
+    names.zip(entries).map(|(name, entry)| fact(name, &entry)).collect()
+}
