@@ -1,0 +1,263 @@
+//! What follows from a thread's state: the one event that comes next. Nothing is changed here.
+
+use super::{Effect, HeadsUp, Machine, Notice, Rules, Stage};
+use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
+use crate::boundary::Boundaries;
+use crate::event::{
+    Action, ActionIssued, Assessed, CompactionOrigin, Entrance, Event, Item, ItemRole, JudgeSource,
+    Outcome, Packet, Request, SequenceStarted, Trigger,
+};
+use crate::judgment;
+use crate::policy::{PacketAuthor, Policy, Tier};
+use crate::prompt::{PromptName, SequencePrompts};
+use crate::rewrite;
+use crate::scratch;
+use crate::sequence;
+use crate::thread::{HeldInput, Judging, Starting};
+use crate::units::{ActionId, Timestamp, Tokens, TurnId};
+
+impl Machine {
+    /// The next thing that follows from the state as it is; `None` once it is settled.
+    pub(super) fn next(
+        &self,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let (thread, policy) = (&self.thread, rules.policy);
+        if let Some(turn) = &thread.unassessed {
+            let question = if !policy.enabled && policy.inline.enabled {
+                Question::Inline(Inline::TurnEnd(turn))
+            } else {
+                Question::TurnEnd(turn)
+            };
+            return Some(self.assess(question, rules, now, effects));
+        }
+        if let Some(judging) = &thread.judging {
+            return self.judge(judging, rules, now, effects);
+        }
+        if let Some(starting) = &thread.starting {
+            return Some(self.start(starting.clone(), None, rules));
+        }
+        if thread.sequence.is_some() {
+            return sequence::next(thread, rules);
+        }
+        if let Some(turn) = &thread.between_requests {
+            return self.look_inside_turn(turn, rules, now, effects);
+        }
+        if !thread.is_idle() {
+            return None;
+        }
+        if let (Some(origin), Some(packet)) = (thread.late_handoff, thread.fresh_packet()) {
+            let user = origin == CompactionOrigin::User;
+            let trigger = if user { Trigger::User } else { Trigger::Host };
+            let starting = Starting { trigger, turn: None, needs_approval: false };
+            return Some(self.start(starting, Some(packet.clone()), rules));
+        }
+        if thread.asked_for {
+            return Some(self.assess(Question::Person, rules, now, effects));
+        }
+        let held = thread.held.front().filter(|held| held.action.is_none())?;
+        let question = self.before_input(&held.text, policy).filter(|_| !held.assessed);
+        match question {
+            Some(question) => Some(self.assess(question, rules, now, effects)),
+            None => Some(self.deliver_held(held)),
+        }
+    }
+
+    /// What is to be asked before a message goes out.
+    pub(super) fn before_input(&self, text: &str, policy: &Policy) -> Option<Question<'_>> {
+        if !policy.enabled && policy.inline.enabled {
+            let more = Tokens(rewrite::estimate(text));
+            return Some(Question::Inline(Inline::BeforeInput(more)));
+        }
+        self.thread.deferred.as_ref()?.turn.as_ref().map(Question::Preflight)
+    }
+
+    /// Between two sampling requests of a turn. What comes to nothing there is recorded only where the tier rose:
+    /// there are many of them.
+    fn look_inside_turn(
+        &self,
+        turn: &TurnId,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let (thread, policy) = (&self.thread, rules.policy);
+        let percent = thread.percent_remaining()?;
+        if !thread.is_in_turn(turn) {
+            return None;
+        }
+        let inline = !policy.enabled && policy.inline.enabled;
+        let question = if inline {
+            Question::Inline(Inline::MidTurn(turn))
+        } else {
+            policy.tiers.pick(percent).filter(|_| policy.enabled)?;
+            Question::MidTurn(turn)
+        };
+        let decision = assess(thread, policy, question, now);
+        let news = decision.outcome != Outcome::Nothing
+            || !inline && decision.tier > thread.mid_turn_tier
+            || decision.is_vetoed();
+        news.then(|| self.decided(decision, policy, effects))
+    }
+
+    /// The question goes out once; its answer is one more thing that the same assessment looks at.
+    fn judge(
+        &self,
+        judging: &Judging,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let asked_by = &judging.asked_by;
+        let turn = asked_by.turn.as_ref()?;
+        let by = judge(rules.policy.judge, &self.thread);
+        let by = by.filter(|source| *source != JudgeSource::Heuristic);
+        let Some(by) = by.filter(|_| judging.answer.is_none()) else {
+            let question = match asked_by.entrance {
+                Entrance::MidTurn => Question::MidTurn(turn),
+                Entrance::TurnComplete | Entrance::Preflight | Entrance::Inline => {
+                    Question::TurnEnd(turn)
+                }
+            };
+            return Some(self.assess(question, rules, now, effects));
+        };
+        if judging.action.is_some() {
+            return None;
+        }
+        let (tier, percent) = (asked_by.tier?, asked_by.percent?);
+        let path = rules.policy.tiers.rule(tier).decision_prompt_path.as_deref();
+        let case = judgment::Case {
+            thread: &self.thread,
+            tier,
+            percent,
+            boundaries: asked_by.boundaries,
+            last_message: self.thread.known.last_message.as_deref(),
+            excerpt: None,
+        };
+        let kind = Action::Judge {
+            request: judging.request.clone(),
+            by,
+            instructions: rules.prompts.decision(path.unwrap_or_default()).to_owned(),
+            context: judgment::context(&case, rules.prompts.text(PromptName::JudgmentContext)),
+        };
+        let action = ActionId::new(judging.request.as_str());
+        effects.push(Effect::Tell(Notice::JudgmentAsked {
+            request: judging.request.clone(),
+            tier: Some(tier),
+        }));
+        Some(ActionIssued { action, sequence: self.thread.next_sequence_id(), kind }.into())
+    }
+
+    fn assess(
+        &self,
+        question: Question<'_>,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Event {
+        let decision = assess(&self.thread, rules.policy, question, now);
+        self.decided(decision, rules.policy, effects)
+    }
+
+    fn decided(&self, decision: Decision, policy: &Policy, effects: &mut Vec<Effect>) -> Event {
+        let stage = match (decision.outcome, decision.entrance) {
+            (Outcome::Tag, _) => Some(Stage::Tagged),
+            (Outcome::Suggest, _) => Some(Stage::Recommended),
+            (Outcome::Defer, Entrance::Preflight) => Some(Stage::Deferred),
+            _ => None,
+        };
+        let event = Assessed {
+            decision: decision.id.clone(),
+            entrance: decision.entrance,
+            outcome: decision.outcome,
+            turn: decision.turn.clone(),
+            tier: decision.tier,
+            percent: decision.percent,
+            boundaries: decision.boundaries,
+            vetoed: decision.is_vetoed(),
+        };
+        let recommendation = stage.map(|stage| HeadsUp {
+            sequence: None,
+            stage,
+            tier: decision.tier,
+            percent: decision.percent,
+            reason: decision.reason.clone(),
+            boundaries: decision.boundaries,
+            author: policy.packet_author,
+            deadline: None,
+        });
+        let bypassed = |result: &GateResult| {
+            result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
+        };
+        let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+        let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
+        effects.push(Effect::Decided(decision));
+        effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
+        effects.extend(recommendation.map(|heads_up| Effect::Tell(Notice::HeadsUp(heads_up))));
+        event.into()
+    }
+
+    /// The pre-compact queue. Scratch is not asked for in an emergency, and only at a boundary worth noting down.
+    fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<Request> {
+        use crate::boundary::Boundary::{
+            AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
+        };
+        const NOTEWORTHY: Boundaries =
+            Boundaries::of(&[Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone]);
+        let noteworthy = match trigger {
+            Trigger::Rawr { tier, .. } => {
+                *tier != Tier::Emergency && !self.thread.present().and(NOTEWORTHY).is_empty()
+            }
+            Trigger::Inline { .. } => return Vec::new(),
+            Trigger::Host | Trigger::User => false,
+        };
+        let scratch = policy.scratch_write_enabled && noteworthy;
+        // Inside a turn only the agent knows what it is in the middle of (spec 5).
+        let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
+        let queue = [
+            (policy.turn_based_handoff, Request::HeadsUp),
+            (scratch, Request::ScratchWrite),
+            (packet, Request::Packet),
+        ];
+        queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
+    }
+
+    fn start(&self, starting: Starting, late: Option<Packet>, rules: &Rules<'_>) -> Event {
+        let policy = rules.policy;
+        let Starting { trigger, turn, needs_approval } = starting;
+        let requests = match late {
+            Some(_) => Vec::new(),
+            None => self.requests(&trigger, turn.is_some(), policy),
+        };
+        let author = if turn.is_some() { PacketAuthor::Agent } else { policy.packet_author };
+        SequenceStarted {
+            sequence: self.thread.next_sequence_id(),
+            trigger,
+            author,
+            turn,
+            requests,
+            needs_approval,
+            scratch_file: scratch::file(
+                &policy.scratch_file_template,
+                &self.thread.id,
+                self.thread.agent.as_deref(),
+            ),
+            land_at_percent: policy.breaker.land_at_percent,
+            prompts: SequencePrompts::of(rules.prompts),
+            late,
+        }
+        .into()
+    }
+
+    /// Messages that waited go out one by one, in order, each once.
+    fn deliver_held(&self, first: &HeldInput) -> Event {
+        let sequence =
+            self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
+        let action = ActionId::new(format!("{sequence}.input.{}", first.id));
+        let items = vec![Item { role: ItemRole::Input, text: first.text.clone() }];
+        let kind = Action::DeliverInput { input: first.id.clone(), items };
+        ActionIssued { action, sequence, kind }.into()
+    }
+}

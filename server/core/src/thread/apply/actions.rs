@@ -1,0 +1,85 @@
+//! What actions change: what was asked of the host, and what became of it.
+
+use super::Thread;
+use crate::event::{Action, ActionIssued, ActionReported, ActionStatus};
+use crate::thread::{Issued, Judging, Progress};
+use crate::units::{ActionId, Timestamp};
+
+/// How many turns and actions are remembered for reports that come late.
+const REMEMBERED: usize = 32;
+
+impl Thread {
+    pub(super) fn action_issued(&mut self, issued: &ActionIssued, at: Timestamp) {
+        match &issued.kind {
+            Action::DeliverInput { input, .. } => {
+                for held in self.held.iter_mut().filter(|held| held.id == *input) {
+                    held.action = Some(issued.action.clone());
+                }
+            }
+            Action::Judge { .. } => {
+                if let Some(judging) = &mut self.judging {
+                    judging.action = Some(issued.action.clone());
+                    judging.since = at;
+                }
+                self.judged.calls += 1;
+            }
+            Action::InjectTurn { .. } | Action::Compact { .. } => {}
+        }
+        let running = self.sequence.as_mut().filter(|sequence| sequence.id == issued.sequence);
+        if let Some(sequence) = running {
+            sequence.issued(issued, at);
+        }
+        self.actions.push_back(Issued {
+            id: issued.action.clone(),
+            sequence: issued.sequence.clone(),
+            kind: issued.kind.clone(),
+            progress: Progress::Issued,
+            turn: None,
+        });
+        self.forget_old();
+    }
+
+    pub(super) fn action_reported(&mut self, reported: &ActionReported) {
+        let progress = match reported.status {
+            ActionStatus::Accepted => Progress::Accepted,
+            ActionStatus::Completed => Progress::Completed(reported.text.clone()),
+            ActionStatus::Failed => Progress::Failed(reported.error.clone().unwrap_or_default()),
+        };
+        let failed = matches!(progress, Progress::Failed(_));
+        self.progressed(&reported.action, progress);
+        if let Some(turn) = &reported.turn {
+            self.bind(turn, &reported.action);
+        }
+        let judges = |judging: &Judging| judging.action.as_ref() == Some(&reported.action);
+        if failed && self.judging.as_ref().is_some_and(judges) {
+            self.judge_failed(reported.error.as_deref().unwrap_or("the host gave no reason"));
+        }
+    }
+
+    pub(super) fn progressed(&mut self, action: &ActionId, progress: Progress) {
+        let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) else {
+            return;
+        };
+        let delivers = matches!(issued.kind, Action::DeliverInput { .. });
+        let adds_text = issued.progress == Progress::Completed(None)
+            && matches!(progress, Progress::Completed(Some(_)));
+        // A late "accepted" does not undo a "completed", and the first ending stands; only its text may still come.
+        if issued.is_open() || adds_text {
+            issued.progress = progress;
+        }
+        if delivers && !matches!(issued.progress, Progress::Issued) {
+            self.held.retain(|held| held.action.as_ref() != Some(action));
+        }
+    }
+
+    /// Old turns and finished actions are dropped; an action that is still open never is.
+    pub(super) fn forget_old(&mut self) {
+        let many = self.turns.len().saturating_sub(REMEMBERED);
+        self.turns.drain(..many);
+        while self.actions.len() > REMEMBERED
+            && let Some(at) = self.actions.iter().position(|issued| !issued.is_open())
+        {
+            self.actions.remove(at);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a compaction changes, whoever started it, and the end of a sequence.
+
+use super::Thread;
+use crate::event::{
+    Action, CompactionOrigin, CompactionReported, CompactionStatus, Ending, SequenceEnded,
+};
+use crate::thread::{LastCompaction, Progress};
+use crate::units::Timestamp;
+
+const COMPACTIONS: usize = 16;
+
+impl Thread {
+    pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, at: Timestamp) {
+        match reported.status {
+            CompactionStatus::Started => (self.compaction_running, self.silent) = (true, false),
+            CompactionStatus::Failed => self.compaction_running = false,
+            CompactionStatus::Completed => {
+                self.compaction_running = false;
+                let before = reported.tokens_before.or(self.context);
+                let late = self.gave_up_on.take().filter(|_| {
+                    self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
+                });
+                let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
+                let ours = running.or(late.as_deref());
+                let packet = ours.and_then(|sequence| sequence.packet.as_ref());
+                let compaction = LastCompaction {
+                    at,
+                    turns_ended: self.turns_ended,
+                    origin: reported.origin,
+                    trigger: ours.map(|sequence| sequence.trigger.clone()),
+                    sequence: ours.map(|sequence| sequence.id.clone()),
+                    author: packet.map(|packet| packet.author),
+                    before,
+                    after: reported.tokens_after,
+                    measured: false,
+                    land_at_percent: ours.map(|sequence| sequence.land_at_percent),
+                    added: packet.map(|packet| packet.added.clone()).unwrap_or_default(),
+                };
+                self.compactions.extend(self.last_compaction.replace(compaction));
+                let many = self.compactions.len().saturating_sub(COMPACTIONS);
+                self.compactions.drain(..many);
+                self.context = reported.tokens_after;
+                self.known.compacted();
+                let fresh = self.fresh_packet().is_some();
+                let not_ours = reported.origin != CompactionOrigin::Rawr;
+                if self.sequence.is_none() && fresh && (not_ours || late.is_some()) {
+                    self.late_handoff = Some(reported.origin);
+                }
+            }
+        }
+        if let Some(sequence) = &mut self.sequence {
+            sequence.compaction_reported(reported);
+        }
+    }
+
+    pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded) {
+        let Some(sequence) = self.sequence.take() else { return };
+        self.last_sequence = Some(sequence.id.clone());
+        match ended.ending {
+            Ending::Completed => {
+                let handed_over = sequence.handoff.is_some();
+                if let Some(last) = self.last_packet.as_mut().filter(|_| handed_over) {
+                    last.handed_over = true;
+                }
+            }
+            Ending::Failed => self.strikes += 1,
+            Ending::Cancelled => {}
+        }
+        for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {
+            let deliver = matches!(issued.kind, Action::DeliverInput { .. });
+            if !deliver && issued.is_open() {
+                issued.progress = Progress::Withdrawn;
+            }
+        }
+        if sequence.compact.is_some() && !sequence.compacted() && sequence.handoff.is_none() {
+            self.gave_up_on = Some(Box::new(sequence));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What assessments, judges and people change.
+
+use super::Thread;
+use crate::event::{
+    Action, Answer, Assessed, Choice, Entrance, JudgeSource, JudgmentAnswered, Outcome, Responded,
+    Trigger,
+};
+use crate::thread::{Judging, Progress, Starting, Turn};
+use crate::units::{Timestamp, Tokens};
+
+impl Thread {
+    pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp) {
+        self.decisions += 1;
+        self.asked_for = false;
+        self.unassessed = None;
+        self.deferred = None;
+        self.drop_question();
+        self.last_assessed = Some(assessed.clone());
+        if assessed.entrance == Entrance::MidTurn {
+            self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
+        }
+        let for_input = matches!(assessed.entrance, Entrance::Preflight | Entrance::Inline);
+        if let Some(held) = self.held.front_mut().filter(|_| for_input) {
+            held.assessed = true;
+        }
+        match assessed.outcome {
+            Outcome::Compact | Outcome::Ask => self.starting = Some(self.starting_of(assessed)),
+            Outcome::Judge => {
+                self.judging = Some(Judging {
+                    request: Self::request_id(&assessed.decision),
+                    asked_by: assessed.clone(),
+                    since: at,
+                    action: None,
+                    answer: None,
+                });
+            }
+            Outcome::Defer if assessed.entrance == Entrance::Preflight => {
+                self.deferred = Some(assessed.clone());
+            }
+            Outcome::Nothing if assessed.entrance == Entrance::MidTurn && !assessed.vetoed => {}
+            Outcome::Defer | Outcome::Nothing | Outcome::Tag | Outcome::Suggest => {
+                // A sequence's own turn leaves the marks of others alone.
+                let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
+                if !turn.is_none_or(Turn::is_synthetic) && self.sequence.is_none() {
+                    self.leave_boundaries_behind();
+                }
+            }
+        }
+    }
+
+    pub(super) fn starting_of(&self, assessed: &Assessed) -> Starting {
+        let trigger = match (assessed.turn.as_ref(), assessed.tier, assessed.percent) {
+            (_, _, Some(percent)) if assessed.entrance == Entrance::Inline => {
+                Trigger::Inline { percent }
+            }
+            (Some(_), Some(tier), Some(percent)) => Trigger::Rawr {
+                entrance: assessed.entrance,
+                tier,
+                percent,
+                boundaries: assessed.boundaries,
+            },
+            _ => Trigger::User,
+        };
+        let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
+        Starting { trigger, turn, needs_approval: assessed.outcome == Outcome::Ask }
+    }
+
+    /// Boundaries stay behind with the turn that they belonged to.
+    pub(super) fn leave_boundaries_behind(&mut self) {
+        for mark in &mut self.boundaries {
+            mark.assessed = true;
+        }
+    }
+
+    pub(super) fn judgment_answered(&mut self, answered: &JudgmentAnswered) {
+        if let Some(usage) = answered.usage {
+            let sum = &mut self.judged.usage;
+            sum.input = Tokens(sum.input.0.saturating_add(usage.input.0));
+            sum.output = Tokens(sum.output.0.saturating_add(usage.output.0));
+        }
+        if !answered.rate_limits.is_empty() {
+            self.judged.rate_limits.clone_from(&answered.rate_limits);
+        }
+        self.judge_said(answered.source, answered.answer.clone());
+    }
+
+    pub(super) fn judge_failed(&mut self, error: &str) {
+        let action = self.judging.as_ref().and_then(|judging| judging.action.as_ref());
+        let by = match action.and_then(|action| self.action(action)).map(|issued| &issued.kind) {
+            Some(Action::Judge { by, .. }) => *by,
+            _ => JudgeSource::Host,
+        };
+        self.judge_said(by, Answer::Failed { error: error.to_owned() });
+    }
+
+    pub(super) fn judge_said(&mut self, source: JudgeSource, answer: Answer) {
+        self.judged.failures += u32::from(matches!(answer, Answer::Failed { .. }));
+        let Some(judging) = &mut self.judging else { return };
+        judging.answer.get_or_insert((source, answer));
+        if let Some(action) = judging.action.clone() {
+            self.progressed(&action, Progress::Completed(None));
+        }
+    }
+
+    /// The moment that the judge was asked about has passed.
+    pub(super) fn drop_question(&mut self) {
+        if let Some(action) = self.judging.take().and_then(|judging| judging.action) {
+            self.progressed(&action, Progress::Withdrawn);
+        }
+    }
+
+    pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp) {
+        if let Some(sequence) = &mut self.sequence {
+            sequence.responded(responded, at);
+            return;
+        }
+        match responded.choice {
+            Choice::CompactNow => self.asked_for = true,
+            Choice::Snooze | Choice::Cancel => {
+                self.drop_question();
+                self.deferred = None;
+                self.leave_boundaries_behind();
+            }
+            Choice::Approve | Choice::EditPacket => {}
+        }
+    }
+}

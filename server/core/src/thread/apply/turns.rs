@@ -1,0 +1,250 @@
+//! What turns change: who they belong to, what was said and used in them, which boundaries they yield.
+
+use crate::boundary::Boundaries;
+use crate::event::{
+    Action, DirectiveGiven, Origin, TurnCompleted, TurnStarted, TurnStatus, Usage, UsageReported,
+};
+use crate::packet;
+use crate::thread::{Issued, Mark, Progress, Speaker, Thread, Turn, TurnEnd};
+use crate::units::{ActionId, Timestamp, TurnId};
+
+impl Thread {
+    pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp) {
+        self.silent = false;
+        let action = started.action.clone().or_else(|| {
+            let text = started.text.as_deref()?;
+            self.actions
+                .iter()
+                .find(|issued| marker(&issued.kind).is_some_and(|m| text.contains(m)))
+                .map(|i| i.id.clone())
+        });
+        self.turn_entry(&started.turn).origin = started.origin;
+        if let Some(action) = action {
+            self.bind(&started.turn, &action);
+        }
+        let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
+        if origin != Origin::Synthetic {
+            if let Some(text) = &started.text {
+                self.known.first_message.get_or_insert_with(|| text.clone());
+                self.known.heard(Speaker::User, text);
+            }
+            for text in &started.directives {
+                let given = DirectiveGiven { text: text.clone(), pinned: false, by: None };
+                self.known.directed(&given, at);
+            }
+            if self.judging.is_some() || self.deferred.is_some() {
+                self.drop_question();
+                self.deferred = None;
+                self.leave_boundaries_behind();
+            }
+            self.mid_turn_tier = None;
+            self.known.tools_running.clear();
+            // Whatever the host did by itself before is over, even if its end was never told.
+            self.compaction_running &= origin != Origin::User;
+            self.boundaries.retain(|mark| !mark.assessed);
+        }
+    }
+
+    pub(super) fn usage_reported(&mut self, reported: &UsageReported) {
+        self.window = reported.window.or(self.window);
+        self.used(reported.usage);
+        self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
+        let Some(message) = &reported.last_message else { return };
+        if self.takes_packet(message) {
+            return;
+        }
+        let synthetic = self.turn(&reported.turn).is_some_and(Turn::is_synthetic);
+        if !synthetic {
+            self.known.last_message = Some(message.clone());
+            self.only_newest_message(&reported.turn);
+            self.mark(reported.boundaries, Some(&reported.turn));
+        }
+    }
+
+    /// The answer to a packet request that was put into the running turn.
+    pub(super) fn takes_packet(&mut self, message: &str) -> bool {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
+        let Some(action) = current else { return false };
+        let steers = |issued: &Issued| issued.kind.is_steer() && issued.is_open();
+        let takes = self.action(&action).is_some_and(steers) && packet::is_packet(message);
+        if takes {
+            self.progressed(&action, Progress::Completed(Some(message.to_owned())));
+        }
+        takes
+    }
+
+    /// What an agent says along the way is outdated by what it says next.
+    pub(super) fn only_newest_message(&mut self, turn: &TurnId) {
+        self.boundaries.retain(|mark| {
+            let semantic = Boundaries::SEMANTIC.has(mark.boundary);
+            !semantic || mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some()
+        });
+    }
+
+    pub(super) fn used(&mut self, usage: Usage) {
+        // A host's numbers during a compaction are the summary request's own.
+        if self.compaction_running {
+            return;
+        }
+        self.context = Some(usage.context);
+        if let Some(last) = self.last_compaction.as_mut().filter(|last| !last.measured) {
+            last.after = Some(usage.context);
+            last.measured = true;
+            match last.was_worth_it() {
+                Some(true) => self.strikes = 0,
+                Some(false) => self.strikes += 1,
+                None => {}
+            }
+        }
+    }
+
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted) {
+        let known = self.turn(&completed.turn).is_some();
+        let entry = self.turn_entry(&completed.turn);
+        if entry.end.is_some() {
+            return;
+        }
+        let end = TurnEnd { status: completed.status, message: completed.last_message.clone() };
+        entry.end = Some(end.clone());
+        let (synthetic, action) = (entry.is_synthetic(), entry.action.clone());
+        let steers = entry.steers.clone();
+        self.unassessed = Some(completed.turn.clone());
+        self.review_mode = completed.review_mode;
+        self.drop_question();
+        self.mid_turn_tier = None;
+        if let Some(usage) = completed.usage {
+            self.used(usage);
+        }
+        if let Some(action) = action {
+            self.turn_of_action_ended(&action, &end);
+        }
+        let open = |action: &&ActionId| self.action(action).is_some_and(Issued::is_open);
+        let answered: Vec<_> = steers.iter().filter(open).cloned().collect();
+        for action in &answered {
+            self.turn_of_action_ended(action, &end);
+        }
+        // A turn that nobody announced, while an injected one is awaited, may be that one: its report will tell.
+        if !synthetic && (known || !self.awaits_unbound_turn()) {
+            self.turns_ended += 1;
+            if answered.is_empty() {
+                self.turn_said(completed);
+                self.packet_grew_stale();
+            }
+        }
+        self.forget_old();
+    }
+
+    pub(super) fn turn_said(&mut self, completed: &TurnCompleted) {
+        if let Some(message) = &completed.last_message {
+            self.known.heard(Speaker::Agent, message);
+            self.known.last_message = Some(message.clone());
+        }
+        self.only_newest_message(&completed.turn);
+        self.mark(completed.boundaries, Some(&completed.turn));
+    }
+
+    pub(super) fn awaits_unbound_turn(&self) -> bool {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        current.and_then(|action| self.action(action)).is_some_and(|issued| issued.turn.is_none())
+    }
+
+    /// Work was done after the packet was written: it is asked for again.
+    pub(super) fn packet_grew_stale(&mut self) {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
+        let in_flight =
+            current.and_then(|action| self.action(&action).map(Issued::is_open)).unwrap_or(false);
+        if let Some(sequence) = self.sequence.as_mut().filter(|_| !in_flight) {
+            sequence.packet_grew_stale();
+        }
+    }
+
+    /// Boundaries of a sequence's own turns never count. A signal that names no turn belongs to the running one, which
+    /// may turn out to be a sequence's later.
+    pub(super) fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
+        let running = self.turns.back().filter(|turn| turn.end.is_none());
+        let turn = turn.or(running.map(|turn| &turn.id)).cloned();
+        if turn.as_ref().and_then(|id| self.turn(id)).is_some_and(Turn::is_synthetic) {
+            return;
+        }
+        for boundary in boundaries.iter() {
+            let turn = turn.clone();
+            self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+        }
+    }
+
+    /// Reports come in any order: whoever names a turn first makes its entry.
+    pub(super) fn turn_entry(&mut self, id: &TurnId) -> &mut Turn {
+        let at = self.turns.iter().position(|turn| turn.id == *id).unwrap_or_else(|| {
+            self.turns.push_back(Turn {
+                id: id.clone(),
+                origin: Origin::User,
+                action: None,
+                steers: Vec::new(),
+                end: None,
+            });
+            self.turns.len() - 1
+        });
+        &mut self.turns[at]
+    }
+
+    pub(super) fn bind(&mut self, turn: &TurnId, action: &ActionId) {
+        let inside = self.sequence.as_ref().is_some_and(|of| of.turn.as_ref() == Some(turn));
+        if inside && self.action(action).is_some_and(|issued| issued.kind.is_steer()) {
+            self.steered(turn, action);
+            return;
+        }
+        let users_own = self.action(action).is_some_and(Issued::delivers_only_input);
+        let entry = self.turn_entry(turn);
+        entry.origin = if users_own { Origin::User } else { Origin::Synthetic };
+        entry.action = Some(action.clone());
+        let end = entry.end.clone();
+        if !users_own {
+            self.boundaries
+                .retain(|mark| mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some());
+        }
+        if let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) {
+            issued.turn = Some(turn.clone());
+            if issued.progress == Progress::Issued {
+                self.progressed(action, Progress::Accepted);
+            }
+        }
+        if let Some(end) = end {
+            self.turn_of_action_ended(action, &end);
+        }
+        self.forget_old();
+    }
+
+    /// A turn that took a text in stays whose it was.
+    pub(super) fn steered(&mut self, turn: &TurnId, action: &ActionId) {
+        let entry = self.turn_entry(turn);
+        if !entry.steers.contains(action) {
+            entry.steers.push(action.clone());
+        }
+        if let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) {
+            issued.turn = Some(turn.clone());
+        }
+        if self.action(action).is_some_and(|issued| issued.progress == Progress::Issued) {
+            self.progressed(action, Progress::Accepted);
+        }
+    }
+
+    pub(super) fn turn_of_action_ended(&mut self, action: &ActionId, end: &TurnEnd) {
+        let compacts =
+            self.action(action).is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }));
+        let progress = match end.status {
+            TurnStatus::Completed => Progress::Completed(end.message.clone()),
+            TurnStatus::Interrupted | TurnStatus::Failed if compacts => {
+                Progress::Failed(format!("the compaction turn ended {}", end.status.name()))
+            }
+            TurnStatus::Interrupted | TurnStatus::Failed => Progress::Completed(None),
+        };
+        self.progressed(action, progress);
+    }
+}
+
+fn marker(action: &Action) -> Option<&str> {
+    match action {
+        Action::InjectTurn { marker, .. } => Some(marker),
+        Action::Compact { .. } | Action::DeliverInput { .. } | Action::Judge { .. } => None,
+    }
+}
