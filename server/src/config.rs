@@ -19,17 +19,20 @@ use crate::problem::Problem;
 use crate::problem::written::Written;
 use crate::prompts::PacketFrontMatter;
 use layer::{Setting, Source};
-use rawr_core::policy::{MidTurn, Policy, Tier};
+use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub struct Config {
     /// For the core.
     pub policy: Policy,
+    /// For the judge's room.
+    pub judgment: JudgeSettings,
     /// For what records the repository's state beside the events.
     pub repo_observation: RepoObservation,
     /// For the prompt store: files elsewhere than in the prompt folder.
@@ -38,6 +41,22 @@ pub struct Config {
     origins: BTreeMap<&'static str, Origin>,
     /// The sources that were there, the weakest first.
     sources: Vec<String>,
+}
+
+/// `[rawr_auto_compaction.judgment]`: whom to ask, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeSettings {
+    /// The policy's, too: the core decides who is asked, the judge's room which wire to speak. They are set together.
+    pub backend: JudgeBackend,
+    pub model: Option<String>,
+    /// Holds neither a user nor a password.
+    pub base_url: String,
+    /// The environment variable that holds the key. `None`: none is sent.
+    pub api_key_env: Option<String>,
+    /// For the whole judgment, repeated requests included.
+    pub timeout: Duration,
+    pub max_retries: u32,
+    pub reasoning_effort: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +79,20 @@ impl Default for RepoObservation {
     }
 }
 
+impl Default for JudgeSettings {
+    fn default() -> Self {
+        Self {
+            backend: JudgeBackend::Auto,
+            model: None,
+            base_url: "https://api.openai.com/v1".to_owned(),
+            api_key_env: Some("OPENAI_API_KEY".to_owned()),
+            timeout: Duration::from_secs(30),
+            max_retries: 2,
+            reasoning_effort: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Origin {
     source: String,
@@ -73,6 +106,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
+            judgment: JudgeSettings::default(),
             repo_observation: RepoObservation::default(),
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
@@ -122,6 +156,7 @@ impl Config {
         }
         problems.extend(config.odd_thresholds());
         problems.extend(config.idle_inline());
+        problems.extend(config.speechless_judge());
         (config, problems)
     }
 
@@ -205,6 +240,17 @@ impl Config {
         (self.policy.inline.enabled && self.policy.enabled).then(|| {
             Problem::hint("no-effect", "`[auto_compact]` rests while rawr decides itself")
                 .help("set `features.rawr_auto_compaction = false` to use it".to_owned())
+                .in_file(origin.file.as_deref())
+                .at(origin.span.clone())
+        })
+    }
+
+    fn speechless_judge(&self) -> Option<Problem> {
+        let asked = matches!(self.judgment.backend, JudgeBackend::Responses | JudgeBackend::Chat);
+        let origin = self.origins.get("rawr_auto_compaction.judgment.backend")?;
+        (asked && self.judgment.model.is_none()).then(|| {
+            Problem::warning("no-model", "a judge behind an endpoint needs a model")
+                .help("set `rawr_auto_compaction.judgment.model`".to_owned())
                 .in_file(origin.file.as_deref())
                 .at(origin.span.clone())
         })

@@ -4,7 +4,7 @@
 use super::Config;
 use super::table::TABLES;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{MidTurn, Mode, PacketAuthor, Tier};
+use rawr_core::policy::{JudgeBackend, MidTurn, Mode, PacketAuthor, Tier};
 use serde_json::json;
 use std::ops::RangeInclusive;
 
@@ -36,6 +36,10 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// An empty text is the same as none.
     Text,
+    /// Of an HTTP endpoint, without a user or a password. An empty text is the same as none.
+    Url,
+    /// The name of an environment variable. An empty text is the same as none.
+    Variable,
     /// A path relative to the thread's folder that does not leave it.
     ScratchTemplate,
     /// With the tier that it is about, unless it is about all of them.
@@ -181,6 +185,13 @@ impl Words for Mode {
 impl Words for PacketAuthor {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
+}
+
+impl Words for JudgeBackend {
+    const WORDS: &'static [&'static str] =
+        &["auto", "host", "responses", "chat", "heuristic", "off"];
+    const VALUES: &'static [Self] =
+        &[Self::Auto, Self::Host, Self::Responses, Self::Chat, Self::Heuristic, Self::Off];
 }
 
 impl Words for MidTurn {

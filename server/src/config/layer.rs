@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
+use url::Url;
 
 /// Where settings come from, the weakest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +160,8 @@ impl Layer<'_> {
             Kind::Number(range) => reader.number(name, range, written).map(Value::Number),
             Kind::Word(words) => reader.word(name, words, written).map(Value::Word),
             Kind::Text => reader.text(name, written).map(Value::Text),
+            Kind::Url => self.url(name, written),
+            Kind::Variable => self.variable(name, written),
             Kind::ScratchTemplate => self.scratch_template(name, written),
             Kind::Boundaries(tier) => self.boundaries(name, *tier, written),
             Kind::Phrases => self.phrases(name, written),
@@ -172,6 +175,42 @@ impl Layer<'_> {
         }
         let message = format!("`{name}` must be a path that stays in the thread's folder");
         self.reader.tell(Problem::error("unsafe-path", message).at(written.span.clone()));
+        None
+    }
+
+    /// What the file says is not quoted: it may hold a password.
+    fn url(&mut self, name: &str, written: &Written) -> Option<Value> {
+        let text = self.reader.text(name, written)?;
+        let told = match Url::parse(&text) {
+            _ if text.is_empty() => return Some(Value::Text(text)),
+            Ok(url) if !matches!(url.scheme(), "http" | "https") => {
+                format!("`{name}` must begin with `https://` or `http://`")
+            }
+            Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+                format!("`{name}` must not hold a user or a password; name a variable instead")
+            }
+            Ok(url) if url.fragment().is_some() => format!("`{name}` must not hold a `#`"),
+            Ok(_) => return Some(Value::Text(text)),
+            Err(error) => format!("`{name}` must be the address of an endpoint: {error}"),
+        };
+        self.reader.tell(Problem::error("wrong-url", told).at(written.span.clone()));
+        None
+    }
+
+    /// Whoever puts the key itself here should not find it in a message.
+    fn variable(&mut self, name: &str, written: &Written) -> Option<Value> {
+        let text = self.reader.text(name, written)?;
+        let is_name = |text: &str| {
+            let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            text.bytes().all(word) && !text.starts_with(|first: char| first.is_ascii_digit())
+        };
+        if is_name(&text) {
+            return Some(Value::Text(text));
+        }
+        let message = format!("`{name}` must be the name of an environment variable");
+        let problem = Problem::error("not-a-variable", message)
+            .help("the key itself belongs in the environment, not in a file".to_owned());
+        self.reader.tell(problem.at(written.span.clone()));
         None
     }
 

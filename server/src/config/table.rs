@@ -170,6 +170,9 @@ macro_rules! tier {
     };
 }
 
+/// Below the macros, which it uses.
+mod judgment;
+
 macro_rules! prompt {
     ($name:ident, $path:expr) => {
         Key {
@@ -383,7 +386,7 @@ macro_rules! deadline {
     };
 }
 
-pub(super) static TABLES: [Table; 11] = [
+pub(super) static TABLES: [Table; 12] = [
     Table {
         path: "features",
         doc: "",
@@ -436,6 +439,7 @@ pub(super) static TABLES: [Table; 11] = [
             deadline!("handoff_seconds", handoff, ""),
         ],
     },
+    judgment::TABLE,
     Table {
         path: "rawr_auto_compaction.semantic_signals",
         doc: "Phrases of the agent's last message that count as a boundary. Case does not matter; a list replaces the built-in one.",

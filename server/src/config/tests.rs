@@ -1,5 +1,6 @@
 //! Files in, values and problems out. Each case is named after the rule that it holds.
 
+mod judgment;
 mod project;
 mod table;
 
@@ -78,11 +79,12 @@ fn check_value(files: &Files, key: &str, expected: &Value, layer: &str) {
     assert_eq!((value(&config, key), told), ((expected.clone(), layer.to_owned()), String::new()));
 }
 
-type Values = (Policy, RepoObservation, BTreeMap<PromptName, PathBuf>);
+type Values = (Policy, JudgeSettings, RepoObservation, BTreeMap<PromptName, PathBuf>);
 
 fn values(config: Config) -> Values {
-    let Config { policy, repo_observation, prompt_paths, origins: _, sources: _ } = config;
-    (policy, repo_observation, prompt_paths)
+    let Config { policy, judgment, repo_observation, prompt_paths, origins: _, sources: _ } =
+        config;
+    (policy, judgment, repo_observation, prompt_paths)
 }
 
 const MODE: &str = "rawr_auto_compaction.mode";

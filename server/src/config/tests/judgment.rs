@@ -1,0 +1,139 @@
+//! Whom the judgment is asked of: what a file may say, and that a project says nothing.
+
+use super::*;
+use rawr_core::policy::JudgeBackend;
+
+const ALL: &str = r#"
+[rawr_auto_compaction.judgment]
+backend = "chat"
+model = "llama"
+base_url = "http://localhost:11434/v1"
+api_key_env = ""
+timeout_seconds = 5
+max_retries = 0
+reasoning_effort = "low"
+"#;
+
+#[test]
+fn every_key_of_the_judge_works() {
+    let config = check_problems(&rawr(ALL), expect![[""]]);
+    let expected = JudgeSettings {
+        backend: JudgeBackend::Chat,
+        model: Some("llama".to_owned()),
+        base_url: "http://localhost:11434/v1".to_owned(),
+        api_key_env: None,
+        timeout: Duration::from_secs(5),
+        max_retries: 0,
+        reasoning_effort: Some("low".to_owned()),
+    };
+    assert_eq!((config.judgment, config.policy.judge), (expected, JudgeBackend::Chat));
+}
+
+#[test]
+fn unless_set_nothing_is_sent_anywhere() {
+    let config = Config::default();
+    assert_eq!(
+        (config.judgment.backend, config.policy.judge),
+        (JudgeBackend::Auto, JudgeBackend::Auto)
+    );
+}
+
+#[test]
+fn an_empty_address_is_the_default_one() {
+    let files = Files {
+        codex: ALL,
+        rawr: "[rawr_auto_compaction.judgment]\nbase_url = \"\"",
+        ..Files::default()
+    };
+    let config = check_problems(&files, expect![[""]]);
+    assert_eq!(config.judgment.base_url, Config::default().judgment.base_url);
+}
+
+#[test]
+fn a_project_says_nothing_about_the_judge() {
+    let project = r#"
+[rawr_auto_compaction.judgment]
+backend = "responses"
+model = "other"
+base_url = "https://example.org"
+api_key_env = "AWS_SECRET_ACCESS_KEY"
+timeout_seconds = 1
+max_retries = 10
+reasoning_effort = "high"
+"#;
+    let files = Files { rawr: ALL, project, ..Files::default() };
+    let config = check_problems(
+        &files,
+        expect![[r#"
+            error[project-may-only-narrow] .rawr.toml at "\"AWS_SECRET_ACCESS_KEY\"": a project may not set `rawr_auto_compaction.judgment.api_key_env`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"responses\"": a project may not set `rawr_auto_compaction.judgment.backend`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"https://example.org\"": a project may not set `rawr_auto_compaction.judgment.base_url`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "10": a project may not set `rawr_auto_compaction.judgment.max_retries`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.judgment.model`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "\"high\"": a project may not set `rawr_auto_compaction.judgment.reasoning_effort`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "1": a project may not set `rawr_auto_compaction.judgment.timeout_seconds`; set it in your own `rawr.toml`
+        "#]],
+    );
+    assert_eq!(values(config), values(rawr(ALL).load().0));
+}
+
+#[test]
+fn an_endpoint_without_a_model_is_told() {
+    check_problems(
+        &rawr("[rawr_auto_compaction.judgment]\nbackend = \"responses\""),
+        expect![[r#"
+            warning[no-model] rawr.toml at "\"responses\"": a judge behind an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
+        "#]],
+    );
+    check_problems(&rawr("[rawr_auto_compaction.judgment]\nbackend = \"host\""), expect![[""]]);
+}
+
+#[test]
+fn an_address_is_one_of_http_and_holds_no_password() {
+    for (url, expected) in [
+        ("https://example.org/v1", ""),
+        ("http://[::1]:8080", ""),
+        ("https://example.org/openai?api-version=1", ""),
+        ("example.org/v1", "must be the address of an endpoint: relative URL without a base"),
+        ("localhost:8080", "must begin with `https://` or `http://`"),
+        ("file:///etc/passwd", "must begin with `https://` or `http://`"),
+        (
+            "https://me:hunter2@example.org",
+            "must not hold a user or a password; name a variable instead",
+        ),
+        ("https://example.org/#v1", "must not hold a `#`"),
+    ] {
+        let text = format!("[rawr_auto_compaction.judgment]\nbase_url = \"{url}\"");
+        check_message(text, expected);
+    }
+}
+
+#[test]
+fn a_key_in_the_place_of_its_name_is_refused_and_not_repeated() {
+    for (name, expected) in [
+        ("MY_KEY_2", ""),
+        ("sk-proj-abcdefghijklmnop", "must be the name of an environment variable"),
+        ("2KEY", "must be the name of an environment variable"),
+        ("$OPENAI_API_KEY", "must be the name of an environment variable"),
+    ] {
+        check_message(
+            format!("[rawr_auto_compaction.judgment]\napi_key_env = \"{name}\""),
+            expected,
+        );
+    }
+}
+
+/// `expected` follows the key's name; nothing expected, nothing wrong.
+#[track_caller]
+fn check_message(text: String, expected: &str) {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("rawr.toml"), &text).unwrap();
+    let (_, problems) =
+        Config::load(&Home::at(home.path()), None, None, &PacketFrontMatter::default());
+    let rest = |problem: &'_ Problem| {
+        problem.message.split_once("` ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+    };
+    let told: Vec<_> = problems.iter().map(rest).collect();
+    let expected: Vec<_> = (!expected.is_empty()).then_some(expected).into_iter().collect();
+    assert_eq!(told, expected, "{text}");
+}
