@@ -185,6 +185,12 @@ impl Config {
         self.origins.contains_key(key)
     }
 
+    /// The decision prompts that the tiers name.
+    pub fn decision_prompts(&self) -> impl Iterator<Item = String> {
+        let path = |tier| self.policy.tiers.rule(tier).decision_prompt_path.clone();
+        Tier::ALL.into_iter().filter_map(path)
+    }
+
     /// Every key with its `value` in force and the `layer` that set it; a key without a value has none in force.
     /// `key` names the short form, where it was written as one.
     pub fn effective(&self) -> Map<String, Value> {

@@ -19,6 +19,7 @@ use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
 use rawr_core::assess::Decision;
 use rawr_core::event::{HostInfo, ThreadClosed, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
+use rawr_core::policy::MidTurn;
 use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
 use std::collections::HashMap;
@@ -139,15 +140,15 @@ impl Desk {
     pub fn new(setup: Setup, tell: Listener) -> Self {
         let store = Store::new(&setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
-        let paths = Config::load(
+        let config = Config::load(
             &setup.home,
             None,
             setup.overrides.as_ref(),
             &PacketFrontMatter::default(),
         )
-        .0
-        .prompt_paths;
-        let prompts = PromptStore::open(&folder, &paths);
+        .0;
+        let mut prompts = PromptStore::open(&folder, &config.prompt_paths);
+        prompts.use_decisions(config.decision_prompts());
         let mut desk = Self {
             setup,
             store,
@@ -319,7 +320,7 @@ impl Desk {
         input: Input,
         now: Timestamp,
     ) -> Result<Handled, DeskError> {
-        if may_start_a_sequence(&input) {
+        if may_start_a_sequence(&input, self.open_thread(id)?) {
             self.prompts.refresh_if_changed();
         }
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
@@ -445,8 +446,19 @@ impl Desk {
     }
 }
 
-fn may_start_a_sequence(input: &Input) -> bool {
-    matches!(input, Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_))
+/// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
+fn may_start_a_sequence(input: &Input, open: &Open) -> bool {
+    let (thread, policy) = (open.machine.thread(), &open.config.policy);
+    match input {
+        Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
+        Input::Submitted { .. } => thread.deferred.is_some(),
+        Input::Saw(Event::UsageReported(reported)) => {
+            let percent = thread.percent_remaining();
+            let pressed = percent.and_then(|percent| policy.tiers.pick(percent)).is_some();
+            reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
+        }
+        _ => false,
+    }
 }
 
 fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {

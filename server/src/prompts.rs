@@ -1,12 +1,14 @@
 //! The prompts in force: the user's files, and the shipped texts where there is none or none that can be used. What is
 //! wrong with a file is told and never stops anybody. Nothing is rendered or sent here.
 
+mod decisions;
 mod file;
 mod seed;
 
 pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, Parsed, parse};
 
 use crate::problem::{Problem, read_text};
+use decisions::Decisions;
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::units::stable_hash;
 use serde_json::{Map, Value};
@@ -59,17 +61,20 @@ pub struct PromptSet {
     all: Vec<Prompt>,
     prompts: Prompts,
     folder: Option<Problem>,
+    /// Of the decision prompts that tiers name.
+    decisions: Vec<Problem>,
 }
 
 impl PromptSet {
     /// The embedded texts, for whoever has no folder.
     pub fn shipped() -> Self {
-        Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None)
+        Self::of(PromptName::ALL.map(Prompt::shipped).to_vec(), None, &Decisions::default())
     }
 
-    fn of(all: Vec<Prompt>, folder: Option<Problem>) -> Self {
+    fn of(all: Vec<Prompt>, folder: Option<Problem>, decisions: &Decisions) -> Self {
         let prompts = Prompts::new(|name| all[name as usize].text.clone());
-        Self { all, prompts, folder }
+        let prompts = prompts.with_decisions(decisions.texts());
+        Self { all, prompts, folder, decisions: decisions.problems().cloned().collect() }
     }
 
     /// For the core.
@@ -91,7 +96,7 @@ impl PromptSet {
 
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
         let files = self.all.iter().flat_map(|prompt| &prompt.problems);
-        self.folder.iter().chain(files).cloned()
+        self.folder.iter().chain(files).chain(&self.decisions).cloned()
     }
 }
 
@@ -134,6 +139,7 @@ pub struct PromptStore {
     folder: PathBuf,
     /// Files elsewhere; relative ones start in the folder.
     paths: BTreeMap<PromptName, PathBuf>,
+    decisions: Decisions,
     seeded: seed::Seeded,
     set: Arc<PromptSet>,
     /// What each file looked like before it was read.
@@ -148,6 +154,7 @@ impl PromptStore {
         let mut store = Self {
             folder: folder.to_owned(),
             paths: paths.clone(),
+            decisions: Decisions::default(),
             seeded,
             set: Arc::new(set),
             stamps: Default::default(),
@@ -167,6 +174,19 @@ impl PromptStore {
         self.reload()
     }
 
+    /// Takes up the decision prompts that the tiers name.
+    pub fn use_decisions(&mut self, paths: impl IntoIterator<Item = String>) {
+        self.decisions.use_paths(paths);
+        self.refresh_decisions();
+    }
+
+    fn refresh_decisions(&mut self) {
+        if self.decisions.refresh(&self.folder) {
+            let (all, folder) = (self.set.all.clone(), self.set.folder.clone());
+            self.set = Arc::new(PromptSet::of(all, folder, &self.decisions));
+        }
+    }
+
     /// Reads every file again and names the prompts that are not what they were, or whose problems are not.
     pub fn reload(&mut self) -> Vec<PromptName> {
         self.read(&PromptName::ALL)
@@ -177,6 +197,7 @@ impl PromptStore {
         let changed =
             |name: &PromptName| Stamp::of(&self.path(*name)) != self.stamps[*name as usize];
         let changed: Vec<_> = PromptName::ALL.into_iter().filter(changed).collect();
+        self.refresh_decisions();
         self.read(&changed)
     }
 
@@ -201,7 +222,8 @@ impl PromptStore {
             }
         }
         if !changed.is_empty() {
-            self.set = Arc::new(PromptSet::of(all, self.set.folder.clone()));
+            let folder = self.set.folder.clone();
+            self.set = Arc::new(PromptSet::of(all, folder, &self.decisions));
         }
         changed
     }

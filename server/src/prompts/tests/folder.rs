@@ -223,3 +223,24 @@ fn a_version_follows_the_text_and_nothing_else() {
         assert_eq!(store.set().get(name).version, PromptSet::shipped().get(name).version);
     }
 }
+
+#[test]
+fn a_decision_prompt_is_found_by_its_path_and_gives_way_to_the_judgment_prompt() {
+    let lab = Lab::new();
+    let mut store = lab.open();
+    lab.write("strict.md", "Say no.");
+    store.use_decisions(["strict.md", "gone.md", "judgment.md"].map(str::to_owned));
+    let text = |store: &PromptStore, path| store.set().prompts().decision(path).to_owned();
+    let judgment = store.set().prompts().text(PromptName::Judgment).to_owned();
+    assert_eq!(text(&store, "strict.md"), "Say no.");
+    assert_eq!(text(&store, "gone.md"), judgment);
+    assert_eq!(text(&store, "judgment.md"), judgment);
+    assert_eq!(codes(&store), ["no-file"]);
+
+    lab.write("gone.md", "Say yes, or no.");
+    lab.write("strict.md", "");
+    store.refresh_if_changed();
+    assert_eq!(text(&store, "gone.md"), "Say yes, or no.");
+    assert_eq!(text(&store, "strict.md"), "Say no.", "the last good text stays");
+    assert_eq!(codes(&store), ["empty"]);
+}
