@@ -13,6 +13,10 @@ pub struct PacketCheck {
     /// Sections that it must have and lacks.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub missing: Vec<String>,
+    /// Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their
+    /// own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub missing_facts: Vec<String>,
     /// Its size.
     pub tokens: u64,
     /// How many secrets were taken out of it.

@@ -338,7 +338,10 @@ impl Desk {
         tell_damage(&mut self.tell, id, &damage);
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
-        let input = redacted(input);
+        let (input, secrets) = redacted(input);
+        if secrets > 0 {
+            tracing::info!(thread = %id, secrets, "secrets were taken out of what was reported");
+        }
         let effects = match owner {
             Some(_) => machine.handle(input, &rules, now),
             None => machine.note(input, &rules, now),

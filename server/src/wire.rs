@@ -5,7 +5,7 @@ mod to_wire;
 
 pub use fault::Fault;
 pub use to_wire::{
-    action, boundaries, compaction_update, decision, guard, heads_up, judgment_result,
+    action, boundaries, compaction_update, decision, fact, guard, heads_up, judgment_result,
     judgment_usage, last_compaction, pending, percent, plan, problem, summary, thread_changed,
     verdict,
 };

@@ -171,22 +171,27 @@ fn asked() -> Vec<Sample> {
             "requestId": "j1", "tier": "early", "shouldCompact": false, "reason": "mid-refactor", "source": "host",
         }
         JudgmentAnswerParams { "threadId": "t1", "requestId": "j1", "shouldCompact": true, "reason": "phase over" }
+        JudgmentRequestedNotification { "threadId": "t", "requestId": "j-d1", "tier": "ready" }
+        JudgmentResultNotification {
+            "threadId": "t", "requestId": "j-d1", "tier": "ready", "source": "chat", "shouldCompact": true,
+            "reason": "the tests pass",
+        }
         JudgmentAnswerResult { "accepted": true }
         PacketBuildParams { "threadId": "t1", "author": "watcher" }
         PacketBuildResult {
             "packet": "# State", "author": "watcher",
-            "checked": { "ok": false, "missing": ["next step"], "tokens": 3, "redactions": 1 },
+            "checked": { "ok": false, "missing": ["next step"], "missingFacts": ["branch: main"], "tokens": 3, "redactions": 1 },
         }
         PacketCheckParams { "threadId": "t1", "packet": "# State" }
-        PacketCheckResult { "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 } }
+        PacketCheckResult { "checked": { "ok": true, "missing": [], "missingFacts": [], "tokens": 3, "redactions": 0 } }
         PacketSubmitParams { "threadId": "t1", "sequenceId": "s1", "packet": "# State" }
         PacketSubmitResult {
-            "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 }, "phase": "compacting",
+            "checked": { "ok": true, "missing": [], "missingFacts": [], "tokens": 3, "redactions": 0 }, "phase": "compacting",
         }
         PacketGetParams { "threadId": "t1", "sequenceId": "s1" }
         PacketGetResult {
             "packet": "# State", "author": "person", "sequenceId": "s1", "resumeState": "waiting_for_user",
-            "checked": { "ok": true, "missing": [], "tokens": 3, "redactions": 0 },
+            "checked": { "ok": true, "missing": [], "missingFacts": [], "tokens": 3, "redactions": 0 },
         }
         HandoffBuildParams { "threadId": "t1", "packet": "# State" }
         HandoffBuildResult { "text": "Your packet: … [rawr:s1:handoff]", "marker": "[rawr:s1:handoff]" }

@@ -1,16 +1,19 @@
 //! What comes from outside is cleaned of secrets here, once, before anything else sees it.
 
-use crate::redact::redact;
+use crate::redact::redact_counting;
 use rawr_core::event::Answer;
 use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
-use std::borrow::Cow;
+use std::cell::Cell;
 
-/// Texts that came from outside lose their secrets before they touch disk or a model.
-pub(super) fn redacted(mut input: Input) -> Input {
+/// Texts that came from outside lose their secrets before they touch disk or a model. Also says how many there were.
+pub(super) fn redacted(mut input: Input) -> (Input, usize) {
+    let found = Cell::new(0);
     let clean = |text: &mut String| {
-        if let Cow::Owned(cleaned) = redact(text) {
-            *text = cleaned;
+        let (cleaned, secrets) = redact_counting(text);
+        if secrets > 0 {
+            found.set(found.get() + secrets);
+            *text = cleaned.into_owned();
         }
     };
     let maybe = |text: &mut Option<String>| text.iter_mut().for_each(clean);
@@ -57,5 +60,5 @@ pub(super) fn redacted(mut input: Input) -> Input {
         // A user's message is delivered unchanged.
         Input::Submitted { .. } | Input::Tick => {}
     }
-    input
+    (input, found.get())
 }

@@ -4,11 +4,11 @@ use super::{Ctx, Module, now, on};
 use crate::redact::redact_counting;
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{Choice, Packet, Purpose};
+use rawr_core::event::{Choice, Fact, Packet, Purpose};
 use rawr_core::machine::Response;
 use rawr_core::policy::PacketAuthor;
 use rawr_core::units::SequenceId;
-use rawr_core::{Input, packet, rewrite, sequence};
+use rawr_core::{Input, Thread, coverage, packet, rewrite, sequence};
 use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
 use rawr_protocol::{
     HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck,
@@ -24,11 +24,17 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<HandoffBuild>(module, handoff)
 }
 
-fn checked(text: &str) -> PacketCheck {
+/// A packet that nobody has taken yet, held against what is known of the thread.
+fn checked(thread: &Thread, text: &str) -> PacketCheck {
+    check_of(text, &coverage::missing(text, &coverage::facts(thread)))
+}
+
+fn check_of(text: &str, facts: &[Fact]) -> PacketCheck {
     let missing: Vec<_> = packet::missing_parts(text).into_iter().map(str::to_owned).collect();
     PacketCheck {
         ok: missing.is_empty() && text.trim().chars().count() >= packet::TRIVIAL_CHARS,
         missing,
+        missing_facts: facts.iter().map(wire::fact).collect(),
         tokens: rewrite::estimate(text),
         redactions: redact_counting(text).1 as u64,
     }
@@ -41,22 +47,25 @@ fn build(ctx: &Ctx, params: PacketBuildParams) -> Result<PacketBuildResult, Faul
             "only `watcher` can be built: an agent writes its own packet",
         ));
     }
-    let packet = ctx.desk()?.build_packet(&wire::thread_id(&params.thread_id)?)?;
+    let id = wire::thread_id(&params.thread_id)?;
+    let desk = ctx.desk()?;
+    let packet = desk.build_packet(&id)?;
     Ok(PacketBuildResult {
-        checked: checked(&packet.text),
+        checked: checked(desk.thread(&id)?, &packet.text),
         author: packet.author.to_wire(),
         packet: packet.text,
     })
 }
 
 fn check(ctx: &Ctx, params: PacketCheckParams) -> Result<PacketCheckResult, Fault> {
-    ctx.desk()?.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(PacketCheckResult { checked: checked(&params.packet) })
+    let desk = ctx.desk()?;
+    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    Ok(PacketCheckResult { checked: checked(thread, &params.packet) })
 }
 
 fn submit(ctx: &Ctx, params: PacketSubmitParams) -> Result<PacketSubmitResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let checked = checked(&params.packet);
+    let checked = checked(ctx.desk()?.thread(&id)?, &params.packet);
     let response = Response {
         choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
@@ -75,7 +84,7 @@ fn get(ctx: &Ctx, params: PacketGetParams) -> Result<PacketGetResult, Fault> {
     let wanted = params.sequence_id.map(SequenceId::new);
     let view = ctx.desk()?.packet(&id, wanted.as_ref())?;
     Ok(PacketGetResult {
-        checked: checked(&view.packet.text),
+        checked: check_of(&view.packet.text, &view.packet.added),
         author: view.packet.author.to_wire(),
         sequence_id: view.sequence.to_string(),
         resume_state: view.packet.resume.to_wire(),

@@ -151,7 +151,7 @@ pub fn judgment_usage(thread: &Thread) -> Option<wire::JudgmentTotals> {
 }
 
 /// In words for people.
-fn fact(fact: &Fact) -> String {
+pub fn fact(fact: &Fact) -> String {
     let what = match fact.kind {
         FactKind::OpenStep => "open step",
         FactKind::ChangedFile => "changed file",

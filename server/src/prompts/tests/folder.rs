@@ -242,5 +242,5 @@ fn a_decision_prompt_is_found_by_its_path_and_gives_way_to_the_judgment_prompt()
     store.refresh_if_changed();
     assert_eq!(text(&store, "gone.md"), "Say yes, or no.");
     assert_eq!(text(&store, "strict.md"), "Say no.", "the last good text stays");
-    assert_eq!(codes(&store), ["empty"]);
+    assert_eq!(codes(&store), ["empty-prompt"]);
 }
