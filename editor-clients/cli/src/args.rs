@@ -93,6 +93,7 @@ Examples:
   rawr exec --host codex \"write the parser\" \"now the docs\"
   rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
   rawr exec --host codex -c rawr_auto_compaction.mode=suggest \"fix the tests\"
+  rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
   rawr exec --host embedded --json \"hello\"
 
 Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C.";
@@ -112,9 +113,29 @@ pub struct ExecArgs {
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
-    /// The model to work with [default: the agent's own]
+    /// The model to work with [default: Codex's own; the embedded agent follows a script]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+
+    /// The OpenAI-compatible endpoint of the embedded agent's model, up to /v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+
+    /// The environment variable with the endpoint's key [default: OPENAI_API_KEY, if it is set]
+    #[arg(long, value_name = "VAR")]
+    pub api_key_env: Option<String>,
+
+    /// How many tokens the embedded agent's model holds [default: 128000]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub context_window: Option<u64>,
+
+    /// Let the endpoint compact by POST /responses/compact, where it can give messages back
+    #[arg(long)]
+    pub remote_compaction: bool,
+
+    /// For tests: what the embedded agent says and does, in TOML
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub script: Option<PathBuf>,
 
     /// What Codex's commands may touch [default: as Codex is configured]
     #[arg(long, value_enum, value_name = "MODE")]
@@ -137,7 +158,7 @@ pub struct ExecArgs {
 pub enum HostName {
     /// The Codex CLI, through its app-server
     Codex,
-    /// An agent inside rawr that follows a script: to try things out
+    /// A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
     Embedded,
 }
 

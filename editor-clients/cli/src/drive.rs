@@ -37,6 +37,8 @@ pub struct Drive<'r, H, L> {
     thread_id: String,
     /// As the sidecar last told it.
     phase: Phase,
+    /// A report was refused since then: the phase may stay for ever, and nobody must wait for it.
+    is_unsure: bool,
     turns: Turns,
     ledger: Ledger,
     /// Questions to the host's model, by the action that asks.
@@ -108,6 +110,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             renderer,
             thread_id,
             phase: Phase::Idle,
+            is_unsure: false,
             turns: Turns::default(),
             ledger: Ledger::default(),
             asked: HashMap::new(),
@@ -157,6 +160,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     ) -> Result<Ended, DriveError> {
         loop {
             self.carry_out().await?;
+            self.let_go_on().await?;
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
                 return Ok(Ended::Finished);
@@ -234,6 +238,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             }
             Note::Changed(changed) if changed.thread_id == self.thread_id => {
                 self.phase = changed.phase;
+                self.is_unsure = false;
                 self.renderer.show(&Shown::ThreadChanged(&changed))?;
             }
             Note::Decided(decided) if decided.thread_id == self.thread_id => {
@@ -296,6 +301,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Err(DriveError::Sidecar(
                 error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
             )) => {
+                self.is_unsure = true;
                 self.warn(&format!("{}: {error}", R::METHOD))?;
                 Ok(None)
             }

@@ -23,11 +23,24 @@ pub trait Host {
         items: &[&str],
     ) -> impl Future<Output = Result<String, HostError>> + Send;
 
-    /// Adds a text to the running turn. Returns the turn's id.
+    /// Adds a text to the running turn; the agent reads it before it samples again. Returns the turn's id.
     fn steer(&mut self, text: &str) -> impl Future<Output = Result<String, HostError>> + Send;
 
-    /// Asks for a compaction; events tell how it goes. Refused while a turn runs.
-    fn compact(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
+    /// Asks for a compaction; events tell how it goes. Refused while a turn runs, but for a host that can compact
+    /// inside a turn: there it is taken between two sampling requests, and in the middle of one if the order says so.
+    fn compact(
+        &mut self,
+        order: &CompactionOrder,
+    ) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.
+    fn go_on(
+        &mut self,
+        _turn_id: &str,
+        _next: Next,
+    ) -> impl Future<Output = Result<(), HostError>> + Send {
+        async { Ok(()) }
+    }
 
     /// Stops the running turn, or the running compaction.
     fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
@@ -61,6 +74,59 @@ pub struct HostThread {
     pub baseline_tokens: u64,
 }
 
+/// How a compaction is to be done. A host does of it what it can, and says what it cannot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompactionOrder {
+    pub keep: Keep,
+    pub by: Compactor,
+    pub timing: Timing,
+    pub tuning: Tuning,
+}
+
+/// What stays of the conversation beside its fixed beginning and the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// The newest user messages.
+    #[default]
+    UserMessages,
+    Nothing,
+}
+
+/// Who rewrites the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compactor {
+    /// The model's provider where it offers that, else the host.
+    #[default]
+    Provider,
+    Host,
+}
+
+/// What a running turn has to bear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Timing {
+    #[default]
+    BetweenRequests,
+    /// A sampling request that runs is cut off.
+    AtOnce,
+}
+
+/// The model that writes the summary; what is absent is the thread's own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tuning {
+    pub model: Option<String>,
+    pub reasoning_effort: Option<String>,
+    pub verbosity: Option<String>,
+}
+
+/// What follows a sampling request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// What the model's answer calls for: an answer without a tool call ends the turn.
+    AsAnswered,
+    /// Another request in any case: the answer was to a text of rawr's, and the turn's own work is not done.
+    More,
+}
+
 /// A question to a model, outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
@@ -84,13 +150,20 @@ pub enum HostEvent {
         turn_id: String,
         text: String,
     },
-    /// A sampling request ended. Never what a compaction itself used.
+    /// A sampling request and the tool calls of its answer ended. Never what a compaction itself used. A host that
+    /// can compact inside a turn now waits for [`Host::go_on`].
     Usage {
         turn_id: String,
         usage: TokenUsage,
         context_window: Option<u64>,
         /// Whether the agent is about to sample again in this turn.
         needs_follow_up: bool,
+    },
+    /// How full the window gets while a sampling request runs. Nobody waits.
+    UsageEstimated {
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
     },
     /// The whole plan as it stands.
     PlanUpdated {
@@ -132,7 +205,8 @@ pub enum HostEvent {
         turn_id: String,
         origin: CompactionOrigin,
     },
-    /// The history is rewritten. Of a compaction that was asked for, its turn's `TurnCompleted` comes right after this.
+    /// The history is rewritten. A compaction with a turn of its own ends that turn right after this; one inside
+    /// another turn names that turn, which goes on.
     CompactionCompleted {
         turn_id: String,
         origin: CompactionOrigin,

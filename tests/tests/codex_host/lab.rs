@@ -4,7 +4,7 @@
 
 use expect_test::Expect;
 use rawr_cli::host::codex::{Codex, CodexSettings};
-use rawr_cli::host::{Host, HostEvent};
+use rawr_cli::host::{CompactionOrder, Host, HostEvent};
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::Script;
 use rawr_tests::{MockModel, Repository};
@@ -69,7 +69,7 @@ impl Lab {
     }
 
     pub async fn compaction(&mut self) {
-        self.codex.compact().await.unwrap();
+        self.codex.compact(&CompactionOrder::default()).await.unwrap();
         self.until_turn_ends().await;
     }
 

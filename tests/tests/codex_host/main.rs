@@ -7,7 +7,7 @@ use std::path::Path;
 use expect_test::expect;
 use lab::{Lab, settings};
 use rawr_cli::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
-use rawr_cli::host::{Host, HostError, HostEvent, Question};
+use rawr_cli::host::{CompactionOrder, Host, HostError, HostEvent, Question};
 use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
     Purpose, Reply, Script, call, custom_call, http_error, say, stall,
@@ -171,7 +171,7 @@ async fn an_interrupted_compaction_has_failed() {
     let mut lab = Lab::new(ok().on_compaction([stall()])).await;
     lab.turn("hello").await;
     lab.forget_events();
-    lab.codex.compact().await.unwrap();
+    lab.codex.compact(&CompactionOrder::default()).await.unwrap();
     lab.model.requests_after(2).await;
     lab.until(|event| matches!(event, HostEvent::CompactionStarted { .. })).await;
     lab.codex.interrupt().await.unwrap();
@@ -188,9 +188,9 @@ async fn an_interrupted_compaction_has_failed() {
 async fn no_compaction_and_no_turn_is_asked_for_while_a_turn_runs() {
     let mut lab = Lab::new(ok().on("HANG", [stall()])).await;
     lab.codex.start_turn(&["HANG"]).await.unwrap();
-    assert!(matches!(lab.codex.compact().await, Err(HostError::Busy)));
+    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
     lab.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
-    assert!(matches!(lab.codex.compact().await, Err(HostError::Busy)));
+    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
     assert!(matches!(lab.codex.start_turn(&["more"]).await, Err(HostError::Busy)));
     lab.codex.interrupt().await.unwrap();
     lab.until_turn_ends().await;
@@ -301,7 +301,7 @@ async fn a_turn_that_codex_starts_for_itself_is_the_hosts_own() {
     let mut lab = Lab::new(script).await;
     lab.turn("GOAL").await;
     lab.model.requests_after(3).await;
-    assert!(matches!(lab.codex.compact().await, Err(HostError::Busy)));
+    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
     lab.forget_events();
     lab.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
     lab.codex.interrupt().await.unwrap();

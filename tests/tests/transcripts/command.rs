@@ -3,9 +3,9 @@
 
 use crate::player::Player;
 use rawr_core::Input;
-use rawr_core::event::{Answer, Choice, Event, JudgmentAnswered};
+use rawr_core::event::{Answer, Choice, Event, JudgeUsage, JudgmentAnswered, RateLimit};
 use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, TurnId};
+use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, Tokens, TurnId};
 use serde_json::{Value, json};
 
 /// A line, taken apart: words, `name=value` options, and the text behind the first quotation mark.
@@ -20,7 +20,11 @@ impl<'l> Line<'l> {
             Some((head, rest)) => (head, Some(rest)),
             None => (line, None),
         };
-        let text = text.map(|text| text.trim_end_matches('"').replace("\\n", "\n"));
+        let text = text.map(|text| {
+            let text =
+                text.strip_suffix('"').unwrap_or_else(|| panic!("a text ends its line: {line}"));
+            text.replace("\\n", "\n")
+        });
         Self { words: head.split_whitespace().collect(), text }
     }
 
@@ -184,8 +188,16 @@ impl Player {
                 "failed" => Answer::Failed { error: text },
                 other => panic!("no judgment {other:?}"),
             },
-            usage: None,
-            rate_limits: Vec::new(),
+            usage: line.number("input").map(|input| JudgeUsage {
+                input: Tokens(input),
+                output: Tokens(line.number("output").unwrap_or(0)),
+            }),
+            rate_limits: line
+                .option("limit")
+                .and_then(|limit| limit.split_once(':'))
+                .map_or_else(Vec::new, |(name, value)| {
+                    vec![RateLimit { name: name.to_owned(), value: value.to_owned() }]
+                }),
         }
     }
 

@@ -102,12 +102,13 @@ impl Player {
         }
     }
 
-    /// `{s2}` is the id of the second sequence: a script need not know how ids are made.
+    /// `{s2}` is the id of the second sequence, `{d3}` of the third decision: a script need not know how ids are made.
     fn with_names(&self, line: &str) -> String {
-        let known = self.machine.thread().next_sequence_id();
-        let suffix = known.as_str().split_once('-').unwrap().1;
-        (1..10).fold(line.to_owned(), |line, n| {
-            line.replace(&format!("{{s{n}}}"), &format!("s{n}-{suffix}"))
+        let next = self.machine.thread().next_sequence_id();
+        let suffix = next.as_str().split_once('-').unwrap().1;
+        let names = (1..10).flat_map(|n| [format!("s{n}"), format!("d{n}")]);
+        names.fold(line.to_owned(), |line, name| {
+            line.replace(&format!("{{{name}}}"), &format!("{name}-{suffix}"))
         })
     }
 

@@ -38,8 +38,10 @@ fn notice(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Changed => return None,
         Notice::HeadsUp(heads_up) => {
+            let tier = heads_up.tier.map(|tier| format!(" {tier}")).unwrap_or_default();
+            let percent = heads_up.percent.map(|left| format!(" {left}")).unwrap_or_default();
             format!(
-                "heads-up {:?}: {} (packet by {:?})",
+                "heads-up {:?}{tier}{percent}: {} (packet by {:?})",
                 heads_up.stage, heads_up.reason, heads_up.author
             )
         }

@@ -27,7 +27,10 @@ pub fn state(player: &Player, what: &str) -> String {
         place => {
             let stored = serde_json::to_value(thread).unwrap();
             let value = stored.pointer(&format!("/{place}"));
-            format!("{place} {}", value.map_or_else(|| panic!("no {place}"), without_prompts))
+            value.map_or_else(
+                || format!("{place} absent"),
+                |value| format!("{place} {}", without_prompts(value)),
+            )
         }
     }
 }
@@ -67,20 +70,24 @@ pub fn decision(player: &Player) -> Vec<String> {
 
 /// The names of all stored events, or the newest one of each kind that is named.
 pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
-    let stored: Vec<Value> =
-        player.log.iter().map(|record| serde_json::to_value(&record.event).unwrap()).collect();
-    let kind = |event: &Value| {
-        event.as_object().and_then(|object| object.keys().next().cloned()).unwrap_or_default()
-    };
+    let stored: Vec<(i64, String, Value)> = player
+        .log
+        .iter()
+        .map(|record| match serde_json::to_value(&record.event).unwrap() {
+            Value::Object(event) => {
+                let (kind, body) = event.into_iter().next().unwrap();
+                (record.at.0, kind, body)
+            }
+            other => panic!("an event is an object: {other}"),
+        })
+        .collect();
     if kinds.is_empty() {
-        return vec![stored.iter().map(kind).collect::<Vec<_>>().join(" ")];
+        let names: Vec<_> = stored.iter().map(|(_, kind, _)| kind.as_str()).collect();
+        return vec![names.join(" ")];
     }
-    let newest = |wanted: &&str| {
-        let found = stored.iter().rev().find(|event| kind(event) == **wanted);
-        found.map_or_else(
-            || format!("no {wanted}"),
-            |event| format!("{wanted} {}", without_prompts(&event[*wanted])),
-        )
+    let newest = |wanted: &&str| match stored.iter().rev().find(|(_, kind, _)| kind == wanted) {
+        Some((at, kind, body)) => format!("{kind} at {at} {}", without_prompts(body)),
+        None => format!("no {wanted}"),
     };
     kinds.iter().map(newest).collect()
 }

@@ -51,11 +51,13 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     let settings = EmbeddedSettings {
         cwd: place.repository(),
         environment: environment(),
+        hidden: Vec::new(),
         pretended: (!has_git).then_some("git"),
         context_window: session::CONTEXT_WINDOW,
         instructions: session::INSTRUCTIONS.to_owned(),
         prompts: compaction_prompts(&mut sidecar).await?,
         pace: if args.pace { PACE } else { Duration::ZERO },
+        estimate_every: None,
     };
     let host = Embedded::start(settings, session::script());
     let thread_id = host.thread().thread_id.clone();

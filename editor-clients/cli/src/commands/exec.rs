@@ -1,17 +1,17 @@
 //! `rawr exec`: an agent works on prompts with rawr at its side. Brings host, sidecar and loop together.
 
+mod embedded;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use super::{Common, compaction_prompts, exit_code, overrides};
+use super::{Common, exit_code, overrides};
 use crate::args::{ExecArgs, HostName};
 use crate::drive::{self, Drive, DriveError, Prompts};
 use crate::host::Host;
 use crate::host::codex::{Codex, CodexSettings, find_codex};
-use crate::host::embedded::{Cue, Embedded, EmbeddedSettings, Reply, Scene, Script};
 use crate::render::{Level, Reader, Renderer, Shown};
 use crate::saved::Saved;
 use crate::sidecar::{Launch, Sidecar, SidecarSettings};
@@ -42,6 +42,17 @@ struct Session {
 
 impl Session {
     async fn on_codex(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+        for (name, is_given) in [
+            ("base-url", args.base_url.is_some()),
+            ("api-key-env", args.api_key_env.is_some()),
+            ("context-window", args.context_window.is_some()),
+            ("remote-compaction", args.remote_compaction),
+            ("script", args.script.is_some()),
+        ] {
+            if is_given {
+                bail!("--{name} is for --host embedded; Codex has its own configuration");
+            }
+        }
         let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
         settings.model = args.model.clone();
         settings.sandbox = args.sandbox.map(Into::into);
@@ -58,28 +69,16 @@ impl Session {
     }
 
     async fn on_embedded(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
-        for (name, given) in [
-            ("codex", args.codex.is_some()),
-            ("model", args.model.is_some()),
-            ("sandbox", args.sandbox.is_some()),
-        ] {
-            if given {
-                bail!("--{name} is for --host codex; the embedded agent follows a script");
-            }
-        }
+        let chosen = embedded::choose(args)?;
         let stop = Stop::on_signals()?;
         let mut sidecar = self.settings.launch().await?;
-        let settings = EmbeddedSettings {
-            cwd,
-            environment: Vec::new(),
-            pretended: None,
-            context_window: 32_000,
-            instructions: "You are an agent that follows a script.".to_owned(),
-            prompts: compaction_prompts(&mut sidecar).await?,
-            pace: Duration::ZERO,
-        };
-        let host = Embedded::start(settings, stand_in());
-        self.drive(host, sidecar, stop).await
+        match embedded::start(chosen, args, cwd, &mut sidecar).await {
+            Ok(host) => self.drive(host, sidecar, stop).await,
+            Err(error) => {
+                sidecar.stop().await;
+                Err(error)
+            }
+        }
     }
 
     async fn drive(
@@ -136,21 +135,4 @@ fn prompts(args: &ExecArgs) -> anyhow::Result<Prompts> {
     } else {
         Prompts::known(args.prompts.iter().cloned())
     })
-}
-
-/// There is no model, and it says so.
-fn stand_in() -> Script {
-    let message = "I am a script, not a model: I have read your message and can do nothing with it. `rawr demo` shows me at work.";
-    let reply = Reply { message: Some(message.to_owned()), calls: Vec::new() };
-    let packet = Reply {
-        message: Some("<continuation_packet>\nState: waiting_for_user\nGoal: none, this is a script\nDecisions: none\nNext step: wait for the user\n</continuation_packet>".to_owned()),
-        calls: Vec::new(),
-    };
-    Script {
-        scenes: vec![
-            Scene { cue: Cue::Summary, replies: vec![reply.clone()] },
-            Scene { cue: Cue::Words(":packet_request]"), replies: vec![packet] },
-            Scene { cue: Cue::Anything, replies: vec![reply] },
-        ],
-    }
 }

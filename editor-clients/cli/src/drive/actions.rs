@@ -1,15 +1,15 @@
 //! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
 
 use rawr_protocol::{
-    Action, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams, PendingAction, Purpose,
-    methods,
+    Action, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams, PendingAction, Phase,
+    Purpose, methods,
 };
 use serde::Deserialize;
 
-use super::ledger::{Outcome, Todo};
-use super::turns::{Compaction, StartedBy};
+use super::ledger::{Outcome, Room, Todo, order_of};
+use super::turns::{Compaction, Hold, StartedBy};
 use super::{Drive, DriveError};
-use crate::host::{Host, HostError, Question};
+use crate::host::{Host, HostError, Keep, Question};
 use crate::render::{Injected, Shown};
 use crate::sidecar::Launch;
 
@@ -30,12 +30,45 @@ struct Judged {
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Does what waits, as far as the host allows.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
-        while let Some(todo) = self.ledger.next(self.turns.is_busy() || self.blocked) {
+        while let Some(todo) = self.ledger.next(self.room()) {
             match todo {
                 Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
                 Todo::Prompt { text } => self.prompt(text).await?,
                 Todo::Perform(action) => self.perform(action).await?,
             }
+        }
+        Ok(())
+    }
+
+    fn room(&self) -> Room {
+        let inside = self.host.thread().host.capabilities.mid_turn_compact
+            && self.turns.compaction.is_none()
+            && !self.blocked;
+        if !self.turns.is_busy() && !self.blocked {
+            Room::Turn
+        } else if inside && self.turns.is_between_requests() {
+            Room::Compaction
+        } else if inside {
+            Room::Cut
+        } else {
+            Room::Word
+        }
+    }
+
+    /// Lets the agent sample again, unless something is to happen before it does.
+    pub(super) async fn let_go_on(&mut self) -> Result<(), DriveError> {
+        // An agent hears nothing of this sort while it compacts.
+        if self.turns.compaction.is_some() {
+            return Ok(());
+        }
+        // Each of these ends by itself: with an answer, a report, or the arbiter's own deadline.
+        let waits = matches!(
+            self.phase,
+            Phase::AwaitingJudgment | Phase::Compacting | Phase::AwaitingHandoff
+        );
+        let hold = if waits && !self.is_unsure { Hold::Midway } else { Hold::None };
+        for (turn_id, next) in self.turns.let_go(hold) {
+            self.host.go_on(&turn_id, next).await?;
         }
         Ok(())
     }
@@ -114,6 +147,13 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             self.turns.begin(&turn_id, StartedBy::Injection, Some(&action.action_id));
         } else if let Some(turn) = self.turns.running(&turn_id) {
             turn.actions.push(action.action_id.clone());
+            match purpose {
+                // It says itself how the work goes on.
+                Purpose::Handoff => turn.owes_work = false,
+                Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
+                    turn.asked(&action.action_id);
+                }
+            }
         }
         self.show_injected(&action, &turn_id, purpose, text)?;
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
@@ -137,8 +177,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
-        self.show_packet(&action.sequence_id).await?;
-        match self.host.compact().await {
+        let order = order_of(&action.action);
+        // A compaction without a golden path has no packet.
+        if order.keep == Keep::UserMessages {
+            self.show_packet(&action.sequence_id).await?;
+        }
+        match self.host.compact(&order).await {
             Ok(()) => {
                 self.turns.compaction = Some(Compaction {
                     action_id: action.action_id.clone(),

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use rawr_protocol::{ActionReportParams, ActionStatus, PendingAction};
+use rawr_protocol::{Action, ActionReportParams, ActionStatus, CompactionTrigger, PendingAction};
+
+use crate::host::{CompactionOrder, Compactor, Keep, Timing, Tuning};
 
 /// All actions of one session, and the prompts that wait with them.
 #[derive(Debug, Default)]
@@ -64,10 +66,9 @@ impl Ledger {
         self.todo.is_empty()
     }
 
-    /// The next thing that can be done; while the host is busy, only what it need not be idle for.
-    pub(super) fn next(&mut self, host_is_busy: bool) -> Option<Todo> {
-        let can_be_done = |todo: &Todo| !host_is_busy || !todo.needs_idle_host();
-        let at = self.todo.iter().position(can_be_done)?;
+    /// The next thing that can be done where the host leaves so much room.
+    pub(super) fn next(&mut self, room: Room) -> Option<Todo> {
+        let at = self.todo.iter().position(|todo| todo.needs() <= room)?;
         let todo = self.todo.remove(at);
         self.in_hand = match &todo {
             Some(Todo::Perform(action)) => Some(action.action_id.clone()),
@@ -99,18 +100,58 @@ impl Ledger {
     }
 }
 
+/// How much a host can take in now; each holds what those before it hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Room {
+    /// It works: a text for the running turn, a question beside it.
+    Word,
+    /// It works and can be cut off for a compaction.
+    Cut,
+    /// It stands between two sampling requests and can compact there.
+    Compaction,
+    /// It is idle.
+    Turn,
+}
+
 impl Todo {
-    fn needs_idle_host(&self) -> bool {
-        use rawr_protocol::Action;
+    fn needs(&self) -> Room {
         match self {
-            Self::Prompt { .. } => true,
-            Self::ReportAgain { .. } => false,
+            Self::Prompt { .. } => Room::Turn,
+            Self::ReportAgain { .. } => Room::Word,
             Self::Perform(action) => match &action.action {
-                Action::InjectTurn { via_steer, .. } => !via_steer,
-                Action::Compact { .. } | Action::DeliverInput { .. } => true,
-                Action::Judge { .. } | Action::SamplePacket { .. } => false,
+                Action::InjectTurn { via_steer: true, .. }
+                | Action::Judge { .. }
+                | Action::SamplePacket { .. } => Room::Word,
+                Action::Compact { .. } if order_of(&action.action).timing == Timing::AtOnce => {
+                    Room::Cut
+                }
+                Action::Compact { .. } => Room::Compaction,
+                Action::InjectTurn { .. } | Action::DeliverInput { .. } => Room::Turn,
             },
         }
+    }
+}
+
+/// How a `compact` action wants it done.
+pub(super) fn order_of(action: &Action) -> CompactionOrder {
+    let Action::Compact { trigger, model, reasoning_effort, verbosity, local, interrupt } = action
+    else {
+        return CompactionOrder::default();
+    };
+    CompactionOrder {
+        keep: match trigger {
+            CompactionTrigger::Inline { .. } => Keep::Nothing,
+            CompactionTrigger::Rawr { .. } | CompactionTrigger::Host | CompactionTrigger::User => {
+                Keep::UserMessages
+            }
+        },
+        by: if *local { Compactor::Host } else { Compactor::Provider },
+        timing: if *interrupt { Timing::AtOnce } else { Timing::BetweenRequests },
+        tuning: Tuning {
+            model: model.clone(),
+            reasoning_effort: reasoning_effort.clone(),
+            verbosity: verbosity.clone(),
+        },
     }
 }
 

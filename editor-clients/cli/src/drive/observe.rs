@@ -2,8 +2,8 @@
 
 use rawr_protocol::{
     CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
-    SignalReportParams, TurnCompletedParams, TurnStartedParams, TurnStatus, TurnUsageParams,
-    methods,
+    SignalReportParams, TokenUsage, TurnCompletedParams, TurnStartedParams, TurnStatus,
+    TurnUsageParams, methods,
 };
 
 use super::ledger::Outcome;
@@ -20,23 +20,16 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::TurnStarted { turn_id, kind } => self.turn_started(turn_id, kind).await,
             HostEvent::AgentMessage { turn_id, text } => {
                 if let Some(turn) = self.turns.running(&turn_id) {
+                    turn.said = Some(text.clone());
                     turn.last_agent_message = Some(text);
                 }
                 Ok(())
             }
             HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
-                self.turns.context_tokens = Some(usage.context_tokens);
-                let turn = self.turns.running(&turn_id);
-                let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
-                let params = TurnUsageParams {
-                    thread_id: self.thread_id.clone(),
-                    turn_id,
-                    usage,
-                    context_window,
-                    needs_follow_up: Some(needs_follow_up),
-                    last_agent_message,
-                };
-                self.report::<methods::TurnUsage>(params).await.map(drop)
+                self.sampled(turn_id, usage, context_window, needs_follow_up).await
+            }
+            HostEvent::UsageEstimated { turn_id, usage, context_window } => {
+                self.usage(turn_id, usage, context_window, true).await
             }
             HostEvent::PlanUpdated { turn_id, steps, explanation } => {
                 self.signal(turn_id, Signal::PlanUpdated { steps, explanation }).await
@@ -66,8 +59,16 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::CompactionStarted { origin, .. } => {
                 self.compaction(CompactionReportStatus::Started, origin, None, None).await
             }
-            HostEvent::CompactionCompleted { origin, tokens_after, .. } => {
-                self.compaction(CompactionReportStatus::Completed, origin, tokens_after, None).await
+            HostEvent::CompactionCompleted { turn_id, origin, tokens_after } => {
+                let completed = CompactionReportStatus::Completed;
+                self.compaction(completed, origin, tokens_after, None).await?;
+                // A turn of its own tells its end itself.
+                let inside = self.turns.running(&turn_id);
+                let inside = inside.is_some_and(|turn| turn.started_by != StartedBy::Compaction);
+                if inside && origin == CompactionOrigin::Rawr {
+                    self.compaction_turn_completed(&turn_id).await?;
+                }
+                Ok(())
             }
             HostEvent::CompactionFailed { turn_id, origin, error } => {
                 self.compaction_failed(&turn_id, origin, error).await
@@ -75,6 +76,51 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
             HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
         }
+    }
+
+    /// A sampling request ended: how full the window is, and what it answered.
+    async fn sampled(
+        &mut self,
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
+        needs_follow_up: bool,
+    ) -> Result<(), DriveError> {
+        let host_waits = self.host.thread().host.capabilities.mid_turn_compact;
+        let (mut goes_on, mut answered, mut said) = (needs_follow_up, Vec::new(), None);
+        if let Some(turn) = self.turns.running(&turn_id) {
+            (answered, said) = turn.sampled(needs_follow_up);
+            goes_on |= turn.owes_work;
+            if host_waits {
+                turn.pause(needs_follow_up);
+            }
+        }
+        self.usage(turn_id.clone(), usage, context_window, goes_on).await?;
+        for action_id in answered {
+            self.settle(&action_id, Outcome::completed(&turn_id, said.clone())).await?;
+        }
+        Ok(())
+    }
+
+    async fn usage(
+        &mut self,
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
+        needs_follow_up: bool,
+    ) -> Result<(), DriveError> {
+        self.turns.context_tokens = Some(usage.context_tokens);
+        let turn = self.turns.running(&turn_id);
+        let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
+        let params = TurnUsageParams {
+            thread_id: self.thread_id.clone(),
+            turn_id,
+            usage,
+            context_window,
+            needs_follow_up: Some(needs_follow_up),
+            last_agent_message,
+        };
+        self.report::<methods::TurnUsage>(params).await.map(drop)
     }
 
     async fn turn_started(&mut self, turn_id: String, kind: TurnKind) -> Result<(), DriveError> {

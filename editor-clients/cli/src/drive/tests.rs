@@ -2,6 +2,8 @@
 
 mod cut;
 mod fake;
+mod inside;
+mod judge;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -14,32 +16,41 @@ use tempfile::TempDir;
 use self::fake::{Do, Fake, Life, opened};
 use super::*;
 use crate::host::embedded::{
-    Call, CompactionPrompts, Cue, Embedded, EmbeddedSettings, Reply, Scene, Script,
+    CompactionPrompts, Cue, Embedded, EmbeddedSettings, Line, Scene, Script, Tool,
 };
 
 /// Answers every message with one of its own, and works on the word "work" until it is stopped.
 fn agent(folder: &TempDir) -> Embedded {
-    let says = |text: &str| vec![Reply { message: Some(text.to_owned()), calls: Vec::new() }];
-    let sleep = Call::Shell { command: "sleep 60".to_owned() };
+    let scene = |cue, line: Line| Scene { cue, replies: vec![line] };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: says("summary") },
-        Scene { cue: Cue::Words("packet"), replies: says("the packet") },
-        Scene {
-            cue: Cue::Words("work"),
-            replies: vec![Reply { message: None, calls: vec![sleep] }],
-        },
-        Scene { cue: Cue::Anything, replies: says("done") },
+        scene(Cue::Summary, Line::says("summary")),
+        scene(Cue::words("packet"), Line::says("the packet")),
+        scene(Cue::words("work"), Line::does([shell("sleep 60")])),
+        scene(Cue::Anything, Line::says("done")),
     ];
-    let settings = EmbeddedSettings {
+    start(folder, scenes, 1000)
+}
+
+fn shell(command: &str) -> Tool {
+    Tool::Shell { command: command.to_owned(), timeout_seconds: None }
+}
+
+fn start(folder: &TempDir, scenes: Vec<Scene>, context_window: u64) -> Embedded {
+    Embedded::start(settings(folder, context_window), Script::new(scenes))
+}
+
+fn settings(folder: &TempDir, context_window: u64) -> EmbeddedSettings {
+    EmbeddedSettings {
         cwd: folder.path().to_owned(),
         environment: Vec::new(),
-        pretended: None,
-        context_window: 1000,
+        hidden: Vec::new(),
+        pretended: Some("git"),
+        context_window,
         instructions: String::new(),
         prompts: CompactionPrompts { compact: String::new(), summary_prefix: String::new() },
         pace: Duration::ZERO,
-    };
-    Embedded::start(settings, Script { scenes })
+        estimate_every: None,
+    }
 }
 
 #[derive(Clone, Default)]
@@ -63,6 +74,15 @@ struct Done {
 
 async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>) -> Done {
     let folder = TempDir::new().unwrap();
+    run_on(agent(&folder), prompts, lives, stop_when).await
+}
+
+async fn run_on(
+    host: Embedded,
+    prompts: &[&str],
+    lives: Vec<Life>,
+    stop_when: Option<&'static str>,
+) -> Done {
     let (fake, page) = (Fake::new(lives), Page::default());
     let heard = Arc::clone(&fake.heard);
     let mut renderer = Renderer::to_program(Box::new(page.clone()));
@@ -78,7 +98,7 @@ async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>
         });
     }
     let sidecar = fake.launch().await.unwrap();
-    let ended = match Drive::open(agent(&folder), fake, sidecar, &mut renderer).await {
+    let ended = match Drive::open(host, fake, sidecar, &mut renderer).await {
         Ok(drive) => drive.run(&mut prompts, &mut stop).await,
         Err(error) => Err(error),
     };
@@ -217,23 +237,23 @@ async fn a_compaction_waits_for_an_idle_host_and_is_reported_as_both() {
         &["hello"],
         lives,
         expect![[r#"
-        thread/open
-        input/submit hello
-        turn/started user turn-1 hello
-        turn/usage turn-1
-        turn/completed completed turn-1
-        action/report accepted a1 turn-2
-        turn/started synthetic a1 turn-2
-        turn/usage turn-2
-        turn/completed completed turn-2
-        action/report completed a1 turn-2 done
-        packet/get
-        action/report accepted a2
-        compaction/report rawr started a2 26
-        compaction/report rawr completed a2 26 22
-        action/report completed a2 turn-3
-        thread/close
-    "#]],
+            thread/open
+            input/submit hello
+            turn/started user turn-1 hello
+            turn/usage turn-1
+            turn/completed completed turn-1
+            action/report accepted a1 turn-2
+            turn/started synthetic a1 turn-2
+            turn/usage turn-2
+            turn/completed completed turn-2
+            action/report completed a1 turn-2 done
+            packet/get
+            action/report accepted a2
+            compaction/report rawr started a2 26
+            compaction/report rawr completed a2 26 22
+            action/report completed a2 turn-3
+            thread/close
+        "#]],
     )
     .await;
     assert_eq!(events_of(&done, "packet").len(), 1);
@@ -385,28 +405,6 @@ async fn a_report_that_is_refused_keeps_nobody_from_working() {
 }
 
 #[tokio::test]
-async fn a_host_that_cannot_judge_says_so() {
-    let lives = vec![at_turn_end(|thread| {
-        let judge = json!({"kind": "judge", "requestId": "r1", "instructions": "i", "context": "c", "outputSchema": {}});
-        vec![perform(thread, "a1", judge)]
-    })];
-    check(
-        &["hello"],
-        lives,
-        expect![[r#"
-        thread/open
-        input/submit hello
-        turn/started user turn-1 hello
-        turn/usage turn-1
-        turn/completed completed turn-1
-        action/report failed a1 this host cannot judge
-        thread/close
-    "#]],
-    )
-    .await;
-}
-
-#[tokio::test]
 async fn who_stops_a_session_leaves_nothing_half_done() {
     let done = run(&["work", "never said"], vec![plainly()], Some("tool_started")).await;
     assert_eq!(done.ended.unwrap().ended, Ended::Stopped);
@@ -414,9 +412,9 @@ async fn who_stops_a_session_leaves_nothing_half_done() {
         thread/open
         input/submit work
         turn/started user turn-1 work
-        turn/usage turn-1
         signal/report tool_started turn-1
         signal/report tool_finished turn-1
+        turn/usage turn-1
         turn/completed interrupted turn-1
         thread/close
     "#]]

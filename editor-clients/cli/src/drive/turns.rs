@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use rawr_protocol::TurnOrigin;
 
+use crate::host::Next;
+
 /// The turns that run, and the compaction.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -21,6 +23,31 @@ pub(super) struct Turn {
     /// The actions that wait for its end.
     pub(super) actions: Vec<String>,
     pub(super) last_agent_message: Option<String>,
+    /// What the agent has said since its last sampling request.
+    pub(super) said: Option<String>,
+    pub(super) stand: Stand,
+    /// Texts of rawr's that were added to it and have no answer.
+    pub(super) steered: Vec<Steered>,
+    /// The agent had more to do when it was asked for something else.
+    pub(super) owes_work: bool,
+}
+
+/// Where a turn stands between its sampling requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Stand {
+    /// The agent samples, or runs a tool.
+    #[default]
+    AtWork,
+    /// A sampling request ended, and the host waits until it is let go.
+    Paused { needs_follow_up: bool },
+}
+
+/// A text of rawr's in a turn that is not rawr's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Steered {
+    pub(super) action_id: String,
+    /// The request that ran when it was added answers something else.
+    pub(super) is_seen: bool,
 }
 
 /// Why there is a turn.
@@ -47,6 +74,9 @@ pub(super) struct Compaction {
     /// Whether the history was rewritten; its turn's end is still to come.
     pub(super) done: bool,
 }
+
+/// How a packet begins wherever it stands.
+const PACKET: &str = "<continuation_packet>";
 
 impl StartedBy {
     pub(super) fn origin(&self) -> TurnOrigin {
@@ -85,5 +115,77 @@ impl Turns {
 
     pub(super) fn end(&mut self, turn_id: &str) -> Turn {
         self.running.remove(turn_id).unwrap_or_default()
+    }
+
+    /// Whether a turn stands between two of its sampling requests. After its last one it only ends.
+    pub(super) fn is_between_requests(&self) -> bool {
+        self.running.values().any(|turn| turn.is_paused() && turn.goes_on())
+    }
+
+    /// The turns that wait for a word, and how each goes on. From here on they are at work.
+    pub(super) fn let_go(&mut self, hold: Hold) -> Vec<(String, Next)> {
+        let free = |turn: &Turn| turn.is_paused() && !(hold == Hold::Midway && turn.goes_on());
+        let free = self.running.iter_mut().filter(|(_, turn)| free(turn));
+        free.map(|(turn_id, turn)| (turn_id.clone(), turn.let_go())).collect()
+    }
+}
+
+/// Which of the paused turns stay so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    None,
+    /// Those that are to sample again.
+    Midway,
+}
+
+impl Turn {
+    fn is_paused(&self) -> bool {
+        self.stand != Stand::AtWork
+    }
+
+    /// Whether another sampling request is to come.
+    pub(super) fn goes_on(&self) -> bool {
+        self.stand == Stand::Paused { needs_follow_up: true } || self.owes_work
+    }
+
+    /// A sampling request ended. Returns the actions that it answered, and with what it did.
+    pub(super) fn sampled(&mut self, needs_follow_up: bool) -> (Vec<String>, Option<String>) {
+        let said = self.said.take();
+        let is_packet = said.as_ref().is_some_and(|said| said.contains(PACKET));
+        let mut answered = Vec::new();
+        self.steered.retain_mut(|steered| {
+            let is_answer = steered.is_seen && !needs_follow_up || is_packet;
+            steered.is_seen = true;
+            if is_answer {
+                answered.push(steered.action_id.clone());
+            }
+            !is_answer
+        });
+        self.actions.retain(|action_id| !answered.contains(action_id));
+        // An agent that calls tools of its own accord is at its work again.
+        self.owes_work &= !(needs_follow_up && self.steered.is_empty() && answered.is_empty());
+        (answered, said)
+    }
+
+    /// The host waits for a word.
+    pub(super) fn pause(&mut self, needs_follow_up: bool) {
+        self.stand = Stand::Paused { needs_follow_up };
+    }
+
+    /// A text that is to be answered before the turn goes on with its own work.
+    pub(super) fn asked(&mut self, action_id: &str) {
+        let is_seen = self.is_paused();
+        self.owes_work |= self.stand == Stand::Paused { needs_follow_up: true };
+        self.steered.push(Steered { action_id: action_id.to_owned(), is_seen });
+    }
+
+    fn let_go(&mut self) -> Next {
+        self.stand = Stand::AtWork;
+        if self.owes_work && self.steered.is_empty() {
+            self.owes_work = false;
+            Next::More
+        } else {
+            Next::AsAnswered
+        }
     }
 }

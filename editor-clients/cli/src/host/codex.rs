@@ -24,7 +24,7 @@ use self::asides::Asides;
 use self::connection::{Arrived, Connection};
 use self::message::{Incoming, Note, Status};
 use self::turns::Turns;
-use super::{Host, HostError, HostEvent, HostThread, Question};
+use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
 
 /// How Codex is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -274,7 +274,7 @@ impl Host for Codex {
         Ok(turn_id)
     }
 
-    async fn compact(&mut self) -> Result<(), HostError> {
+    async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
         self.ready()?;
         // Codex takes this in the middle of a turn without an error, and throws the turn away.
         if !self.is_idle().await? {
@@ -284,6 +284,11 @@ impl Host for Codex {
             .request("thread/compact/start", json!({"threadId": self.thread_id()}))
             .await?;
         self.turns.compaction_promised();
+        if order.tuning != Tuning::default() {
+            let notice =
+                "codex compacts with the thread's own model: the configured one is not used";
+            self.events.push_back(HostEvent::Notice(notice.to_owned()));
+        }
         self.catch_up();
         Ok(())
     }

@@ -1,10 +1,15 @@
 //! An agent inside this program: its own history, tools and compactor, on any model. It decides nothing about compaction.
 
 mod agent;
+mod chat;
+mod compactor;
+mod door;
+mod files;
 mod history;
 mod model;
 mod script;
 mod shell;
+mod tools;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,11 +19,14 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use self::agent::{Agent, Order};
+use self::agent::Agent;
+pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
+use self::door::{Aside, Order, Said};
 pub use self::history::Item;
-pub use self::model::{Call, Model, Reply, Want};
-pub use self::script::{Cue, Scene, Script};
-use super::{Host, HostError, HostEvent, HostThread, Question};
+pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
+pub use self::script::{Cue, Line, Scene, Script};
+pub use self::tools::Tool;
+use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Next, Question};
 
 /// What the agent works with.
 #[derive(Debug, Clone)]
@@ -26,6 +34,8 @@ pub struct EmbeddedSettings {
     pub cwd: PathBuf,
     /// What its tools run in, beside the environment of this program.
     pub environment: Vec<(OsString, OsString)>,
+    /// What of it its tools must not see, such as a model's key.
+    pub hidden: Vec<OsString>,
     /// Commands of this program are not run but said to have succeeded.
     pub pretended: Option<&'static str>,
     pub context_window: u64,
@@ -34,6 +44,8 @@ pub struct EmbeddedSettings {
     pub prompts: CompactionPrompts,
     /// A pause before every answer of the model, for people who watch.
     pub pace: Duration,
+    /// While a request runs, tell how full the window is after every so many tokens: for who may cut it off.
+    pub estimate_every: Option<u64>,
 }
 
 /// What the compactor says to the model, and what stands before the summary.
@@ -47,7 +59,7 @@ pub struct CompactionPrompts {
 #[derive(Debug)]
 pub struct Embedded {
     thread: HostThread,
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<Said>,
     events: mpsc::UnboundedReceiver<HostEvent>,
     task: JoinHandle<()>,
 }
@@ -64,8 +76,13 @@ impl Embedded {
                 capabilities: HostCapabilities {
                     inject_turn: true,
                     steer: true,
+                    sample: true,
+                    // Every input of this thread comes from the driver, which can hold it.
+                    queue: true,
                     compact: true,
-                    ..Default::default()
+                    mid_turn_compact: true,
+                    judge: true,
+                    inject_items: false,
                 },
             },
             model: Some(model.name().to_owned()),
@@ -83,8 +100,12 @@ impl Embedded {
         order: impl FnOnce(oneshot::Sender<Result<T, HostError>>) -> Order,
     ) -> Result<T, HostError> {
         let (reply, answer) = oneshot::channel();
-        self.orders.send(order(reply)).map_err(|_| gone())?;
+        self.say(Said::Order(order(reply)))?;
         answer.await.map_err(|_| gone())?
+    }
+
+    fn say(&self, said: Said) -> Result<(), HostError> {
+        self.orders.send(said).map_err(|_| gone())
     }
 }
 
@@ -115,20 +136,25 @@ impl Host for Embedded {
         self.ask(|reply| Order::Steer { text, reply }).await
     }
 
-    async fn compact(&mut self) -> Result<(), HostError> {
-        self.ask(|reply| Order::Compact { reply }).await
+    async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
+        let order = order.clone();
+        self.ask(|reply| Order::Compact { order, reply }).await
+    }
+
+    async fn go_on(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
+        self.say(Said::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
         self.ask(|reply| Order::Interrupt { reply }).await
     }
 
-    async fn sample(&mut self, _: Question) -> Result<(), HostError> {
-        Err(HostError::Unable { what: "sample outside of its turns" })
+    async fn sample(&mut self, question: Question) -> Result<(), HostError> {
+        self.say(Said::Aside(Aside::Sample(question)))
     }
 
-    async fn judge(&mut self, _: Question) -> Result<(), HostError> {
-        Err(HostError::Unable { what: "judge" })
+    async fn judge(&mut self, question: Question) -> Result<(), HostError> {
+        self.say(Said::Aside(Aside::Judge(question)))
     }
 
     async fn next_event(&mut self) -> HostEvent {

@@ -169,6 +169,7 @@ impl Human {
             HostEvent::Notice(message) => notice(Level::Info, message),
             HostEvent::Gone { reason } => notice(Level::Error, reason),
             HostEvent::Usage { .. }
+            | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::ToolStarted { .. }
             | HostEvent::ToolFinished { .. }
@@ -198,6 +199,10 @@ impl Human {
             lines.push(meter(percent, changed.tier));
         }
         if self.phase.replace(changed.phase) != Some(changed.phase) {
+            if changed.phase != Phase::AwaitingPacket {
+                // What the agent says from here on in the same turn is no packet.
+                self.packet_turns.clear();
+            }
             self.status = status_of(changed.phase);
             if let Some(status) = self.status.filter(|_| !self.is_live) {
                 lines.push(format!("  {status}"));

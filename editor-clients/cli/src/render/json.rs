@@ -97,6 +97,9 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
             usage_line(out, turn_id, usage, *context_window, *needs_follow_up)
         }
+        HostEvent::UsageEstimated { turn_id, usage, context_window } => {
+            usage_line(out, turn_id, usage, *context_window, true)
+        }
         HostEvent::PlanUpdated { turn_id, steps, explanation } => {
             let body = json!({"turnId": turn_id, "steps": steps, "explanation": explanation});
             line(out, "plan_updated", without_nulls(body))

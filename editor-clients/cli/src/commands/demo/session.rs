@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rawr_protocol::{PlanStep, StepStatus};
 
-use crate::host::embedded::{Call, Cue, Reply, Scene, Script};
+use crate::host::embedded::{Cue, Line, Scene, Script, Tool};
 
 /// Small enough that a short session fills a third of it.
 pub(super) const CONTEXT_WINDOW: u64 = 16_000;
@@ -130,91 +130,74 @@ pub(super) fn samples() -> Vec<(String, String)> {
 /// What the agent says and does.
 pub(super) fn script() -> Script {
     let scene = |cue, replies| Scene { cue, replies };
-    Script {
-        scenes: vec![
-            scene(Cue::Summary, vec![says(SUMMARY)]),
-            scene(Cue::Words(":packet_request]"), vec![says(PACKET)]),
-            scene(Cue::Words(":handoff]"), documentation()),
-            scene(Cue::Words("write kv.sh"), parser()),
-            scene(Cue::Words("test it"), tests()),
-            scene(Cue::Words("examples of the README"), examples()),
-        ],
-    }
+    Script::new(vec![
+        scene(Cue::Summary, vec![Line::says(SUMMARY)]),
+        scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+        scene(Cue::words(":handoff]"), documentation()),
+        scene(Cue::words("write kv.sh"), parser()),
+        scene(Cue::words("test it"), tests()),
+        scene(Cue::words("examples of the README"), examples()),
+    ])
 }
 
-fn parser() -> Vec<Reply> {
+fn parser() -> Vec<Line> {
     vec![
-        Reply {
-            message: Some("I look at the samples first.".to_owned()),
-            calls: vec![plan(0), shell("cat samples/*.conf")],
-        },
-        Reply { message: None, calls: vec![plan(1), write_file("kv.sh", KV)] },
-        Reply { message: None, calls: vec![shell("sh kv.sh samples/service-1.conf port")] },
-        Reply { message: None, calls: vec![plan(2)] },
-        says(
+        Line::says("I look at the samples first.").and(vec![plan(0), shell("cat samples/*.conf")]),
+        Line::does(vec![plan(1), write_file("kv.sh", KV)]),
+        Line::does(vec![shell("sh kv.sh samples/service-1.conf port")]),
+        Line::does(vec![plan(2)]),
+        Line::says(
             "kv.sh prints the value of a key; blank lines and comments are skipped. It has no tests so far.",
         ),
     ]
 }
 
-fn tests() -> Vec<Reply> {
+fn tests() -> Vec<Line> {
     vec![
-        Reply { message: None, calls: vec![write_file("test.sh", TEST), shell("sh test.sh")] },
-        Reply {
-            message: Some("Every check passes, so I commit.".to_owned()),
-            calls: vec![shell(
-                "git add kv.sh test.sh && git commit --quiet --message 'Print the value of a key'",
-            )],
-        },
-        Reply { message: None, calls: vec![plan(3)] },
-        says("kv.sh is tested against every sample and committed. The README is what remains."),
+        Line::does(vec![write_file("test.sh", TEST), shell("sh test.sh")]),
+        Line::says("Every check passes, so I commit.").and(vec![shell(
+            "git add kv.sh test.sh && git commit --quiet --message 'Print the value of a key'",
+        )]),
+        Line::does(vec![plan(3)]),
+        Line::says(
+            "kv.sh is tested against every sample and committed. The README is what remains.",
+        ),
     ]
 }
 
-fn documentation() -> Vec<Reply> {
+fn documentation() -> Vec<Line> {
     vec![
-        Reply {
-            message: Some("I go on with the README.".to_owned()),
-            calls: vec![write_file("README.md", README)],
-        },
-        Reply { message: None, calls: vec![plan(4)] },
-        says(
+        Line::says("I go on with the README.").and(vec![write_file("README.md", README)]),
+        Line::does(vec![plan(4)]),
+        Line::says(
             "README.md explains kv.sh by two examples. It is not committed: I wait for your word.",
         ),
     ]
 }
 
-fn examples() -> Vec<Reply> {
+fn examples() -> Vec<Line> {
     vec![
-        Reply {
-            message: None,
-            calls: vec![
-                shell("sh kv.sh samples/service-1.conf port"),
-                shell("sh kv.sh samples/service-2.conf log_level"),
-            ],
-        },
-        Reply {
-            message: None,
-            calls: vec![shell("git add README.md && git commit --quiet --message 'Explain kv.sh'")],
-        },
-        says("Both examples print what the README says, and it is committed."),
+        Line::does(vec![
+            shell("sh kv.sh samples/service-1.conf port"),
+            shell("sh kv.sh samples/service-2.conf log_level"),
+        ]),
+        Line::does(vec![shell(
+            "git add README.md && git commit --quiet --message 'Explain kv.sh'",
+        )]),
+        Line::says("Both examples print what the README says, and it is committed."),
     ]
 }
 
-fn says(message: &str) -> Reply {
-    Reply { message: Some(message.to_owned()), calls: Vec::new() }
+fn shell(command: &str) -> Tool {
+    Tool::Shell { command: command.to_owned(), timeout_seconds: None }
 }
 
-fn shell(command: &str) -> Call {
-    Call::Shell { command: command.to_owned() }
-}
-
-fn write_file(path: &str, content: &str) -> Call {
-    Call::Write { path: path.to_owned(), content: content.to_owned() }
+fn write_file(path: &str, content: &str) -> Tool {
+    Tool::WriteFile { path: path.to_owned(), content: content.to_owned() }
 }
 
 /// The plan with so many steps done.
-fn plan(done: usize) -> Call {
+fn plan(done: usize) -> Tool {
     let steps = ["read the samples", "write kv.sh", "test it and commit", "write the README"];
     let status = |at: usize| match at.cmp(&done) {
         std::cmp::Ordering::Less => StepStatus::Completed,
@@ -223,5 +206,5 @@ fn plan(done: usize) -> Call {
     };
     let step =
         |(at, step): (usize, &&str)| PlanStep { step: (*step).to_owned(), status: status(at) };
-    Call::Plan { steps: steps.iter().enumerate().map(step).collect() }
+    Tool::UpdatePlan { plan: steps.iter().enumerate().map(step).collect(), explanation: None }
 }

@@ -102,33 +102,23 @@ async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
 
 /// Fills a third of its window and commits; goes on when it has its packet back.
 fn committing(folder: &TempDir) -> Embedded {
-    let says = |text: &str| Reply { message: Some(text.to_owned()), calls: Vec::new() };
-    let commit = Call::Shell { command: "git commit -m x".to_owned() };
     let packet = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
     let long = "The parser reads what it should read. ".repeat(40);
+    let scene = |cue, replies| Scene { cue, replies };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: vec![says("a summary")] },
-        Scene { cue: Cue::Words(":packet_request]"), replies: vec![says(packet)] },
-        Scene { cue: Cue::Words(":handoff]"), replies: vec![says("I go on with the docs.")] },
-        Scene {
-            cue: Cue::Words("parser"),
-            replies: vec![
-                Reply { message: Some(long), calls: vec![commit] },
-                says("The parser is committed, and it can be looked at."),
+        scene(Cue::Summary, vec![Line::says("a summary")]),
+        scene(Cue::words(":packet_request]"), vec![Line::says(packet)]),
+        scene(Cue::words(":handoff]"), vec![Line::says("I go on with the docs.")]),
+        scene(
+            Cue::words("parser"),
+            vec![
+                Line::says(long).and([shell("git commit -m x")]),
+                Line::says("The parser is committed, and it can be looked at."),
             ],
-        },
-        Scene { cue: Cue::Anything, replies: vec![says("Here you are.")] },
+        ),
+        scene(Cue::Anything, vec![Line::says("Here you are.")]),
     ];
-    let settings = EmbeddedSettings {
-        cwd: folder.path().to_owned(),
-        environment: Vec::new(),
-        pretended: Some("git"),
-        context_window: 1200,
-        instructions: String::new(),
-        prompts: CompactionPrompts { compact: String::new(), summary_prefix: String::new() },
-        pace: Duration::ZERO,
-    };
-    Embedded::start(settings, Script { scenes })
+    start(folder, scenes, 1200)
 }
 
 /// Returns how many requests the session made.

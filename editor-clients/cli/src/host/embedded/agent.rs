@@ -1,65 +1,67 @@
-//! The agent's loop: turns of sampling requests and tool calls, and compactions. Whoever asks it for more than one at a time is refused.
+//! The agent's loop: turns of sampling requests and tool calls, one after the other. Whoever asks it for more at a time is refused.
 
-use std::future::Future;
-use std::pin::pin;
+use std::sync::Arc;
 
-use rawr_protocol::{CompactionOrigin, HistoryRole, TokenUsage, TurnStatus};
+use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
-use super::history::History;
-use super::model::{Call, Model, Reply, Want};
-use super::{EmbeddedSettings, shell};
-use crate::host::{HostError, HostEvent, TurnKind};
-
-type Answer<T> = oneshot::Sender<Result<T, HostError>>;
-
-/// What the agent can be asked for.
-#[derive(Debug)]
-pub(super) enum Order {
-    StartTurn { items: Vec<String>, reply: Answer<String> },
-    Steer { text: String, reply: Answer<String> },
-    Compact { reply: Answer<()> },
-    Interrupt { reply: Answer<()> },
-}
+use super::door::{Door, Order, Said, Worked};
+use super::history::{History, Item, tokens_of};
+use super::model::{Call, Counted, Heard, Model, ModelError, Reply, Want};
+use super::tools::Tool;
+use super::{EmbeddedSettings, files, shell};
+use crate::host::{CompactionOrder, HostError, HostEvent, Next, TurnKind};
 
 pub(super) struct Agent<M> {
-    settings: EmbeddedSettings,
-    model: M,
-    history: History,
-    door: Door,
+    pub(super) settings: EmbeddedSettings,
+    pub(super) model: Arc<M>,
+    pub(super) history: History,
+    pub(super) door: Door<M>,
     /// Counts the ids of turns and calls.
     count: u64,
 }
 
-/// Where orders come in and events go out.
-struct Door {
-    orders: mpsc::UnboundedReceiver<Order>,
-    events: mpsc::UnboundedSender<HostEvent>,
-    /// What was added to the running turn and the model has not seen.
-    steered: Vec<String>,
-}
-
 /// Why a turn ends early.
-enum Stop {
+#[derive(Debug)]
+pub(super) enum Stop {
     Interrupted,
     Failed(String),
 }
+
+/// What became of a sampling request.
+enum Sampled {
+    Reply(Reply),
+    /// It was cut off for a compaction, after it had said this.
+    CutOff {
+        said: String,
+        order: CompactionOrder,
+    },
+}
+
+/// What the agent is told when it has answered a text of rawr's and its own work is not done.
+const GO_ON: &str = "Go on with your work where you left off.";
+
+/// What stands in the place of a result that there will never be.
+const NOT_RUN: &str = "not run: the turn was stopped";
 
 impl<M: Model> Agent<M> {
     pub(super) fn new(
         settings: EmbeddedSettings,
         model: M,
-        orders: mpsc::UnboundedReceiver<Order>,
+        orders: mpsc::UnboundedReceiver<Said>,
         events: mpsc::UnboundedSender<HostEvent>,
     ) -> Self {
         let history = History::new(settings.instructions.clone());
-        let door = Door { orders, events, steered: Vec::new() };
+        let model = Arc::new(model);
+        let door = Door::new(orders, events, Arc::clone(&model), history.snapshot());
         Self { settings, model, history, door, count: 0 }
     }
 
     /// Until nobody can order any more.
     pub(super) async fn run(mut self) {
-        while let Some(order) = self.door.orders.recv().await {
+        loop {
+            self.door.history = self.history.snapshot();
+            let Some(order) = self.door.next_order().await else { return };
             // Whoever dropped the reply does not wait for it.
             match order {
                 Order::StartTurn { items, reply } => {
@@ -67,12 +69,15 @@ impl<M: Model> Agent<M> {
                     let _ = reply.send(Ok(turn_id.clone()));
                     self.turn(&turn_id, items).await;
                 }
-                Order::Compact { reply } => {
+                Order::Compact { order, reply } => {
                     let _ = reply.send(Ok(()));
-                    self.compaction().await;
+                    let turn_id = self.next_id("turn");
+                    self.compaction_turn(turn_id, &order).await;
                 }
-                Order::Steer { reply, .. } => drop(reply.send(Err(HostError::NoTurn))),
-                Order::Interrupt { reply } => drop(reply.send(Err(HostError::NoTurn))),
+                Order::Steer { reply, .. } => refuse(reply, HostError::NoTurn),
+                Order::Interrupt { reply } => refuse(reply, HostError::NoTurn),
+                // Of a turn that has ended.
+                Order::GoOn { .. } => {}
             }
         }
     }
@@ -83,99 +88,203 @@ impl<M: Model> Agent<M> {
     }
 
     async fn turn(&mut self, turn_id: &str, items: Vec<String>) {
-        self.door
-            .tell(HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind: TurnKind::Asked });
+        let started = HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind: TurnKind::Asked };
+        self.door.tell(started);
         for item in items {
-            self.history.push(HistoryRole::User, item);
+            self.history.push(Item::user(item));
         }
+        self.door.begin_turn(turn_id);
         let mut last_agent_message = None;
         let ended = self.steps(turn_id, &mut last_agent_message).await;
+        self.door.end_turn();
         let (status, error) = match ended {
             Ok(()) => (TurnStatus::Completed, None),
             Err(Stop::Interrupted) => (TurnStatus::Interrupted, None),
             Err(Stop::Failed(error)) => (TurnStatus::Failed, Some(error)),
         };
-        self.door.steered.clear();
         let turn_id = turn_id.to_owned();
         self.door.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
+    /// Sampling requests with a pause after each, in which the driver says how it goes on.
     async fn steps(&mut self, turn_id: &str, last: &mut Option<String>) -> Result<(), Stop> {
         loop {
             let before = self.history.tokens();
-            let reply = self.sample(turn_id, Want::Step).await?;
-            self.history.push(HistoryRole::Assistant, reply.as_text());
-            if let Some(text) = reply.message {
-                *last = Some(text.clone());
-                self.door.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
+            let (has_calls, counted) = match self.request(turn_id).await? {
+                Sampled::Reply(reply) => {
+                    let counted = reply.counted(before);
+                    let taken = self.take(turn_id, reply, last).await;
+                    if taken.is_err() {
+                        self.tell_usage(turn_id, counted, false);
+                    }
+                    (taken?, counted)
+                }
+                Sampled::CutOff { said, order } => {
+                    let output = tokens_of(said.len());
+                    if !said.trim().is_empty() {
+                        let calls = Vec::new();
+                        self.history.push(Item::Assistant { text: Some(said.clone()), calls });
+                        self.say(turn_id, said, last);
+                    }
+                    self.compact_inside(turn_id, &order).await?;
+                    (true, Counted { input: before, output, ..Default::default() })
+                }
+            };
+            let goes_on = has_calls || self.door.has_steered();
+            self.tell_usage(turn_id, counted, goes_on);
+            let next = self.pause(turn_id).await?;
+            let steered = self.door.take_steered();
+            if !has_calls && steered.is_empty() {
+                match next {
+                    Next::AsAnswered => return Ok(()),
+                    Next::More => self.history.push(Item::user(GO_ON)),
+                }
             }
-            let goes_on = !reply.calls.is_empty() || !self.door.steered.is_empty();
-            self.tell_usage(turn_id, before, goes_on);
-            for call in reply.calls {
-                self.call(turn_id, call).await?;
-            }
-            if !goes_on {
-                return Ok(());
-            }
-            for text in std::mem::take(&mut self.door.steered) {
-                self.history.push(HistoryRole::User, text);
+            for text in steered {
+                self.history.push(Item::user(text));
             }
         }
     }
 
-    async fn sample(&mut self, turn_id: &str, want: Want<'_>) -> Result<Reply, Stop> {
-        let Self { model, history, door, settings, .. } = self;
-        let answer = async {
-            tokio::time::sleep(settings.pace).await;
-            model.sample(history.items(), want).await
-        };
-        door.unless_interrupted(turn_id, answer).await?.map_err(Stop::Failed)
+    /// Does what a reply asks for. Returns whether it asks for anything.
+    async fn take(
+        &mut self,
+        turn_id: &str,
+        reply: Reply,
+        last: &mut Option<String>,
+    ) -> Result<bool, Stop> {
+        let Reply { message, mut calls, counted } = reply;
+        for call in calls.iter_mut().filter(|call| call.id.is_empty()) {
+            self.count += 1;
+            call.id = format!("call-{}", self.count);
+        }
+        self.history.push(Item::Assistant { text: message.clone(), calls: calls.clone() });
+        if let Some(counted) = &counted {
+            self.history.measure(counted);
+        }
+        if let Some(text) = message.filter(|text| !text.is_empty()) {
+            self.say(turn_id, text, last);
+        }
+        let mut stopped = Ok(!calls.is_empty());
+        for call in calls {
+            // Providers refuse a history in which a call has no result.
+            let text = match &stopped {
+                Ok(_) => match self.call(turn_id, &call).await {
+                    Ok(text) => text,
+                    Err(stop) => {
+                        stopped = Err(stop);
+                        NOT_RUN.to_owned()
+                    }
+                },
+                Err(_) => NOT_RUN.to_owned(),
+            };
+            self.history.push(Item::Result { call_id: call.id, text });
+        }
+        stopped
     }
 
-    fn tell_usage(&self, turn_id: &str, before: u64, needs_follow_up: bool) {
-        let now = self.history.tokens();
+    fn say(&self, turn_id: &str, text: String, last: &mut Option<String>) {
+        *last = Some(text.clone());
+        self.door.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
+    }
+
+    async fn request(&mut self, turn_id: &str) -> Result<Sampled, Stop> {
+        let history = self.history.snapshot();
+        self.door.history = Arc::clone(&history);
+        let mut stream = Stream::new(self, turn_id);
+        let Self { model, door, settings, .. } = self;
+        let answer = async {
+            tokio::time::sleep(settings.pace).await;
+            model.sample(&history, Want::Step, &mut |heard| stream.hear(heard)).await
+        };
+        match door.while_sampling(answer).await? {
+            Worked::Done(reply) => Ok(Sampled::Reply(reply?)),
+            Worked::CutOff(order) => Ok(Sampled::CutOff { said: stream.said, order }),
+        }
+    }
+
+    /// A request beside the conversation, such as for a summary.
+    pub(super) async fn ask(
+        &mut self,
+        history: &[Item],
+        want: Want<'_>,
+    ) -> Result<Result<Reply, ModelError>, Stop> {
+        let Self { model, door, settings, .. } = self;
+        let events = door.events();
+        let mut hear = notice_of_retries(events);
+        let answer = async {
+            tokio::time::sleep(settings.pace).await;
+            model.sample(history, want, &mut hear).await
+        };
+        door.while_working(answer).await
+    }
+
+    /// Until the driver lets the turn go on. Compactions inside a turn happen here.
+    async fn pause(&mut self, turn_id: &str) -> Result<Next, Stop> {
+        self.door.history = self.history.snapshot();
+        loop {
+            match self.door.next_order().await {
+                None => return Err(Stop::Interrupted),
+                Some(Order::GoOn { turn_id: of, next }) => {
+                    if of == turn_id {
+                        return Ok(next);
+                    }
+                }
+                Some(Order::Compact { order, reply }) => {
+                    let _ = reply.send(Ok(()));
+                    self.compact_inside(turn_id, &order).await?;
+                }
+                Some(Order::Interrupt { reply }) => {
+                    let _ = reply.send(Ok(()));
+                    return Err(Stop::Interrupted);
+                }
+                Some(Order::Steer { text, reply }) => self.door.steer(text, reply),
+                Some(Order::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
+            }
+        }
+    }
+
+    fn tell_usage(&self, turn_id: &str, counted: Counted, needs_follow_up: bool) {
         self.door.tell(HostEvent::Usage {
             turn_id: turn_id.to_owned(),
             usage: TokenUsage {
-                context_tokens: now,
-                input_tokens: Some(before),
-                cached_input_tokens: None,
-                output_tokens: Some(now.saturating_sub(before)),
-                reasoning_tokens: None,
+                context_tokens: self.history.tokens(),
+                input_tokens: Some(counted.input),
+                cached_input_tokens: counted.cached_input,
+                output_tokens: Some(counted.output),
+                reasoning_tokens: counted.reasoning,
             },
             context_window: Some(self.settings.context_window),
             needs_follow_up,
         });
     }
 
-    async fn call(&mut self, turn_id: &str, call: Call) -> Result<(), Stop> {
-        let call_id = self.next_id("call");
-        let turn = || turn_id.to_owned();
-        let name = match &call {
-            Call::Plan { .. } => "update_plan",
-            Call::Shell { .. } => "shell",
-            Call::Write { .. } => "write",
+    /// What the model is told of a call.
+    async fn call(&mut self, turn_id: &str, call: &Call) -> Result<String, Stop> {
+        let tool = match Tool::read(call) {
+            Ok(tool) => tool,
+            Err(problem) => return Ok(problem),
         };
-        let name = name.to_owned();
+        let call_id = self.next_id("tool");
+        let turn = || turn_id.to_owned();
+        let name = call.name.clone();
         self.door.tell(HostEvent::ToolStarted { turn_id: turn(), call_id: call_id.clone(), name });
-        let ended = self.carry_out(turn_id, call).await;
+        let ended = self.carry_out(turn_id, tool).await;
         self.door.tell(HostEvent::ToolFinished { turn_id: turn(), call_id });
-        self.history.push(HistoryRole::Tool, ended?);
-        Ok(())
+        ended
     }
 
-    /// What the model is told of it.
-    async fn carry_out(&mut self, turn_id: &str, call: Call) -> Result<String, Stop> {
+    async fn carry_out(&mut self, turn_id: &str, tool: Tool) -> Result<String, Stop> {
         let turn = || turn_id.to_owned();
         let Self { door, settings, .. } = self;
-        match call {
-            Call::Plan { steps } => {
-                door.tell(HostEvent::PlanUpdated { turn_id: turn(), steps, explanation: None });
+        match tool {
+            Tool::UpdatePlan { plan: steps, explanation } => {
+                door.tell(HostEvent::PlanUpdated { turn_id: turn(), steps, explanation });
                 Ok("the plan is updated".to_owned())
             }
-            Call::Shell { command } => {
-                let ran = shell::run(settings, &command);
-                let ran = door.unless_interrupted(turn_id, ran).await?;
+            Tool::Shell { command, timeout_seconds } => {
+                let ran = shell::run(settings, &command, timeout_seconds);
+                let ran = door.while_working(ran).await?;
                 door.tell(HostEvent::CommandFinished {
                     turn_id: turn(),
                     command,
@@ -184,85 +293,101 @@ impl<M: Model> Agent<M> {
                 });
                 Ok(format!("exit code {}\n{}", ran.exit_code, ran.output))
             }
-            Call::Write { path, content } => {
-                let written = shell::write(&settings.cwd, &path, &content);
+            Tool::ReadFile { path, first_line, lines } => {
+                let read = files::read(&settings.cwd, &path, first_line, lines);
+                Ok(read.unwrap_or_else(|error| error))
+            }
+            Tool::WriteFile { path, content } => {
+                let written = files::write(&settings.cwd, &path, &content);
                 Ok(written.map_or_else(|error| error, |()| format!("{path} is written")))
             }
         }
     }
+}
 
-    async fn compaction(&mut self) {
-        let turn_id = self.next_id("turn");
-        let turn = || turn_id.clone();
-        let origin = CompactionOrigin::Rawr;
-        self.door.tell(HostEvent::TurnStarted { turn_id: turn(), kind: TurnKind::Compaction });
-        self.door.tell(HostEvent::CompactionStarted { turn_id: turn(), origin });
-        let instructions = self.settings.prompts.compact.clone();
-        let want = Want::Summary { instructions: &instructions };
-        let (status, event, error) = match self.sample(&turn_id, want).await {
-            Ok(reply) => {
-                let summary = reply.message.unwrap_or_default();
-                let prefix = self.settings.prompts.summary_prefix.trim_end();
-                let kept = user_tokens(self.settings.context_window);
-                self.history.compact(format!("{prefix}\n{summary}"), kept);
-                let tokens_after = Some(self.history.tokens());
-                let event =
-                    HostEvent::CompactionCompleted { turn_id: turn(), origin, tokens_after };
-                (TurnStatus::Completed, event, None)
-            }
-            Err(stop) => {
-                let (status, error) = match stop {
-                    Stop::Interrupted => (TurnStatus::Interrupted, "it was interrupted".to_owned()),
-                    Stop::Failed(error) => (TurnStatus::Failed, error),
-                };
-                let event =
-                    HostEvent::CompactionFailed { turn_id: turn(), origin, error: error.clone() };
-                (status, event, Some(error))
-            }
-        };
-        self.door.tell(event);
-        let last_agent_message = None;
-        self.door.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+impl From<ModelError> for Stop {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
-/// How much of the user's messages outlives a compaction: an eighth of the window, and no host keeps more than this.
-fn user_tokens(context_window: u64) -> u64 {
-    (context_window / 8).min(20_000)
+/// Whoever dropped the reply does not wait for it.
+pub(super) fn refuse<T>(reply: oneshot::Sender<Result<T, HostError>>, error: HostError) {
+    let _ = reply.send(Err(error));
 }
 
-impl Door {
-    /// Without a listener there is nobody to tell, and the orders will end too.
-    fn tell(&self, event: HostEvent) {
-        let _ = self.events.send(event);
+pub(super) fn notice_of_retries(
+    events: mpsc::UnboundedSender<HostEvent>,
+) -> impl FnMut(Heard<'_>) + Send {
+    move |heard| {
+        if let Heard::Again { why } = heard {
+            let _ = events.send(HostEvent::Notice(why.to_owned()));
+        }
+    }
+}
+
+/// A request as it is heard: what it has said, and how full the window has got.
+struct Stream {
+    turn_id: String,
+    said: String,
+    bytes: usize,
+    before: u64,
+    window: u64,
+    /// Tokens between two estimates, and how many estimates were told.
+    every: Option<u64>,
+    told: u64,
+    notice: Box<dyn FnMut(Heard<'_>) + Send>,
+    events: mpsc::UnboundedSender<HostEvent>,
+}
+
+impl Stream {
+    fn new<M: Model>(agent: &Agent<M>, turn_id: &str) -> Self {
+        let events = agent.door.events();
+        Self {
+            turn_id: turn_id.to_owned(),
+            said: String::new(),
+            bytes: 0,
+            before: agent.history.tokens(),
+            window: agent.settings.context_window,
+            every: agent.settings.estimate_every,
+            told: 0,
+            notice: Box::new(notice_of_retries(events.clone())),
+            events,
+        }
     }
 
-    /// Does `work` while it hears what is said to the running turn.
-    async fn unless_interrupted<T>(
-        &mut self,
-        turn_id: &str,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Stop> {
-        let mut work = pin!(work);
-        loop {
-            let order = tokio::select! {
-                biased;
-                order = self.orders.recv() => order,
-                done = &mut work => return Ok(done),
-            };
-            match order {
-                None => return Err(Stop::Interrupted),
-                Some(Order::Interrupt { reply }) => {
-                    let _ = reply.send(Ok(()));
-                    return Err(Stop::Interrupted);
-                }
-                Some(Order::Steer { text, reply }) => {
-                    self.steered.push(text);
-                    let _ = reply.send(Ok(turn_id.to_owned()));
-                }
-                Some(Order::StartTurn { reply, .. }) => drop(reply.send(Err(HostError::Busy))),
-                Some(Order::Compact { reply }) => drop(reply.send(Err(HostError::Busy))),
+    fn hear(&mut self, heard: Heard<'_>) {
+        match heard {
+            Heard::Text(piece) => {
+                self.said.push_str(piece);
+                self.bytes += piece.len();
             }
+            Heard::Call(piece) => self.bytes += piece.len(),
+            Heard::Again { .. } => {
+                self.said.clear();
+                (self.bytes, self.told) = (0, 0);
+                (self.notice)(heard);
+            }
+        }
+        let output = tokens_of(self.bytes);
+        if self.every.is_some_and(|every| output >= (self.told + 1).saturating_mul(every)) {
+            self.told = self.every.map_or(0, |every| output / every.max(1));
+            // Without a listener there is nobody to tell.
+            let _ = self.events.send(self.estimate(output));
+        }
+    }
+
+    fn estimate(&self, output: u64) -> HostEvent {
+        HostEvent::UsageEstimated {
+            turn_id: self.turn_id.clone(),
+            usage: TokenUsage {
+                context_tokens: self.before + output,
+                input_tokens: Some(self.before),
+                cached_input_tokens: None,
+                output_tokens: Some(output),
+                reasoning_tokens: None,
+            },
+            context_window: Some(self.window),
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Runs the agent's commands and writes its files, for real. Knows nothing of turns.
+//! Runs the agent's commands, for real and each within its limits. Knows nothing of turns.
 
-use std::path::{Component, Path, PathBuf};
+use std::collections::VecDeque;
 use std::process::Stdio;
+use std::time::Duration;
 
-use tokio::process::Command;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep_until};
 
 use super::EmbeddedSettings;
-use super::history::beginning;
 
 /// What came of a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,51 +17,174 @@ pub(super) struct Ran {
     pub(super) output: String,
 }
 
-/// More output than this tells the model nothing new.
+/// More output than this tells the model nothing new; its beginning and its end tell most.
 const OUTPUT_BYTES: usize = 16 * 1024;
 
 /// What shells say of a program that is not there.
 const NOT_FOUND: i64 = 127;
 
-/// Runs one line. Dropped, it kills the command.
-pub(super) async fn run(settings: &EmbeddedSettings, line: &str) -> Ran {
+/// What `timeout` says of a program that it stopped.
+const OUT_OF_TIME: i64 = 124;
+
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+const LONGEST: u64 = 3600;
+
+/// How long to read on after a command has ended: something out of our reach may hold its output open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Runs one line. Dropped, it kills the command and everything that the command started.
+pub(super) async fn run(
+    settings: &EmbeddedSettings,
+    line: &str,
+    timeout_seconds: Option<u64>,
+) -> Ran {
     if let Some(program) = settings.pretended
         && line.split([' ', ';', '&', '|', '\n']).any(|word| word == program)
     {
         return Ran { exit_code: 0, output: format!("({program} is not run here)") };
     }
+    let limit = timeout_seconds.map_or(TIME_LIMIT, |it| Duration::from_secs(it.min(LONGEST)));
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).current_dir(&settings.cwd);
     command.envs(settings.environment.iter().cloned());
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    match command.output().await {
-        Ok(output) => {
-            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.push_str(&String::from_utf8_lossy(&output.stderr));
-            // A command that a signal ended has no code; it certainly did not succeed.
-            let exit_code = output.status.code().map_or(-1, i64::from);
-            Ran { exit_code, output: shortened(text) }
-        }
+    for name in &settings.hidden {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    match command.spawn() {
+        Ok(child) => watch(child, limit).await,
         Err(error) => Ran { exit_code: NOT_FOUND, output: format!("sh: {error}") },
     }
 }
 
-fn shortened(mut text: String) -> String {
-    if text.len() > OUTPUT_BYTES {
-        text.truncate(beginning(&text, OUTPUT_BYTES).len());
-        text.push_str("\n…");
+async fn watch(mut child: Child, limit: Duration) -> Ran {
+    let group = Group::of(&child);
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let mut clip = Clip::default();
+    let deadline = Instant::now() + limit;
+    let exit_code = loop {
+        tokio::select! {
+            piece = piece_of(&mut out), if out.is_some() => clip.push(&piece),
+            piece = piece_of(&mut err), if err.is_some() => clip.push(&piece),
+            // A command that a signal ended has no code; it certainly did not succeed.
+            status = child.wait() => {
+                break status.ok().and_then(|status| status.code()).map_or(-1, i64::from);
+            }
+            () = sleep_until(deadline) => {
+                clip.note = Some(format!("(stopped after {} s)", limit.as_secs()));
+                break OUT_OF_TIME;
+            }
+        }
+    };
+    drop(group);
+    let deadline = Instant::now() + LAST_WORDS;
+    while out.is_some() || err.is_some() {
+        tokio::select! {
+            piece = piece_of(&mut out), if out.is_some() => clip.push(&piece),
+            piece = piece_of(&mut err), if err.is_some() => clip.push(&piece),
+            () = sleep_until(deadline) => break,
+        }
     }
-    text
+    Ran { exit_code, output: clip.text() }
 }
 
-/// Writes a file below the working directory.
-pub(super) fn write(cwd: &Path, path: &str, content: &str) -> Result<(), String> {
-    let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    if !inside {
-        return Err(format!("{path} is not below the working directory"));
+/// What is there to read; at the end of the pipe nothing, and the pipe is gone.
+async fn piece_of(pipe: &mut Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    let mut piece = Vec::with_capacity(8 * 1024);
+    let read = match pipe {
+        Some(reader) => reader.read_buf(&mut piece).await,
+        None => Ok(0),
+    };
+    if !read.is_ok_and(|read| read > 0) {
+        *pipe = None;
     }
-    let file: PathBuf = cwd.join(path);
-    let folder = file.parent().unwrap_or(cwd);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, content));
-    written.map_err(|error| format!("{path} cannot be written: {error}"))
+    piece
+}
+
+/// A command and what it started. Dropping it kills them.
+struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    #[cfg(unix)]
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Self {
+        Self {}
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            // Most often there is nothing left to kill.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// The beginning and the end of an output.
+#[derive(Default)]
+struct Clip {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: usize,
+    note: Option<String>,
+}
+
+impl Clip {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = (OUTPUT_BYTES / 2).saturating_sub(self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend(first);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(OUTPUT_BYTES / 2);
+        self.tail.drain(..over);
+        self.left_out += over;
+    }
+
+    fn text(self) -> String {
+        let mut bytes = self.head;
+        if self.left_out > 0 {
+            bytes.extend(format!("\n… {} bytes left out …\n", self.left_out).bytes());
+        }
+        bytes.extend(self.tail);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some(note) = self.note {
+            text.push_str(&note);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pieces: &[&str], expected: &str) {
+        let mut clip = Clip::default();
+        for piece in pieces {
+            clip.push(piece.as_bytes());
+        }
+        assert_eq!(clip.text(), expected);
+    }
+
+    #[test]
+    fn of_a_long_output_the_beginning_and_the_end_are_kept() {
+        let half = OUTPUT_BYTES / 2;
+        let (first, last) = ("a".repeat(half), "z".repeat(half));
+        check(&["short ", "output"], "short output");
+        check(&[&first, &last], &format!("{first}{last}"));
+        check(&[&first, "left", " out", &last], &format!("{first}\n… 8 bytes left out …\n{last}"));
+    }
 }

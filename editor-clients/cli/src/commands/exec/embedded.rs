@@ -1,0 +1,155 @@
+//! The embedded host as `rawr exec` sets it up: which model, what it is told, what its tools see. Runs nothing.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use rawr_protocol::{ConfigGetParams, methods};
+use serde_json::Value;
+
+use crate::args::ExecArgs;
+use crate::commands::compaction_prompts;
+use crate::host::embedded::{
+    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Line, Retry, Scene, Script,
+};
+use crate::sidecar::Sidecar;
+
+/// Where a key is looked for unless somebody says otherwise.
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+
+/// What a model is taken to hold of which nothing is known.
+const CONTEXT_WINDOW: u64 = 128_000;
+const SCRIPT_WINDOW: u64 = 32_000;
+
+/// Tokens of an answer between two looks at the window.
+const ESTIMATE_EVERY: u64 = 256;
+
+const INSTRUCTIONS: &str = "\
+You are a coding agent. You work in the current folder with the tools that you are given, until the task is done or \
+only the user can go on.
+
+- Look before you change anything, and check what you did by running it.
+- For work of several steps keep a plan with update_plan. Mark a step when it begins and when it is done.
+- Change only what the task needs.
+- Messages that begin with [rawr] come from the program that looks after your context. Do what they ask.
+- End with a short message: what you did, and what is open.";
+
+/// The model that the options name.
+pub(super) enum Chosen {
+    Endpoint { chat: Box<Chat>, key_variable: OsString },
+    Script(Script),
+}
+
+/// What the options say, before anything is started.
+pub(super) fn choose(args: &ExecArgs) -> anyhow::Result<Chosen> {
+    for (name, is_given) in [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())] {
+        if is_given {
+            bail!("--{name} is for --host codex");
+        }
+    }
+    let (model, base_url) = match (&args.model, &args.base_url) {
+        (Some(model), Some(base_url)) => (model.clone(), base_url.clone()),
+        (Some(_), None) => bail!(
+            "where is the model? Name its endpoint with --base-url, for instance http://127.0.0.1:8080/v1"
+        ),
+        (None, Some(_)) => bail!("which model of the endpoint? Name it with --model"),
+        (None, None) => return script(args).map(Chosen::Script),
+    };
+    if args.script.is_some() {
+        bail!("--script takes the place of a model: leave --model and --base-url out");
+    }
+    let (key, key_variable) = key(args)?;
+    let compacts = args.remote_compaction;
+    let settings = ChatSettings { model, base_url, key, compacts, retry: Retry::default() };
+    Ok(Chosen::Endpoint { chat: Box::new(Chat::new(settings)?), key_variable })
+}
+
+fn script(args: &ExecArgs) -> anyhow::Result<Script> {
+    for (name, is_given) in
+        [("api-key-env", args.api_key_env.is_some()), ("remote-compaction", args.remote_compaction)]
+    {
+        if is_given {
+            bail!("--{name} is for a model: name one with --model and --base-url");
+        }
+    }
+    match &args.script {
+        Some(file) => Script::read(file).map_err(|error| anyhow!("{}: {error}", file.display())),
+        None => Ok(stand_in()),
+    }
+}
+
+/// Local endpoints want no key, so only a variable that was named must be there.
+fn key(args: &ExecArgs) -> anyhow::Result<(Option<String>, OsString)> {
+    let name = args.api_key_env.as_deref().unwrap_or(KEY_VARIABLE);
+    let key = match std::env::var(name) {
+        Ok(key) if !key.trim().is_empty() => Some(key.trim().to_owned()),
+        _ if args.api_key_env.is_some() => {
+            bail!("the variable {name} is empty: put the key into it")
+        }
+        _ => None,
+    };
+    Ok((key, name.into()))
+}
+
+/// Starts the agent on the model.
+pub(super) async fn start(
+    chosen: Chosen,
+    args: &ExecArgs,
+    cwd: PathBuf,
+    sidecar: &mut Sidecar,
+) -> anyhow::Result<Embedded> {
+    let (window, hidden) = match &chosen {
+        Chosen::Endpoint { key_variable, .. } => (CONTEXT_WINDOW, vec![key_variable.clone()]),
+        Chosen::Script(script) => (script.context_window.unwrap_or(SCRIPT_WINDOW), Vec::new()),
+    };
+    let settings = EmbeddedSettings {
+        cwd,
+        environment: Vec::new(),
+        hidden,
+        pretended: None,
+        context_window: args.context_window.unwrap_or(window),
+        instructions: INSTRUCTIONS.to_owned(),
+        prompts: compaction_prompts(sidecar).await?,
+        pace: Duration::ZERO,
+        estimate_every: may_interrupt(sidecar).await?.then_some(ESTIMATE_EVERY),
+    };
+    Ok(match chosen {
+        Chosen::Endpoint { chat, .. } => Embedded::start(settings, *chat),
+        Chosen::Script(script) => Embedded::start(settings, script),
+    })
+}
+
+/// Whether a running request may be cut off for a compaction: only then anybody wants to know how it grows.
+async fn may_interrupt(sidecar: &mut Sidecar) -> anyhow::Result<bool> {
+    let params = ConfigGetParams { thread_id: None };
+    let got = sidecar.call::<methods::ConfigGet>(params).await;
+    let config = got.context("the configuration cannot be had")?.effective;
+    let is = |key: &str, value: bool| {
+        config.get(key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(value))
+    };
+    Ok(is("features.rawr_auto_compaction", false)
+        && is("auto_compact.enabled", true)
+        && is("auto_compact.interrupt_mid_turn", true))
+}
+
+/// There is no model, and it says so.
+fn stand_in() -> Script {
+    let reply = Line::says(
+        "I am a script, not a model: I have read your message and can do nothing with it. `rawr demo` shows me at work, \
+         and `--model NAME --base-url URL` puts a model in my place.",
+    );
+    let packet = Line::says(
+        "<continuation_packet>\nState: waiting_for_user\nGoal: none, this is a script\nDecisions: none\nNext step: wait for the user\n</continuation_packet>",
+    );
+    let judgment =
+        Line::says(r#"{"should_compact": true, "reason": "a script has nothing to lose"}"#);
+    let scene = |cue, reply: Line| Scene { cue, replies: vec![reply] };
+    Script::new(vec![
+        scene(Cue::Summary, reply.clone()),
+        scene(Cue::Aside, packet.clone()),
+        scene(Cue::Judgment, judgment),
+        scene(Cue::words(":packet_request]"), packet),
+        scene(Cue::Anything, reply),
+    ])
+}

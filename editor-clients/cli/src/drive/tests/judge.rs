@@ -1,0 +1,74 @@
+//! Judgments that the host runs.
+
+use super::*;
+
+/// Asks for a judgment at the end of the first turn, and is quiet once it has heard of one.
+fn asking() -> Life {
+    let phase = |thread: &Value, phase: &str| {
+        let params = json!({"threadId": thread, "phase": phase, "guards": []});
+        Do::Note("rawr/thread/changed", params)
+    };
+    life(move |method, params| {
+        let thread = &params["threadId"];
+        match method {
+            "rawr/turn/completed" => {
+                let judge = json!({"kind": "judge", "requestId": "r1", "instructions": "i", "context": "c", "outputSchema": {}});
+                Some(vec![
+                    phase(thread, "awaiting_judgment"),
+                    perform(thread, "a1", judge),
+                    Do::Answer(json!({
+                        "verdict": {"decisionId": "d1", "outcome": "judge", "reason": "full", "sequenceId": "s1"},
+                    })),
+                ])
+            }
+            "rawr/judgment/answer" => {
+                Some(vec![phase(thread, "idle"), Do::Answer(json!({"accepted": true}))])
+            }
+            "rawr/action/report" => Some(vec![phase(thread, "idle"), Do::Answer(json!({}))]),
+            _ => None,
+        }
+    })
+}
+
+async fn check_judged(judgment: Option<Line>, expected: Expect) {
+    let folder = TempDir::new().unwrap();
+    let mut scenes = vec![Scene { cue: Cue::Anything, replies: vec![Line::says("done")] }];
+    scenes.extend(judgment.map(|line| Scene { cue: Cue::Judgment, replies: vec![line] }));
+    let host = start(&folder, scenes, 1000);
+    let done = run_on(host, &["hello"], vec![asking()], None).await;
+    assert!(done.ended.is_ok(), "{:?}", done.ended);
+    let heard: Vec<_> = done.heard.lines().filter(|line| !line.starts_with("turn/")).collect();
+    expected.assert_eq(&heard.join("\n"));
+}
+
+#[tokio::test]
+async fn the_hosts_judgment_is_given_back_under_its_name() {
+    let judgment = Line::says(r#"{"should_compact": true, "reason": "committed"}"#);
+    check_judged(
+        Some(judgment),
+        expect![[r#"
+        thread/open
+        input/submit hello
+        judgment/answer
+        thread/close"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_judgment_that_fails_or_is_none_is_told() {
+    check_judged(
+        None,
+        expect![[r#"
+        thread/open
+        input/submit hello
+        action/report failed a1 the script has no scene for this
+        thread/close"#]],
+    )
+    .await;
+    check_judged(Some(Line::says("perhaps")), expect![[r#"
+        thread/open
+        input/submit hello
+        action/report failed a1 the judge's answer is not understood: expected value at line 1 column 1
+        thread/close"#]]).await;
+}

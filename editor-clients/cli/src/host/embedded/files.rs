@@ -1,0 +1,206 @@
+//! The agent's files: read and written below the working directory and nowhere else, links included. Knows nothing of turns.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// More of a file than this in one answer tells the model nothing that it could not ask for.
+const READ_BYTES: usize = 32 * 1024;
+
+/// Some lines of a text file, each with its number.
+pub(super) fn read(
+    cwd: &Path,
+    path: &str,
+    first_line: Option<usize>,
+    lines: Option<usize>,
+) -> Result<String, String> {
+    let file = inside(cwd, path)?;
+    let cannot = |error: std::io::Error| format!("{path} cannot be read: {error}");
+    let about = file.metadata().map_err(cannot)?;
+    // A pipe or a device might never end.
+    if !about.is_file() {
+        return Err(format!("{path} is no regular file"));
+    }
+    let first = first_line.unwrap_or(1).max(1);
+    let mut reader = BufReader::new(std::fs::File::open(&file).map_err(cannot)?);
+    let mut text = String::new();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        // One line may be as long as the file.
+        let most = (READ_BYTES as u64) + 1;
+        if (&mut reader).take(most).read_until(b'\n', &mut line).map_err(cannot)? == 0 {
+            break;
+        }
+        if number < first {
+            continue;
+        }
+        if lines.is_some_and(|lines| number - first >= lines) {
+            return Ok(text);
+        }
+        let shown = String::from_utf8_lossy(&line);
+        if text.len() + shown.len() > READ_BYTES {
+            text.push_str(&format!("… (more from line {number} on)\n"));
+            return Ok(text);
+        }
+        text.push_str(&format!("{number}\t{}\n", shown.trim_end_matches(['\n', '\r'])));
+    }
+    Ok(text)
+}
+
+/// Writes a whole file, and the folders that it needs.
+pub(super) fn write(cwd: &Path, path: &str, content: &str) -> Result<(), String> {
+    let file = inside(cwd, path)?;
+    if file.metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(format!("{path} is no regular file"));
+    }
+    let folder = file.parent().unwrap_or(cwd);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, content));
+    written.map_err(|error| format!("{path} cannot be written: {error}"))
+}
+
+/// Where a path really leads. An error if that is not below the working directory, or cannot be known.
+fn inside(cwd: &Path, path: &str) -> Result<PathBuf, String> {
+    let outside = || format!("{path} is not below the working directory");
+    let root = cwd.canonicalize().map_err(|error| format!("the working directory: {error}"))?;
+    let below = Path::new(path);
+    let below = below.strip_prefix(cwd).or_else(|_| below.strip_prefix(&root)).unwrap_or(below);
+    let mut real = root.clone();
+    let mut is_missing = false;
+    for part in below.components() {
+        match part {
+            Component::Normal(name) => real.push(name),
+            Component::CurDir => continue,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(outside());
+            }
+        }
+        // Below a folder that is missing there is nothing that could lead elsewhere.
+        if is_missing {
+            continue;
+        }
+        match real.symlink_metadata() {
+            // A link that leads nowhere is refused as well: writing would make what it names.
+            Ok(about) if about.is_symlink() => {
+                real = real.canonicalize().map_err(|_| outside())?;
+                if !real.starts_with(&root) {
+                    return Err(outside());
+                }
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => is_missing = true,
+            Err(error) => return Err(format!("{path}: {error}")),
+        }
+    }
+    if real == root { Err(outside()) } else { Ok(real) }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A working directory beside a folder that is none of its business.
+    struct Place {
+        all: TempDir,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let all = TempDir::new().unwrap();
+            for folder in ["work/inner", "other"] {
+                std::fs::create_dir_all(all.path().join(folder)).unwrap();
+            }
+            std::fs::write(all.path().join("other/secret.txt"), "secret\n").unwrap();
+            Self { all }
+        }
+
+        fn work(&self) -> PathBuf {
+            self.all.path().join("work")
+        }
+
+        #[cfg(unix)]
+        fn link(&self, name: &str, to: &str) {
+            let to = if to.starts_with('/') { PathBuf::from(to) } else { self.all.path().join(to) };
+            std::os::unix::fs::symlink(to, self.work().join(name)).unwrap();
+        }
+
+        fn check_refused(&self, path: &str) {
+            for error in [
+                write(&self.work(), path, "x").unwrap_err(),
+                read(&self.work(), path, None, None).unwrap_err(),
+            ] {
+                assert!(error.contains("not below the working directory"), "{path}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_refused() {
+        let place = Place::new();
+        for path in ["../up.txt", "/tmp/rawr-never.txt", "a/../../up.txt", "a/../b.txt", "", "."] {
+            place.check_refused(path);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_refused_wherever_they_stand() {
+        let place = Place::new();
+        place.link("file.txt", "other/secret.txt");
+        place.link("folder", "other");
+        place.link("inner/deep", "other");
+        place.link("nowhere", "other/not-there.txt");
+        place.link("up", "work/..");
+        for path in [
+            "file.txt",
+            "folder/secret.txt",
+            "folder/new.txt",
+            "inner/deep/new.txt",
+            "nowhere",
+            "up/other/x",
+        ] {
+            place.check_refused(path);
+        }
+        assert_eq!(std::fs::read_dir(place.all.path().join("other")).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_stay_inside_are_followed() {
+        let place = Place::new();
+        place.link("shortcut", "work/inner");
+        write(&place.work(), "shortcut/a.txt", "one\n").unwrap();
+        assert_eq!(read(&place.work(), "inner/a.txt", None, None).unwrap(), "1\tone\n");
+    }
+
+    #[test]
+    fn an_absolute_path_below_the_folder_is_as_good_as_a_relative_one() {
+        let place = Place::new();
+        let path = place.work().join("new/a.txt");
+        write(&place.work(), path.to_str().unwrap(), "one\n").unwrap();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "one\n");
+    }
+
+    #[test]
+    fn lines_are_numbered_and_a_long_file_says_where_it_goes_on() {
+        let place = Place::new();
+        let long = "x".repeat(99);
+        let text: String = (0..1000).map(|_| format!("{long}\n")).collect();
+        write(&place.work(), "long.txt", &text).unwrap();
+        let check = |first, lines| read(&place.work(), "long.txt", first, lines).unwrap();
+        assert_eq!(check(Some(7), Some(2)), format!("7\t{long}\n8\t{long}\n"));
+        let whole = check(None, None);
+        assert!(whole.ends_with("on)\n") && whole.len() < READ_BYTES + 100, "{}", whole.len());
+        assert_eq!(check(Some(2000), None), "");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_written() {
+        let place = Place::new();
+        let error = read(&place.work(), "inner", None, None).unwrap_err();
+        assert_eq!(error, "inner is no regular file");
+        assert!(write(&place.work(), "inner", "x").is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Questions beside the turn.
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::*;
+
+fn question(text: &str) -> Question {
+    Question {
+        request_id: "q1".to_owned(),
+        instructions: "You judge.".to_owned(),
+        text: text.to_owned(),
+        output_schema: json!({"type": "object"}),
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered_while_the_agent_is_idle_and_while_it_works() {
+    let folder = TempDir::new().unwrap();
+    let seen = Arc::default();
+    let fenced = Line::says("```json\n{\"should_compact\": true}\n```");
+    let scenes = vec![
+        Scene { cue: Cue::Judgment, replies: vec![fenced] },
+        Scene { cue: Cue::Aside, replies: vec![Line::says("what I know")] },
+        on("go", vec![Line::does([shell("sleep 60")])]),
+    ];
+    let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
+    let mut host = Embedded::start(settings(&folder), model);
+    host.judge(question("now?")).await.unwrap();
+    expect![[r#"Answered { request_id: "q1", answer: Ok("{\"should_compact\": true}") }"#]]
+        .assert_eq(&brief(&host.next_event().await));
+    host.start_turn(&["go"]).await.unwrap();
+    until(&mut host, "tool shell").await;
+    host.sample(question("and?")).await.unwrap();
+    expect![[r#"Answered { request_id: "q1", answer: Ok("what I know") }"#]]
+        .assert_eq(&brief(&host.next_event().await));
+    host.judge(question("now?")).await.unwrap();
+    assert!(brief(&host.next_event().await).starts_with("Answered"));
+    host.interrupt().await.unwrap();
+    turn(&mut host).await;
+    // The judge sees nothing of the conversation, the other one all of it.
+    let lengths: Vec<_> = seen.lock().unwrap().iter().map(Vec::len).collect();
+    assert_eq!(lengths, [0, 2, 2, 0]);
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_says_why() {
+    let folder = TempDir::new().unwrap();
+    let failing = Line { fails: Some("no more credit".to_owned()), ..Line::default() };
+    let scenes = vec![
+        Scene { cue: Cue::Judgment, replies: vec![failing, Line::says("{}")] },
+        Scene { cue: Cue::Aside, replies: vec![Line::says(" ")] },
+    ];
+    let mut host = agent(&folder, scenes);
+    host.judge(question("now?")).await.unwrap();
+    expect![[r#"Answered { request_id: "q1", answer: Err("no more credit") }"#]]
+        .assert_eq(&brief(&host.next_event().await));
+    host.sample(question("and?")).await.unwrap();
+    expect![[r#"Answered { request_id: "q1", answer: Err("the model answered nothing") }"#]]
+        .assert_eq(&brief(&host.next_event().await));
+    host.judge(question("now?")).await.unwrap();
+    expect![[r#"Answered { request_id: "q1", answer: Ok("{}") }"#]]
+        .assert_eq(&brief(&host.next_event().await));
+}

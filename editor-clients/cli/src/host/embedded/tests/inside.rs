@@ -1,0 +1,320 @@
+//! Between the sampling requests of a turn: texts that are added to it, and compactions.
+
+use expect_test::expect;
+
+use super::*;
+use crate::host::{Compactor, Keep, Timing};
+
+/// Works for three requests, and as long as it is handed over to.
+fn worker() -> Vec<Scene> {
+    vec![
+        summary("SUMMARY"),
+        on("packet please", vec![Line::says("the packet")]),
+        on("handoff", vec![Line::does([shell("true")]), Line::says("all done")]),
+        on("Go on with", vec![Line::says("still done")]),
+        on("SUMMARY", vec![Line::does([plan()]), Line::says("done after the summary")]),
+        on("go", vec![Line::does([shell("true")]), Line::does([plan()]), Line::says("done")]),
+    ]
+}
+
+fn at_once() -> CompactionOrder {
+    CompactionOrder { keep: Keep::Nothing, timing: Timing::AtOnce, ..CompactionOrder::default() }
+}
+
+#[tokio::test]
+async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes_before_the_handoff()
+ {
+    let folder = TempDir::new().unwrap();
+    let mut host = agent(&folder, worker());
+    let turn_id = host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    assert_eq!(host.steer("packet please").await.unwrap(), turn_id);
+    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    expect![[r#"
+        says the packet
+        usage 43 follow-up false
+    "#]]
+    .assert_eq(&pause(&mut host).await.0);
+    host.compact(&CompactionOrder::default()).await.unwrap();
+    expect![[r#"
+        compaction started
+        compacted to Some(28)
+    "#]]
+    .assert_eq(&until(&mut host, "compacted").await);
+    assert_eq!(host.steer("handoff").await.unwrap(), turn_id);
+    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    expect![[r#"
+        tool shell
+        ran true: 0
+        tool ended
+        usage 51 follow-up true
+        says all done
+        usage 57 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn a_turn_that_owes_work_is_told_to_go_on() {
+    let folder = TempDir::new().unwrap();
+    let mut host = agent(&folder, worker());
+    let turn_id = host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    host.steer("packet please").await.unwrap();
+    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    pause(&mut host).await;
+    host.go_on(&turn_id, Next::More).await.unwrap();
+    expect![[r#"
+        says still done
+        usage 64 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn what_is_added_while_a_tool_runs_is_answered_in_the_turn() {
+    let folder = TempDir::new().unwrap();
+    let scenes = vec![
+        on("more", vec![Line::says("more it is")]),
+        on("go", vec![Line::does([shell("sleep 0.05")]), Line::says("without more")]),
+    ];
+    let mut host = agent(&folder, scenes);
+    let turn_id = host.start_turn(&["go"]).await.unwrap();
+    until(&mut host, "tool shell").await;
+    assert_eq!(host.steer("more").await.unwrap(), turn_id);
+    expect![[r#"
+        ran sleep 0.05: 0
+        tool ended
+        usage 30 follow-up true
+        says more it is
+        usage 42 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn a_compaction_that_keeps_nothing_lets_the_turn_go_on_without_a_word() {
+    let folder = TempDir::new().unwrap();
+    let seen = Arc::default();
+    let model = Spied { script: Script::new(worker()), seen: Arc::clone(&seen) };
+    let mut host = Embedded::start(settings(&folder), model);
+    let turn_id = host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    let order = CompactionOrder { keep: Keep::Nothing, ..CompactionOrder::default() };
+    host.compact(&order).await.unwrap();
+    until(&mut host, "compacted").await;
+    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    expect![[r#"
+        tool update_plan
+        plan of 0
+        tool ended
+        usage 34 follow-up true
+        says done after the summary
+        usage 44 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+    // One request of the turn, one for the summary, and what came after it.
+    let after = &seen.lock().unwrap()[2];
+    let summary = Item::Summary { text: "In short:\nSUMMARY".to_owned() };
+    assert_eq!(after[..], [Item::System { text: "12345678".to_owned() }, summary]);
+}
+
+#[tokio::test]
+async fn a_compaction_that_fails_inside_a_turn_leaves_the_turn_as_it_was() {
+    let folder = TempDir::new().unwrap();
+    let scenes = vec![on("go", vec![Line::does([plan()]), Line::says("done")])];
+    let mut host = agent(&folder, scenes);
+    let turn_id = host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    host.compact(&CompactionOrder::default()).await.unwrap();
+    expect![[r#"
+        compaction started
+        not compacted: the script has no scene for this
+    "#]]
+    .assert_eq(&until(&mut host, "not compacted").await);
+    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    expect![[r#"
+        says done
+        usage 35 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_a_pause_and_a_compaction_inside_a_turn() {
+    let folder = TempDir::new().unwrap();
+    let hanging = Line { hangs: true, ..Line::default() };
+    let scenes = vec![
+        Scene { cue: Cue::Summary, replies: vec![hanging] },
+        on("go", vec![Line::does([plan()])]),
+    ];
+    let mut host = agent(&folder, scenes);
+    host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    host.interrupt().await.unwrap();
+    expect![[r#"
+        ended interrupted None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+    host.start_turn(&["go"]).await.unwrap();
+    pause(&mut host).await;
+    host.compact(&CompactionOrder::default()).await.unwrap();
+    until(&mut host, "compaction started").await;
+    host.interrupt().await.unwrap();
+    expect![[r#"
+        not compacted: it was interrupted
+        ended interrupted None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn a_request_that_runs_is_cut_off_for_a_compaction_that_is_to_come_at_once() {
+    let folder = TempDir::new().unwrap();
+    let endless = Line { times: Some(100), hangs: true, ..Line::says("word ") };
+    let scenes = vec![
+        summary("SUMMARY"),
+        on("SUMMARY", vec![Line::says("done after all")]),
+        on("go", vec![endless]),
+    ];
+    let settings = EmbeddedSettings { estimate_every: Some(60), ..settings(&folder) };
+    let mut host = Embedded::start(settings, Script::new(scenes));
+    host.start_turn(&["go"]).await.unwrap();
+    expect![[r#"
+        started Asked
+        estimate 75
+    "#]]
+    .assert_eq(&until(&mut host, "estimate 7").await);
+    let patient = CompactionOrder::default();
+    assert!(matches!(host.compact(&patient).await, Err(HostError::Busy)));
+    host.compact(&at_once()).await.unwrap();
+    let told = turn(&mut host).await.replace(&"word ".repeat(100), "(a hundred words)");
+    expect![[r#"
+        estimate 136
+        says (a hundred words)
+        compaction started
+        compacted to Some(15)
+        usage 15 follow-up true
+        says done after all
+        usage 23 follow-up false
+        ended completed None
+    "#]]
+    .assert_eq(&told);
+}
+
+#[tokio::test]
+async fn a_tool_that_runs_is_not_cut_off() {
+    let folder = TempDir::new().unwrap();
+    let mut host = agent(&folder, vec![on("go", vec![Line::does([shell("sleep 60")])])]);
+    host.start_turn(&["go"]).await.unwrap();
+    until(&mut host, "tool shell").await;
+    assert!(matches!(host.compact(&at_once()).await, Err(HostError::Busy)));
+    host.interrupt().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
+    let failing = Line { fails: Some("not today".to_owned()), ..Line::default() };
+    let by_host = CompactionOrder { by: Compactor::Host, ..CompactionOrder::default() };
+    let by_provider = CompactionOrder::default;
+    let provider = |line: Line| Scene { cue: Cue::Provider, replies: vec![line] };
+    for (line, order, expected) in [
+        (
+            Line::says("SEALED"),
+            by_provider(),
+            expect![[r#"
+            started Compaction
+            compaction started
+            compacted to Some(12)
+            ended completed None
+        "#]],
+        ),
+        (
+            Line::says("SEALED"),
+            by_host,
+            expect![[r#"
+            started Compaction
+            compaction started
+            compacted to Some(19)
+            ended completed None
+        "#]],
+        ),
+        (
+            failing,
+            by_provider(),
+            expect![[r#"
+            started Compaction
+            compaction started
+            notice the provider's compaction failed, so I sum up myself: not today
+            compacted to Some(19)
+            ended completed None
+        "#]],
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let mut host = agent(&folder, vec![provider(line), summary("the model's own summary")]);
+        host.compact(&order).await.unwrap();
+        expected.assert_eq(&turn(&mut host).await);
+    }
+}
+
+#[tokio::test]
+async fn a_compaction_keeps_the_users_words_and_the_summary() {
+    let folder = TempDir::new().unwrap();
+    let long = Line { times: Some(40), ..Line::says("a long answer ") };
+    let mut host = agent(&folder, vec![summary("summary"), on("go", vec![long])]);
+    host.start_turn(&["go"]).await.unwrap();
+    let first = turn(&mut host).await;
+    assert!(first.contains("usage 155 "), "{first}");
+    host.compact(&CompactionOrder::default()).await.unwrap();
+    expect![[r#"
+        started Compaction
+        compaction started
+        compacted to Some(20)
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+}
+
+#[tokio::test]
+async fn a_compaction_without_a_summary_leaves_the_history_alone() {
+    let folder = TempDir::new().unwrap();
+    for scenes in [vec![], vec![summary(" ")]] {
+        let mut host = agent(&folder, scenes);
+        host.compact(&CompactionOrder::default()).await.unwrap();
+        let told = turn(&mut host).await;
+        assert!(told.contains("\nnot compacted: ") && told.contains("\nended failed"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn of_a_history_that_is_too_long_the_newer_part_is_summed_up() {
+    let folder = TempDir::new().unwrap();
+    let seen = Arc::default();
+    let too_long = Line { too_long: true, ..Line::default() };
+    let scenes = vec![
+        Scene { cue: Cue::Summary, replies: vec![too_long, Line::says("of the rest")] },
+        Scene { cue: Cue::Anything, replies: vec![Line::says("hm")] },
+    ];
+    let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
+    let mut host = Embedded::start(settings(&folder), model);
+    for say in ["one", "two", "three"] {
+        host.start_turn(&[say]).await.unwrap();
+        turn(&mut host).await;
+    }
+    host.compact(&CompactionOrder::default()).await.unwrap();
+    expect![[r#"
+        started Compaction
+        compaction started
+        compacted to Some(32)
+        ended completed None
+    "#]]
+    .assert_eq(&turn(&mut host).await);
+    let lengths: Vec<_> = seen.lock().unwrap()[3..].iter().map(Vec::len).collect();
+    assert_eq!(lengths, [7, 4]);
+}
