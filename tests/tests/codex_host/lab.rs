@@ -112,6 +112,9 @@ impl Lab {
                 self.turn_number(turn_id),
                 usage.context_tokens
             ),
+            HostEvent::UsageEstimated { turn_id, .. } => {
+                format!("{} estimates its usage", self.turn_number(turn_id))
+            }
             HostEvent::PlanUpdated { turn_id, steps, explanation } => {
                 let steps: Vec<_> =
                     steps.iter().map(|step| format!("{} {}", step.step, step.status)).collect();
