@@ -73,6 +73,8 @@ pub struct TierRule {
     /// `None`: the tier's built-in answer (yes in early and ready). `Some(false)` also lifts the weak-boundary gate.
     pub plan_needs_semantic_break: Option<bool>,
     pub decision_prompt_path: Option<String>,
+    /// The model or the project whose override set the threshold; named in the verdict.
+    pub set_by: Option<String>,
 }
 
 impl TierRule {
@@ -82,6 +84,7 @@ impl TierRule {
             required: None,
             plan_needs_semantic_break: None,
             decision_prompt_path: None,
+            set_by: None,
         }
     }
 

@@ -50,7 +50,9 @@ pub(super) fn pressure(case: &Case<'_>) -> Finding {
     }
     match case.rule() {
         Some((tier, rule)) => {
-            pass(format!("{percent} left is below {} ({tier})", Percent(rule.percent_remaining_lt)))
+            let threshold = Percent(rule.percent_remaining_lt);
+            let by = rule.set_by.as_deref().map(|by| format!(", set by {by}")).unwrap_or_default();
+            pass(format!("{percent} left is below {threshold} ({tier}{by})"))
         }
         None => {
             let highest = Tier::ALL
