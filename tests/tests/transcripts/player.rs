@@ -16,6 +16,8 @@ pub struct Player {
     pub policy: Policy,
     /// Prompts that the script brings itself, by name.
     pub prompts: BTreeMap<&'static str, String>,
+    /// Decision prompts of its own, by the path that a tier names.
+    pub decisions: BTreeMap<String, String>,
     pub now: Timestamp,
     pub log: Vec<Record>,
     /// The newest decision, and whether it belongs into the record of decisions.
@@ -28,6 +30,7 @@ impl Default for Player {
             machine: Machine::new(thread()),
             policy: Policy::default(),
             prompts: BTreeMap::new(),
+            decisions: BTreeMap::new(),
             now: Timestamp(1_000_000),
             log: Vec::new(),
             decision: None,
@@ -87,6 +90,11 @@ impl Player {
                 self.set_prompt(words[1], line.split_once('"').unwrap().1);
                 Vec::new()
             }
+            "decision" => {
+                let text = line.split_once('"').unwrap().1.trim_end_matches('"');
+                self.decisions.insert(words[1].to_owned(), text.to_owned());
+                Vec::new()
+            }
             "pass" => {
                 self.now = self.now.plus_seconds(words[1].trim_end_matches('s').parse().unwrap());
                 self.handle(Input::Tick)
@@ -121,7 +129,8 @@ impl Player {
         let prompts = Prompts::new(|name| {
             let own = self.prompts.get(name.name()).map(String::as_str);
             own.unwrap_or_else(|| built_in_prompt(name)).to_owned()
-        });
+        })
+        .with_decisions(self.decisions.clone());
         let rules = Rules { policy: &self.policy, prompts: &prompts };
         match self.machine.handle(input, &rules, self.now) {
             Err(refusal) => vec![format!("refused: {refusal:?}")],
