@@ -66,6 +66,7 @@ fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
         "below" => rule.percent_remaining_lt = value.parse().unwrap(),
         "semantic" => rule.plan_needs_semantic_break = Some(value == "true"),
         "judge" => rule.decision_prompt_path = Some(value.to_owned()),
+        "set_by" => rule.set_by = Some(value.to_owned()),
         "required" => {
             rule.required =
                 Some(value.split(',').map(|b| Boundary::from_name(b).unwrap()).collect());
