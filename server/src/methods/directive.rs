@@ -2,9 +2,10 @@
 //! `rawr/signal/report`; how long each holds is the core's business.
 
 use super::{Ctx, Module, now, on};
+use crate::desk::Handled;
 use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::DirectiveCleared;
+use rawr_core::event::{DirectiveCleared, Event};
 use rawr_core::units::DirectiveId;
 use rawr_core::{Input, Thread};
 use rawr_protocol::methods::{DirectiveClear, DirectiveList};
@@ -15,6 +16,14 @@ use rawr_protocol::{
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<DirectiveList>(module, list)?;
     on::<DirectiveClear>(module, clear)
+}
+
+/// A person gives directives, from whichever client.
+pub(super) fn give(ctx: &Ctx, thread: &str, mut input: Input) -> Result<Handled, Fault> {
+    if let Input::Saw(Event::DirectiveGiven(given)) = &mut input {
+        given.by = Some(ctx.client().to_owned());
+    }
+    Ok(ctx.desk()?.handle(&wire::thread_id(thread)?, input, now())?)
 }
 
 fn clear(ctx: &Ctx, params: DirectiveClearParams) -> Result<DirectiveClearResult, Fault> {

@@ -1,7 +1,7 @@
 //! What a host reports: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
 //! `rawr/compaction/*`.
 
-use super::{Ctx, Module, now, on};
+use super::{Ctx, Module, directive, now, on};
 use crate::desk::Handled;
 use crate::wire::{self, Fault, ToCore};
 use jsonrpsee::core::RegisterMethodError;
@@ -79,11 +79,10 @@ fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
 }
 
 fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportResult, Fault> {
-    let directive = matches!(params.signal, rawr_protocol::Signal::Directive { .. });
+    let is_directive = matches!(params.signal, rawr_protocol::Signal::Directive { .. });
     let input = wire::signal(params.turn_id.as_deref(), params.signal);
-    let handled = if directive {
-        // A person gives directives, from whichever client.
-        ctx.desk()?.handle(&wire::thread_id(&params.thread_id)?, input?, now())?
+    let handled = if is_directive {
+        directive::give(ctx, &params.thread_id, input?)?
     } else {
         report(ctx, &params.thread_id, input)?
     };

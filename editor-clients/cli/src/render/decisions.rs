@@ -18,10 +18,12 @@ pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String
     lines.extend(decision.gates.iter().map(gate));
     lines.push(String::new());
     match first_failure(decision) {
-        Some(failure) => lines.extend(why_not(failure, decision)),
+        Some(failure) => {
+            lines.extend(why_not(failure, decision));
+            lines.extend(judgment(decision.judgment.as_ref()));
+        }
         None => lines.extend(what_came_of_it(decision)),
     }
-    lines.extend(judgment(decision.judgment.as_ref()));
     lines
 }
 
@@ -135,8 +137,11 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
         let names = if names.is_empty() { "none was needed".to_owned() } else { names.join(", ") };
         lines.push(fact("boundary", &names));
     }
+    lines.extend(judgment(decision.judgment.as_ref()));
     lines.extend(decision.sequence_id.as_ref().map(|sequence| fact("sequence", sequence)));
     lines.extend(decision.compaction.iter().flat_map(compaction));
+    let awaited = decision.would_fire_if.iter().map(|one| one_line(one, WIDTH));
+    lines.extend(awaited.map(|one| fact("comes if", &one)));
     lines
 }
 
@@ -173,7 +178,7 @@ fn judgment(judgment: Option<&DecisionJudgment>) -> Vec<String> {
     let who = match judgment.source {
         JudgmentSource::Host => "the host",
         JudgmentSource::Responses | JudgmentSource::Chat => "a model",
-        JudgmentSource::Heuristic => "rules, without a model",
+        JudgmentSource::Heuristic => "rules without a model",
     };
     let said = match (judgment.should_compact, &judgment.error) {
         (Some(true), _) => format!("yes, by {who}: {}", judgment.reason),
@@ -189,4 +194,118 @@ fn judgment(judgment: Option<&DecisionJudgment>) -> Vec<String> {
 /// One line of a list of facts, below its name.
 pub(super) fn fact(name: &str, text: &str) -> String {
     format!("  {} {text}", paint(OURS, &format!("{name:<10}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use serde_json::{Value, json};
+
+    /// A decision, with `more` in it than the least.
+    fn check(more: Value, expected: Expect) {
+        let mut fields = json!({
+            "decisionId": "d7-1f", "outcome": "compact", "reason": "the reason", "atMs": 0,
+            "entrance": "turn_complete",
+            "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75 %" },
+                { "gate": "guard", "outcome": "bypassed", "evidence": "guard g1 is active" }],
+        });
+        for (name, field) in more.as_object().expect("an object") {
+            fields[name.as_str()] = field.clone();
+        }
+        let shown = decision("t", &serde_json::from_value(fields).expect("a decision"), 90_000);
+        let plain = anstream::adapter::strip_str(&shown.join("\n")).to_string();
+        expected.assert_eq(&(plain + "\n"));
+    }
+
+    #[test]
+    fn a_compaction_is_told_to_its_end() {
+        check(
+            json!({
+                "tier": "ready", "percentRemaining": 70, "sequenceId": "s1",
+                "trigger": { "kind": "rawr", "entrance": "turn_complete", "tier": "ready",
+                    "percentRemaining": 70, "boundaries": ["commit"], "packetAuthor": "agent",
+                    "sequenceId": "s1" },
+                "judgment": { "requestId": "j", "source": "host", "shouldCompact": true,
+                    "reason": "The parser is done and committed, and the next step stands in the plan: a compaction costs nothing here." },
+                "compaction": { "status": "completed", "tokensBefore": 150_000, "tokensAfter": 12_345,
+                    "packetAuthor": "watcher", "packetAdded": ["branch: feature", "pinned: Use tabs."] },
+            }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, at the end of a turn
+                Compaction decided: the reason
+
+                  ✓ pressure        below 75 %
+                  ⤳ guard           guard g1 is active (passed over)
+
+                  tier       ready: 70 % of the context was left
+                  boundary   commit
+                  judge      yes, by the host: The parser is done and committed, and the next step stands in the plan: a
+                             compaction costs nothing here.
+                  sequence   s1
+                  compaction 150 000 → 12 345 tokens
+                  packet     by rawr, from what it saw
+                             the check added what its author had left out:
+                             · branch: feature
+                             · pinned: Use tabs.
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_veto_is_quoted() {
+        check(
+            json!({
+                "outcome": "nothing", "wouldFireIf": ["the judge says yes"],
+                "gates": [{ "gate": "judgment", "outcome": "fail", "evidence": "the judge says no" }],
+                "judgment": { "requestId": "j", "source": "heuristic", "shouldCompact": false,
+                    "reason": "two steps are open" },
+            }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, at the end of a turn
+                No compaction: the reason
+
+                  ✗ judgment        the judge says no
+
+                The first gate that failed is judgment: the judge says no.
+                It would have passed if: the judge says yes.
+                  judge      no, by rules without a model: two steps are open
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_judge_that_is_asked_or_failed_is_named() {
+        check(
+            json!({
+                "outcome": "judge", "wouldFireIf": ["the judge says yes"], "entrance": "mid_turn",
+                "gates": [{ "gate": "judgment", "outcome": "not_reached", "evidence": "" }],
+                "judgment": { "requestId": "j", "source": "chat", "reason": "" },
+            }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, in the middle of a turn
+                The judge is asked: the reason
+
+                  – judgment        not reached
+
+                  judge      a model is asked and has not answered
+                  comes if   the judge says yes
+            "#]],
+        );
+        check(
+            json!({
+                "outcome": "defer", "entrance": "preflight", "gates": [],
+                "judgment": { "requestId": "j", "source": "responses", "error": "timed out" },
+                "compaction": { "status": "failed" },
+            }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, before a message
+                Compaction deferred: the reason
+
+
+                  judge      no answer by a model: timed out
+                  compaction failed; the history stayed as it was
+            "#]],
+        );
+    }
 }

@@ -1,0 +1,305 @@
+//! `rawr status` and `rawr explain`: what people and programs are shown.
+
+use rawr_protocol::methods::{
+    InputSubmit, JudgmentAnswer, SignalReport, ThreadOpen, TurnCompleted, TurnStarted,
+};
+use rawr_protocol::{
+    InputKind, InputSubmitParams, JudgmentAnswerParams, Outcome, Role, Signal, SignalReportParams,
+    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
+};
+use rawr_tests::sidecar::Note;
+use rawr_tests::stand_in::PRESSURE;
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+
+use super::{Running, check, compacted, event, events, pressed, refused, run};
+
+#[test]
+fn an_empty_home_is_told_what_to_do_and_stays_empty() {
+    let home = Home::new();
+    check(&home, &["status"], &["no thread is known in ", "`rawr exec", "`rawr demo`"]);
+    assert_eq!(events(&home, &["status"]), Vec::<Value>::new());
+    refused(&home, &["status", "last"], 1, &["no thread is known in "]);
+    refused(&home, &["guard", "last", "--next-commit"], 1, &["no thread is known in "]);
+    assert_eq!(home.path().read_dir().unwrap().count(), 0, "looking leaves no trace");
+}
+
+#[test]
+fn status_tells_where_a_thread_stands() {
+    let home = Home::new();
+    compacted(&home, "alpha");
+    run(&home, &["guard", "alpha", "--turns", "3", "--note", "mid\u{1b}[2Jrefactor"]);
+    check(
+        &home,
+        &["status"],
+        &[
+            "alpha  93 % left · calm · just now",
+            "run by     nobody now",
+            "phase      idle: nothing under way",
+            "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr-cli",
+            "decided    compaction decided: 25 % left (asap) at commit, plan_checkpoint, plan_update",
+            "compacted  143 139 → 13 000 tokens, by rawr (asap, commit, plan_checkpoint",
+        ],
+    );
+    let status = event(&home, &["status", "alpha"]);
+    for (field, value) in [
+        ("event", json!("status")),
+        ("threadId", json!("alpha")),
+        ("phase", json!("idle")),
+        ("percentRemaining", json!(93)),
+        ("heldInputs", json!([])),
+        ("compactionAskedFor", json!(false)),
+    ] {
+        assert_eq!(status[field], value, "{field} in {status}");
+    }
+    assert_eq!(status["lastDecision"]["outcome"], "compact");
+    assert_eq!(status["guards"][0]["guardId"], "g1");
+    assert_eq!(status["lastCompaction"]["tokensAfter"], 13_000);
+    assert_eq!(status.get("owner"), None);
+}
+
+#[test]
+fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let mut running = Running::on(&home, "alpha");
+    running.turn_with_boundaries();
+    running.sidecar.call::<InputSubmit>(&InputSubmitParams {
+        thread_id: "alpha".to_owned(),
+        input_id: "i1".to_owned(),
+        text: "and then".to_owned(),
+        kind: InputKind::Message,
+    });
+    let status = event(&home, &["status", "last"]);
+    let sequence = status["sequenceId"].as_str().unwrap();
+    let phase =
+        format!("awaiting_approval: a compaction waits for your answer, sequence {sequence}");
+    check(
+        &home,
+        &["status", "alpha"],
+        &[
+            "25 % left · asap",
+            &format!("run by     {}", running.owner()),
+            &phase,
+            "waiting    1 message of yours, until the handoff",
+            "decided    compaction needs your word: ",
+        ],
+    );
+    assert_eq!(status["owner"], running.owner());
+    assert_eq!(status["heldInputs"], json!(["i1"]));
+    running.leave();
+}
+
+#[test]
+fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
+    let home = Home::new();
+    for thread in ["alpha", "alphabet", "beta"] {
+        pressed(&home, thread);
+    }
+    run(&home, &["guard", "alpha", "--until-released"]);
+    check(&home, &["status"], &["alpha  25 %", "\n\nbeta  ", "\n\nalphabet  "]);
+    let name = |wanted: &str| event(&home, &["status", wanted])["threadId"].clone();
+    assert_eq!(
+        ["last", "alpha", "alphab", "b"].map(name),
+        ["alpha", "alpha", "alphabet", "beta"].map(Value::from)
+    );
+    refused(
+        &home,
+        &["status", "al"],
+        1,
+        &["`al` may be ", "alphabet", "alpha", "give more of the name"],
+    );
+    refused(&home, &["explain", "gamma"], 1, &["there is no thread `gamma`; near it: ", "beta"]);
+    refused(&home, &["pin", "../beta", "x"], 1, &["there is no thread `../beta`"]);
+
+    pressed(&home, "last");
+    run(&home, &["guard", "beta", "--until-released"]);
+    assert_eq!(name("last"), "last", "a thread's own name goes before the word");
+}
+
+#[test]
+fn explain_names_the_gate_that_failed_and_what_would_have_changed_it() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    let text = check(
+        &home,
+        &["explain", "last"],
+        &[
+            "thread alpha · d1-",
+            "at the end of a turn",
+            "No compaction: no boundary in this turn",
+            "  ✓ feature         features.rawr_auto_compaction is on",
+            "  ✗ boundary        no boundary in this turn",
+            "  ✓ mode            auto",
+            "The first gate that failed is boundary: no boundary in this turn.",
+            "It would have passed if: one of: ",
+        ],
+    );
+    let rows =
+        text.lines().filter(|line| ["  ✓", "  ✗", "  –"].iter().any(|mark| line.starts_with(mark)));
+    assert_eq!(rows.count(), 15, "{text}");
+
+    let decision = event(&home, &["explain", "last"]);
+    assert_eq!((&decision["event"], &decision["outcome"]), (&json!("decision"), &json!("nothing")));
+    assert_eq!(decision["threadId"], "alpha");
+    assert_eq!(decision["gates"].as_array().unwrap().len(), 15);
+}
+
+#[test]
+fn explain_tells_what_led_to_a_compaction() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    run(&home, &["pin", "alpha", "Never touch the main branch."]);
+    running.turn_with_boundaries();
+    running.leave();
+    check(
+        &home,
+        &["explain", "alpha"],
+        &[
+            "Compaction decided: 25 % left (asap) at commit, plan_checkpoint, plan_update",
+            "  ✓ boundary        commit, plan_checkpoint, plan_update",
+            "  tier       asap: 25 % of the context was left",
+            "  boundary   commit, plan_checkpoint, plan_update",
+            "  sequence   s1-",
+            "  compaction 143 139 → 13 000 tokens",
+            "  packet     by the agent",
+            "             the check added what its author had left out:",
+            "             · directive: Never touch the main branch.",
+        ],
+    );
+    let decision = event(&home, &["explain", "alpha"]);
+    assert_eq!(decision["compaction"]["status"], "completed");
+    assert_eq!(decision["compaction"]["tokensAfter"], 13_000);
+}
+
+#[test]
+fn past_decisions_are_listed_and_found_by_the_beginning_of_their_names() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    running.turn();
+    running.turn();
+    running.leave();
+    check(&home, &["explain", "alpha", "--list"], &["d1-", "25 %  asap", "nothing", "\nd2-"]);
+    let listed = events(&home, &["explain", "alpha", "--list"]);
+    assert_eq!(listed.len(), 2);
+    let first = event(&home, &["explain", "alpha", "--decision", "d1"]);
+    assert_eq!(first, listed[0]);
+    let hint = "`rawr explain alpha --list` shows which there are";
+    refused(&home, &["explain", "alpha", "--decision", "d9"], 1, &["no decision `d9`", hint]);
+    refused(
+        &home,
+        &["explain", "alpha", "--decision", "d1", "--list"],
+        2,
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn without_a_decision_it_is_told_when_one_comes() {
+    let home = Home::new();
+    let running = Running::on(&home, "alpha");
+    running.leave();
+    check(
+        &home,
+        &["explain", "alpha"],
+        &["No decision is on record for thread alpha", "has not reported how full the context is"],
+    );
+    let event = event(&home, &["explain", "alpha", "--list"]);
+    assert_eq!((&event["event"], &event["threadId"]), (&json!("no_decision"), &json!("alpha")));
+    home.configure("[features]\nrawr_auto_compaction = false\n");
+    check(&home, &["explain", "alpha"], &["rawr is off here"]);
+}
+
+#[test]
+fn a_thread_that_somebody_looks_at_has_no_owner() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    let mut looker = Sidecar::start(&home);
+    looker.call::<ThreadOpen>(&StandIn::new("alpha").opening(&home, Role::Observer));
+    assert_eq!(event(&home, &["status", "alpha"]).get("owner"), None);
+    looker.leave();
+}
+
+const WITH_A_JUDGE: &str =
+    "[rawr_auto_compaction.policy.asap]\ndecision_prompt_path = \"judgment.md\"\n";
+
+#[test]
+fn a_judgment_by_rules_is_quoted() {
+    let home = Home::new();
+    home.configure(WITH_A_JUDGE);
+    compacted(&home, "alpha");
+    check(&home, &["explain", "alpha"], &["judge      yes, by rules without a model: "]);
+    assert_eq!(event(&home, &["explain", "alpha"])["judgment"]["source"], "heuristic");
+}
+
+#[test]
+fn a_hosts_judgment_is_awaited_and_then_quoted() {
+    let home = Home::new();
+    home.configure(WITH_A_JUDGE);
+    let mut sidecar = Sidecar::start(&home);
+    let mut opening = StandIn::new("alpha").opening(&home, Role::Owner);
+    opening.host.capabilities.judge = true;
+    sidecar.call::<ThreadOpen>(&opening);
+    assert_eq!(end_of_a_phase(&mut sidecar), Outcome::Judge);
+    check(
+        &home,
+        &["status"],
+        &["phase      awaiting_judgment: a judge is asked", "decided    the judge is asked: "],
+    );
+    check(&home, &["explain", "alpha"], &["The judge is asked: ", "comes if   the judge says yes"]);
+
+    let request_id = asked(&sidecar.take_notes());
+    let answer = JudgmentAnswerParams {
+        thread_id: "alpha".to_owned(),
+        request_id,
+        should_compact: false,
+        reason: "two steps are open".to_owned(),
+    };
+    assert!(sidecar.call::<JudgmentAnswer>(&answer).accepted);
+    check(
+        &home,
+        &["explain", "alpha"],
+        &[
+            "  ✗ judgment ",
+            "The first gate that failed is judgment: ",
+            "judge      no, by the host: two steps are open",
+        ],
+    );
+    check(&home, &["status"], &["judge      asked once"]);
+    assert_eq!(event(&home, &["status", "alpha"])["judgments"]["calls"], 1);
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+/// A turn with a commit, under pressure.
+fn end_of_a_phase(sidecar: &mut Sidecar) -> Outcome {
+    let (thread_id, turn_id) = ("alpha".to_owned(), "t1".to_owned());
+    sidecar.call::<TurnStarted>(&TurnStartedParams {
+        thread_id: thread_id.clone(),
+        turn_id: turn_id.clone(),
+        origin: TurnOrigin::User,
+        action_id: None,
+        text: None,
+    });
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id: thread_id.clone(),
+        turn_id: Some(turn_id.clone()),
+        signal: Signal::Commit { hash: None, subject: Some("parser".to_owned()) },
+    });
+    let ended = sidecar.call::<TurnCompleted>(&TurnCompletedParams {
+        thread_id,
+        turn_id,
+        status: TurnStatus::Completed,
+        last_agent_message: Some("The parser is committed, now the docs.".to_owned()),
+        usage: Some(serde_json::from_value(json!({ "contextTokens": PRESSURE })).unwrap()),
+        queued_inputs: None,
+        review_mode: None,
+    });
+    ended.verdict.outcome
+}
+
+fn asked(notes: &[Note]) -> String {
+    let mut actions = notes.iter().map(|note| &note.params["action"]);
+    let judge = actions.find(|action| action["kind"] == "judge").unwrap();
+    judge["requestId"].as_str().unwrap().to_owned()
+}

@@ -1,0 +1,227 @@
+//! `rawr guard`, `pin`, `snooze` and `compact`: what is recorded, what comes of it, and what is refused.
+
+use rawr_protocol::methods::SignalReport;
+use rawr_protocol::{CommandLine, Signal, SignalReportParams};
+use rawr_tests::Home;
+use serde_json::json;
+
+use super::{NOBODY, Running, check, event, events, pressed, refused};
+
+#[test]
+fn every_guard_can_be_set_listed_and_cleared() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    for (arguments, words, kind) in [
+        (&["--turns", "1"][..], "no compaction for 1 turn,", "turns"),
+        (&["--minutes", "20"], "no compaction for 20 minutes,", "minutes"),
+        (&["--next-commit"], "no compaction until the next commit,", "next_commit"),
+        (&["--tests-pass"], "no compaction until the tests pass,", "tests_pass"),
+        (&["--until-released"], "no compaction until it is cleared,", "released"),
+    ] {
+        let arguments = [&["guard", "alpha"], arguments].concat();
+        check(&home, &arguments, &["Guard g", words, "short of an emergency.", NOBODY]);
+        let set = event(&home, &[&arguments[..], &["--note", "why"]].concat());
+        assert_eq!((&set["event"], &set["until"]["kind"]), (&json!("guard_set"), &json!(kind)));
+        assert_eq!((&set["note"], &set["setBy"]), (&json!("why"), &json!("rawr-cli")));
+    }
+    assert_eq!(events(&home, &["guard", "alpha", "--list"]).len(), 10);
+    check(
+        &home,
+        &["guard", "alpha", "--list"],
+        &["g1 for 1 turn, set just now by rawr-cli", "g10 until"],
+    );
+    check(&home, &["guard", "alpha", "--clear", "g1"], &["1 guard is cleared.", NOBODY]);
+    let cleared = event(&home, &["guard", "alpha", "--clear", "--all"]);
+    assert_eq!((&cleared["event"], &cleared["cleared"]), (&json!("guard_cleared"), &json!(9)));
+    check(&home, &["guard", "alpha", "--list"], &["No guard holds on thread alpha."]);
+    check(&home, &["guard", "alpha", "--clear", "--all"], &["No guard held."]);
+}
+
+#[test]
+fn a_guard_that_cannot_be_is_refused() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    refused(&home, &["guard", "alpha"], 2, &["--turns", "--until-released"]);
+    refused(&home, &["guard", "alpha", "--turns", "0"], 2, &["0 is not in 1.."]);
+    refused(
+        &home,
+        &["guard", "alpha", "--turns", "1", "--next-commit"],
+        2,
+        &["cannot be used with"],
+    );
+    refused(&home, &["guard", "alpha", "--list", "--note", "x"], 2, &["--turns"]);
+    refused(&home, &["guard", "alpha", "--clear"], 1, &["--clear ID", "--clear --all"]);
+    let hint = "`rawr guard alpha --list` shows which hold";
+    refused(&home, &["guard", "alpha", "--clear", "g9"], 1, &["there is no guard `g9`", hint]);
+}
+
+#[test]
+fn a_guard_holds_at_the_next_turn_of_the_session_that_runs() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    let takes_up = format!("the session that runs this thread ({}) takes it up", running.owner());
+    check(&home, &["guard", "last", "--next-commit"], &["Guard g1", &takes_up]);
+    assert_eq!(event(&home, &["guard", "last", "--turns", "2"])["owner"], running.owner());
+    running.turn();
+    assert_eq!(running.last_reason(), "guard g1 set by rawr-cli is active");
+    running.leave();
+}
+
+#[test]
+fn a_pinned_text_is_handed_over_word_for_word() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    let text = "Never touch  the main branch.\nNot even for a fix.";
+    check(&home, &["pin", "alpha", text], &["p1 is pinned", "takes it up at its next step"]);
+    let pinned = event(&home, &["pin", "alpha", "Use tabs."]);
+    assert_eq!(
+        (&pinned["event"], &pinned["text"]),
+        (&json!("directive_given"), &json!("Use tabs."))
+    );
+    assert_eq!((&pinned["directiveId"], &pinned["pinned"]), (&json!("p2"), &json!(true)));
+
+    let mut handoff = String::new();
+    running.host.user_turn_with_boundaries();
+    assert!(running.host.run_and(&mut running.sidecar, |note| {
+        if note.params["action"]["purpose"] == "handoff" {
+            handoff = note.params["action"]["text"].as_str().unwrap().to_owned();
+        }
+    }));
+    assert!(handoff.contains(text) && handoff.contains("Use tabs."), "{handoff}");
+    let listed =
+        check(&home, &["pin", "alpha", "--list"], &["p1  pinned", "p2  pinned", "    Use tabs."]);
+    assert!(
+        listed.contains("    Never touch  the main branch.\n    Not even for a fix.\n"),
+        "{listed}"
+    );
+    assert_eq!(events(&home, &["pin", "alpha", "--list"])[0]["text"], text);
+    running.leave();
+}
+
+#[test]
+fn a_pin_that_says_nothing_is_refused_and_a_secret_is_taken_out() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    check(&home, &["pin", "alpha", "--list"], &["No instruction is kept for thread alpha."]);
+    refused(&home, &["pin", "alpha"], 2, &["rawr pin <THREAD> <TEXT>"]);
+    refused(&home, &["pin", "alpha", " "], 1, &["the text is empty"]);
+    refused(&home, &["pin", "alpha", "x", "--list"], 2, &["cannot be used with"]);
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let text = check(
+        &home,
+        &["pin", "alpha", &format!("Push with {secret}")],
+        &["p1 is pinned", "What looked like a secret was taken out: Push with ", NOBODY],
+    );
+    assert!(!text.contains(secret), "{text}");
+}
+
+#[test]
+fn a_snooze_stops_what_is_under_way_and_holds() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let mut running = Running::on(&home, "alpha");
+    running.turn_with_boundaries();
+    check(
+        &home,
+        &["snooze", "last"],
+        &["Snoozed: no compaction for 1 turn,", "takes it up at its next step"],
+    );
+    running.turn();
+    assert_eq!(running.host.performed, Vec::<String>::new());
+    let snoozed = event(&home, &["snooze", "last", "--minutes", "30"]);
+    assert_eq!((&snoozed["event"], &snoozed["choice"]), (&json!("responded"), &json!("snooze")));
+    assert_eq!(snoozed["until"], json!({ "kind": "minutes", "minutes": 30 }));
+    assert_eq!(snoozed["owner"], running.owner());
+    check(
+        &home,
+        &["guard", "last", "--list"],
+        &["for 1 turn (snoozed)", "for 30 minutes (snoozed)"],
+    );
+    refused(
+        &home,
+        &["snooze", "last", "--turns", "1", "--minutes", "1"],
+        2,
+        &["cannot be used with"],
+    );
+    running.leave();
+}
+
+#[test]
+fn what_waits_for_an_answer_gets_it() {
+    for (answer, performed) in
+        [("--approve", &["packet_request", "compact", "handoff"][..]), ("--cancel", &[])]
+    {
+        let home = Home::new();
+        home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+        let mut running = Running::on(&home, "alpha");
+        running.turn_with_boundaries();
+        let said = check(&home, &["compact", "last", answer], &["takes it up at its next step"]);
+        assert!(said.starts_with("Approved: ") || said.starts_with("Called off: "), "{said}");
+        running.turn();
+        assert_eq!(running.host.performed, performed, "{answer}");
+        running.leave();
+    }
+}
+
+#[test]
+fn a_compaction_is_asked_for_and_comes_when_the_thread_is_run_again() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    check(&home, &["compact", "alpha"], &["Asked for: a compaction", NOBODY]);
+    check(&home, &["status", "alpha"], &["asked for  a compaction, as soon as the agent is idle"]);
+    let asked = event(&home, &["compact", "alpha", "--now"]);
+    assert_eq!((&asked["choice"], &asked["phase"]), (&json!("compact_now"), &json!("idle")));
+    let mut running = Running::on(&home, "alpha");
+    assert!(running.host.run(&mut running.sidecar));
+    assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
+    assert_eq!(event(&home, &["status", "alpha"])["compactionAskedFor"], false);
+    running.leave();
+}
+
+#[test]
+fn an_answer_to_nothing_is_refused_in_words() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    let hint = "`rawr compact alpha` asks for a compaction";
+    refused(&home, &["compact", "alpha", "--approve"], 1, &["nothing waits for an answer", hint]);
+    refused(&home, &["compact", "alpha", "--cancel"], 1, &["no compaction is under way"]);
+    refused(&home, &["compact", "alpha", "--cancel", "--now"], 2, &["cannot be used with"]);
+}
+
+#[test]
+fn what_is_pinned_can_be_taken_back() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    for text in ["Use tabs.", "Use spaces."] {
+        check(&home, &["pin", "alpha", text], &[" is pinned", NOBODY]);
+    }
+    check(&home, &["pin", "alpha", "--list"], &["p1  pinned, given by rawr-cli just now"]);
+    check(&home, &["pin", "alpha", "--remove", "p1"], &["p1 is taken back.", NOBODY]);
+    let hint = "`rawr pin alpha --list` shows which there are";
+    refused(&home, &["pin", "alpha", "--remove", "p1"], 1, &["there is no instruction `p1`", hint]);
+    let removed = event(&home, &["pin", "alpha", "--remove", "p2"]);
+    assert_eq!(
+        (&removed["event"], &removed["cleared"]),
+        (&json!("directive_cleared"), &json!(true))
+    );
+    assert_eq!(events(&home, &["pin", "alpha", "--list"]), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_guard_until_the_tests_pass_ends_when_they_do() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    check(&home, &["guard", "alpha", "--tests-pass"], &["no compaction until the tests pass,"]);
+    for (exit_code, guards) in [(101, 1), (0, 0)] {
+        let signal = Signal::CommandFinished {
+            command: CommandLine::Line("cargo test".to_owned()),
+            exit_code,
+            cwd: None,
+        };
+        let thread_id = "alpha".to_owned();
+        let report = SignalReportParams { thread_id, turn_id: None, signal };
+        running.sidecar.call::<SignalReport>(&report);
+        assert_eq!(events(&home, &["guard", "alpha", "--list"]).len(), guards, "{exit_code}");
+    }
+    running.leave();
+}
