@@ -1,11 +1,12 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
-//! `desk` (owns the threads), `store`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out.
+//! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out.
 
 pub mod config;
 pub mod connection;
 mod desk;
+pub mod judge;
 mod methods;
 mod outbox;
 pub mod problem;
