@@ -1,0 +1,372 @@
+//! The judge's endpoints over real sockets: what is sent, what is repeated, what is told. Nothing here asserts how long
+//! anything took: requests are counted instead.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod mock;
+mod secrets;
+
+use mock::{Mock, Reply, reply};
+use rawr_core::policy::JudgeBackend;
+use rawr_server::config::JudgeSettings;
+use rawr_server::judge::{Answer, JudgeError, Question, judge};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const BOTH: [JudgeBackend; 2] = [JudgeBackend::Responses, JudgeBackend::Chat];
+const YES: &str = r#"{"should_compact": true, "reason": "committed"}"#;
+
+fn settings(backend: JudgeBackend, mock: &Mock) -> JudgeSettings {
+    JudgeSettings {
+        backend,
+        model: Some("judge-1".to_owned()),
+        base_url: format!("{}/v1", mock.origin()),
+        api_key_env: None,
+        ..JudgeSettings::default()
+    }
+}
+
+fn question() -> Question {
+    Question { instructions: "Judge.".to_owned(), context: "Tier: ready".to_owned() }
+}
+
+/// What the endpoint sends when the model said `text`.
+fn said(backend: JudgeBackend, text: &str) -> Reply {
+    let body = match backend {
+        JudgeBackend::Chat => json!({
+            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 40, "completion_tokens": 9},
+        }),
+        _ => json!({
+            "status": "completed",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+            "usage": {"input_tokens": 40, "output_tokens": 9},
+        }),
+    };
+    reply(200, body.to_string())
+}
+
+fn refused(backend: JudgeBackend, text: &str) -> Reply {
+    let body = match backend {
+        JudgeBackend::Chat => json!({
+            "choices": [{"message": {"content": null, "refusal": text}, "finish_reason": "stop"}],
+        }),
+        _ => json!({
+            "output": [{"type": "message", "content": [{"type": "refusal", "refusal": text}]}],
+        }),
+    };
+    reply(200, body.to_string())
+}
+
+/// The mock's port differs from run to run.
+fn told(outcome: Result<Answer, JudgeError>, mock: &Mock) -> String {
+    match outcome {
+        Ok(Answer { should_compact, reason, .. }) => format!("{should_compact}: {reason}"),
+        Err(error) => error.to_string().replace(mock.origin(), "<mock>"),
+    }
+}
+
+/// On both wires: the replies that the endpoint gives, what comes out of them, and after how many requests.
+async fn check(
+    script: impl Fn(JudgeBackend) -> Vec<Reply>,
+    change: impl Fn(&mut JudgeSettings),
+    expected: &str,
+    requests: usize,
+) {
+    for backend in BOTH {
+        let mock = Mock::start(script(backend)).await;
+        let mut settings = settings(backend, &mock);
+        change(&mut settings);
+        let outcome = judge(&settings, &question()).await;
+        assert_eq!(
+            (told(outcome, &mock).as_str(), mock.seen().len()),
+            (expected, requests),
+            "{backend:?}"
+        );
+    }
+}
+
+const AS_IT_IS: fn(&mut JudgeSettings) = |_| {};
+
+#[tokio::test]
+async fn the_models_word_is_the_judgment() {
+    check(|wire| vec![said(wire, YES)], AS_IT_IS, "true: committed", 1).await;
+    let no = r#"{"should_compact": false, "reason": "a test is being repaired"}"#;
+    check(|wire| vec![said(wire, no)], AS_IT_IS, "false: a test is being repaired", 1).await;
+}
+
+#[tokio::test]
+async fn the_question_goes_to_the_place_of_its_wire() {
+    for (backend, path, instructions) in [
+        (JudgeBackend::Responses, "responses", "/instructions"),
+        (JudgeBackend::Chat, "chat/completions", "/messages/0/content"),
+    ] {
+        for (below, line) in [
+            ("/v1", format!("POST /v1/{path}")),
+            ("/v1/", format!("POST /v1/{path}")),
+            ("", format!("POST /{path}")),
+            ("/v1?api-version=2", format!("POST /v1/{path}?api-version=2")),
+        ] {
+            let mock = Mock::start([said(backend, YES)]).await;
+            let base_url = format!("{}{below}", mock.origin());
+            judge(&JudgeSettings { base_url, ..settings(backend, &mock) }, &question())
+                .await
+                .unwrap();
+            let seen = &mock.seen()[0];
+            assert_eq!(seen.line, line);
+            assert_eq!(seen.content_type.as_deref(), Some("application/json"));
+            assert_eq!(seen.body["model"], "judge-1");
+            assert_eq!(seen.body.pointer(instructions), Some(&json!("Judge.")));
+            assert_eq!(seen.body.get("stream"), None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn tokens_and_limits_are_told_with_the_answer() {
+    for backend in BOTH {
+        let limited = said(backend, YES)
+            .with("x-ratelimit-remaining-requests", "9")
+            .with("x-ratelimit-reset-requests", "1s")
+            .with("x-request-id", "r1");
+        let mock = Mock::start([limited]).await;
+        let answer = judge(&settings(backend, &mock), &question()).await.unwrap();
+        let usage = answer.usage.map(|usage| (usage.input, usage.output));
+        let limits: Vec<_> = answer
+            .rate_limits
+            .iter()
+            .map(|limit| (limit.name.as_str(), limit.value.as_str()))
+            .collect();
+        assert_eq!(usage, Some((40, 9)));
+        assert_eq!(
+            limits,
+            [("x-ratelimit-remaining-requests", "9"), ("x-ratelimit-reset-requests", "1s")]
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_judgment_is_not_taken_for_one_and_not_asked_for_again() {
+    for (text, expected) in [
+        ("Sure!", "the model's answer is not JSON: expected value at line 1 column 1"),
+        ("", "the model said nothing"),
+        (
+            r#"{"should_compact": "yes", "reason": "x"}"#,
+            "the model's answer is against the schema: invalid type: string \"yes\", expected a boolean at line 1 column 24",
+        ),
+        (
+            r#"{"should_compact": true}"#,
+            "the model's answer is against the schema: missing field `reason` at line 1 column 24",
+        ),
+    ] {
+        check(|wire| vec![said(wire, text)], AS_IT_IS, expected, 1).await;
+    }
+    check(|wire| vec![refused(wire, "I cannot.")], AS_IT_IS, "the model refused: I cannot.", 1)
+        .await;
+    let page = "the endpoint's answer is not of its API: expected value at line 1 column 1";
+    check(|_| vec![reply(200, "<html>")], AS_IT_IS, page, 1).await;
+    let long = "the endpoint's answer is longer than 1048576 bytes";
+    check(|_| vec![reply(200, " ".repeat(2 << 20))], AS_IT_IS, long, 1).await;
+}
+
+#[tokio::test]
+async fn a_fence_passes_on_the_chat_wire_alone() {
+    let fenced = format!("```json\n{YES}\n```");
+    for (backend, passes) in [(JudgeBackend::Chat, true), (JudgeBackend::Responses, false)] {
+        let mock = Mock::start([said(backend, &fenced)]).await;
+        let outcome = judge(&settings(backend, &mock), &question()).await;
+        assert_eq!(outcome.is_ok(), passes, "{backend:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_endpoint_is_asked_again_when_it_says() {
+    for retry_after in ["0", "Sun, 06 Nov 1994 08:49:37 GMT"] {
+        let busy =
+            reply(429, r#"{"error": {"message": "slow down"}}"#).with("retry-after", retry_after);
+        check(|wire| vec![busy.clone(), said(wire, YES)], AS_IT_IS, "true: committed", 2).await;
+    }
+}
+
+#[tokio::test]
+async fn a_pause_that_takes_all_the_time_is_not_begun() {
+    for retry_after in ["3600", "18446744073709551615", "Tue, 31 Dec 2999 23:59:59 GMT"] {
+        let busy =
+            reply(429, r#"{"error": {"message": "slow down"}}"#).with("retry-after", retry_after);
+        check(|_| vec![busy.clone()], AS_IT_IS, "the endpoint answers 429: slow down", 1).await;
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_or_hangs_up_is_asked_again() {
+    let down = reply(503, "down").with("retry-after", "0");
+    check(|wire| vec![down.clone(), down.clone(), said(wire, YES)], AS_IT_IS, "true: committed", 3)
+        .await;
+    check(|wire| vec![Reply::HangUp, said(wire, YES)], AS_IT_IS, "true: committed", 2).await;
+}
+
+#[tokio::test]
+async fn it_is_asked_again_so_often_and_not_more() {
+    let down = reply(500, "down").with("retry-after", "0");
+    for (max_retries, requests) in [(0, 1), (2, 3), (4, 5)] {
+        let change = |settings: &mut JudgeSettings| settings.max_retries = max_retries;
+        check(|_| vec![down.clone(); 9], change, "the endpoint answers 500: down", requests).await;
+    }
+    let change = |settings: &mut JudgeSettings| settings.max_retries = 0;
+    let broken = "the connection to `<mock>/v1/";
+    for backend in BOTH {
+        let mock = Mock::start([Reply::HangUp]).await;
+        let mut settings = settings(backend, &mock);
+        change(&mut settings);
+        let outcome = told(judge(&settings, &question()).await, &mock);
+        assert!(outcome.starts_with(broken) && outcome.contains("broke off"), "{outcome}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_only_fail_again_is_not_repeated() {
+    for (status, body, expected) in [
+        (
+            400,
+            r#"{"error": {"message": "unknown model"}}"#,
+            "the endpoint answers 400: unknown model",
+        ),
+        (
+            401,
+            r#"{"error": {"message": "who are you?"}}"#,
+            "the endpoint answers 401: who are you?",
+        ),
+        (404, "<h1>Not\nhere</h1>", "the endpoint answers 404: <h1>Not here</h1>"),
+        (
+            429,
+            r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#,
+            "the endpoint answers 429: pay",
+        ),
+    ] {
+        check(|_| vec![reply(status, body).with("retry-after", "0")], AS_IT_IS, expected, 1).await;
+    }
+}
+
+#[tokio::test]
+async fn the_facts_of_a_refusal_are_its_fields() {
+    let body = r#"{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}"#;
+    let mock = Mock::start([reply(429, body).with("retry-after", "3600")]).await;
+    let error = judge(&settings(JudgeBackend::Chat, &mock), &question()).await.unwrap_err();
+    let expected = JudgeError::Status {
+        status: 429,
+        code: Some("rate_limit_exceeded".to_owned()),
+        message: "slow down".to_owned(),
+        retry_after: Some(Duration::from_secs(3600)),
+    };
+    assert_eq!(error, expected);
+}
+
+/// How many requests reach the mock in time is up to the machine.
+#[tokio::test]
+async fn the_limit_holds_for_all_requests_together() {
+    let limit = Duration::from_millis(300);
+    let down = reply(503, "down").with("retry-after", "0");
+    for script in [vec![Reply::Stall], vec![down, Reply::Stall]] {
+        let mock = Mock::start(script).await;
+        let settings = JudgeSettings { timeout: limit, ..settings(JudgeBackend::Responses, &mock) };
+        let error = judge(&settings, &question()).await.unwrap_err();
+        assert!(
+            matches!(error, JudgeError::TimedOut { limit: told, .. } if told == limit),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_judgment_that_nobody_waits_for_ends_its_request() {
+    let mock = Mock::start([Reply::Stall]).await;
+    let settings = settings(JudgeBackend::Responses, &mock);
+    let asked = tokio::spawn(async move { judge(&settings, &question()).await });
+    mock.wait_for_request().await;
+    asked.abort();
+    mock.wait_until_given_up().await;
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_not_there_is_named() {
+    let mock = Mock::start([]).await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let base_url = format!("http://{free}/v1");
+    let settings = JudgeSettings { base_url, ..settings(JudgeBackend::Chat, &mock) };
+    let JudgeError::Unreachable { endpoint, detail } =
+        judge(&settings, &question()).await.unwrap_err()
+    else {
+        panic!("it is reachable")
+    };
+    assert_eq!(endpoint, format!("http://{free}/v1/chat/completions"));
+    assert!(detail.contains("refused"), "{detail}");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_encrypt_gets_nothing_meant_to_be_encrypted() {
+    let mock = Mock::start([said(JudgeBackend::Chat, YES)]).await;
+    let base_url = mock.origin().replace("http://", "https://");
+    let settings = JudgeSettings { base_url, ..settings(JudgeBackend::Chat, &mock) };
+    let error = judge(&settings, &question()).await.unwrap_err();
+    assert!(matches!(error, JudgeError::Unreachable { .. }), "{error:?}");
+    assert_eq!(mock.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_wherever_it_points() {
+    for backend in BOTH {
+        for status in [301, 302, 303, 307, 308] {
+            let elsewhere = Mock::start([said(backend, YES)]).await;
+            let to = format!("{}/v1/there?token=hidden", elsewhere.origin());
+            for (location, expected) in [
+                (to.as_str(), format!("{}/v1/there", elsewhere.origin())),
+                ("/v2", "<mock>/v2".to_owned()),
+            ] {
+                let mock = Mock::start([reply(status, "").with("location", location)]).await;
+                let outcome = told(judge(&settings(backend, &mock), &question()).await, &mock);
+                assert_eq!(
+                    outcome,
+                    format!(
+                        "the endpoint answers {status} and points to `{expected}`, which is not followed"
+                    )
+                );
+                assert_eq!((mock.seen().len(), elsewhere.seen().len()), (1, 0));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_no_endpoint_is_configured_none_is_asked() {
+    let mock = Mock::start([]).await;
+    for backend in
+        [JudgeBackend::Auto, JudgeBackend::Host, JudgeBackend::Heuristic, JudgeBackend::Off]
+    {
+        let error = judge(&settings(backend, &mock), &question()).await.unwrap_err();
+        assert_eq!(error, JudgeError::NoEndpoint { backend });
+    }
+    let change = |settings: &mut JudgeSettings| settings.model = None;
+    check(|_| Vec::new(), change, "no model is set: `rawr_auto_compaction.judgment.model`", 0)
+        .await;
+    assert_eq!(mock.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn an_effort_is_handed_on_where_one_is_set() {
+    for (backend, place) in
+        [(JudgeBackend::Responses, "/reasoning/effort"), (JudgeBackend::Chat, "/reasoning_effort")]
+    {
+        let efforts: [Option<&str>; 2] = [Some("low"), None];
+        for effort in efforts {
+            let mock = Mock::start([said(backend, YES)]).await;
+            let settings = JudgeSettings {
+                reasoning_effort: effort.map(str::to_owned),
+                ..settings(backend, &mock)
+            };
+            judge(&settings, &question()).await.unwrap();
+            let sent =
+                mock.seen()[0].body.pointer(place).and_then(Value::as_str).map(str::to_owned);
+            assert_eq!(sent.as_deref(), effort, "{backend:?}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! An endpoint that gives scripted replies on a loopback port and notes what it was sent. It must not reach a network,
+//! nor know what a judgment is.
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+#[derive(Debug, Clone)]
+pub enum Reply {
+    Http {
+        status: u16,
+        headers: Vec<(&'static str, String)>,
+        body: String,
+    },
+    /// Closes the connection where a reply should begin.
+    HangUp,
+    Stall,
+}
+
+pub fn reply(status: u16, body: impl Into<String>) -> Reply {
+    Reply::Http { status, headers: Vec::new(), body: body.into() }
+}
+
+impl Reply {
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        if let Self::Http { headers, .. } = &mut self {
+            headers.push((name, value.into()));
+        }
+        self
+    }
+}
+
+/// What came in with one request.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub line: String,
+    pub authorization: Option<String>,
+    pub content_type: Option<String>,
+    pub body: Value,
+}
+
+pub struct Mock {
+    origin: String,
+    seen: watch::Receiver<Vec<Seen>>,
+    given_up: watch::Receiver<usize>,
+}
+
+struct Script {
+    replies: Mutex<VecDeque<Reply>>,
+    seen: watch::Sender<Vec<Seen>>,
+    given_up: watch::Sender<usize>,
+}
+
+impl Mock {
+    /// Serves as long as the test's runtime runs. A request beyond the script is a mistake, and is told as one.
+    pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let ((seen, saw), (given_up, gave_up)) = (watch::channel(Vec::new()), watch::channel(0));
+        let replies = Mutex::new(replies.into_iter().collect());
+        let script = Arc::new(Script { replies, seen, given_up });
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                let script = Arc::clone(&script);
+                let service = service_fn(move |request| answer(Arc::clone(&script), request));
+                let io = TokioIo::new(connection);
+                tokio::spawn(
+                    hyper::server::conn::http1::Builder::new().serve_connection(io, service),
+                );
+            }
+        });
+        Self { origin, seen: saw, given_up: gave_up }
+    }
+
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.borrow().clone()
+    }
+
+    /// Waits for ever: the test runner's limit ends a test that gets stuck.
+    pub async fn wait_for_request(&self) {
+        self.seen.clone().wait_for(|seen| !seen.is_empty()).await.unwrap();
+    }
+
+    pub async fn wait_until_given_up(&self) {
+        self.given_up.clone().wait_for(|count| *count > 0).await.unwrap();
+    }
+}
+
+/// Dropped with the request that it stands for.
+struct Waiting(Arc<Script>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.given_up.send_modify(|count| *count += 1);
+    }
+}
+
+async fn answer(
+    script: Arc<Script>,
+    request: Request<Incoming>,
+) -> io::Result<Response<Full<Bytes>>> {
+    let header = |name| Some(request.headers().get(name)?.to_str().unwrap().to_owned());
+    let line = format!("{} {}", request.method(), request.uri());
+    let (authorization, content_type) = (header("authorization"), header("content-type"));
+    let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+    let body = serde_json::from_slice(&body).unwrap_or_default();
+    script.seen.send_modify(|seen| seen.push(Seen { line, authorization, content_type, body }));
+
+    let next = script.replies.lock().unwrap().pop_front();
+    match next.unwrap_or_else(|| reply(418, "nothing is scripted for this request")) {
+        Reply::Http { status, headers, body } => {
+            let response = Response::builder().status(status);
+            let response = headers
+                .into_iter()
+                .fold(response, |response, (name, value)| response.header(name, value));
+            Ok(response.body(body.into()).unwrap())
+        }
+        Reply::HangUp => Err(io::Error::other("scripted")),
+        Reply::Stall => {
+            let _waiting = Waiting(script);
+            std::future::pending().await
+        }
+    }
+}
