@@ -47,7 +47,8 @@ impl ThreadLog {
         }
         // Nobody may be in the middle of a line while its end is looked for.
         events.lock().map_err(failed("lock", &path))?;
-        let cached = cache::load(&folder, &mut events);
+        // A folder that was copied holds the state of another thread.
+        let cached = cache::load(&folder, &mut events).filter(|cache| cache.thread.id == *thread);
         let (mut state, start, lines) = match cached {
             Some(cache) => (cache.thread, cache.bytes, cache.lines),
             None => (Thread::new(thread.clone()), 0, 0),

@@ -303,3 +303,18 @@ fn asked(notes: &[Note]) -> String {
     let judge = actions.find(|action| action["kind"] == "judge").unwrap();
     judge["requestId"].as_str().unwrap().to_owned()
 }
+
+#[test]
+fn a_copied_folder_is_a_thread_of_its_own() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    std::fs::create_dir(home.thread("beta")).unwrap();
+    for file in home.thread("alpha").read_dir().unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), home.thread("beta").join(file.file_name())).unwrap();
+    }
+    let mut names: Vec<_> =
+        events(&home, &["status"]).iter().map(|status| status["threadId"].clone()).collect();
+    names.sort_by_key(Value::to_string);
+    assert_eq!(names, ["alpha", "beta"]);
+}

@@ -32,13 +32,13 @@ pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<Exi
 
 /// One thread that cannot be read does not hide the others.
 async fn all(looker: &mut Looker, as_json: bool) -> anyhow::Result<ExitCode> {
-    let ids: Vec<_> = looker.threads.iter().map(|thread| thread.thread_id.clone()).collect();
     let mut code = ExitCode::SUCCESS;
-    for (number, id) in ids.iter().enumerate() {
-        let thread = match looker.open(id).await {
+    for (number, summary) in looker.threads.clone().into_iter().enumerate() {
+        let id = summary.thread_id.clone();
+        let thread = match looker.open(summary).await {
             Ok(thread) => thread,
             Err(error) => {
-                complain(&format!("thread {id}: {error:#}"));
+                complain(&format!("thread {id}: {error}"));
                 code = ExitCode::FAILURE;
                 continue;
             }

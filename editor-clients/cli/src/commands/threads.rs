@@ -41,8 +41,16 @@ impl Looker {
     }
 
     /// The thread that is meant, open to look on.
-    pub(super) async fn open(&mut self, wanted: &str) -> anyhow::Result<ThreadGetResult> {
+    async fn find(&mut self, wanted: &str) -> anyhow::Result<ThreadGetResult> {
         let thread = which(wanted, &self.threads)?.clone();
+        Ok(self.open(thread).await?)
+    }
+
+    /// Opens a thread to look on.
+    pub(super) async fn open(
+        &mut self,
+        thread: ThreadSummary,
+    ) -> Result<ThreadGetResult, SidecarError> {
         let thread_id = thread.thread_id;
         let params = ThreadOpenParams {
             thread_id: thread_id.clone(),
@@ -59,7 +67,7 @@ impl Looker {
             session_source: None,
         };
         self.call::<methods::ThreadOpen>(params).await?;
-        Ok(self.call::<methods::ThreadGet>(ThreadGetParams { thread_id }).await?)
+        self.call::<methods::ThreadGet>(ThreadGetParams { thread_id }).await
     }
 
     pub(super) async fn call<R: Request>(
@@ -91,7 +99,7 @@ pub(super) async fn on_thread(
     let Some(mut looker) = Looker::start(common).await? else {
         bail!("{}", no_thread(common)?);
     };
-    let done = match looker.open(wanted).await {
+    let done = match looker.find(wanted).await {
         Ok(thread) => work(&mut looker, &thread).await,
         Err(error) => Err(error),
     };
