@@ -2,12 +2,14 @@
 
 pub mod binary;
 pub mod codex;
+pub mod mock_chat;
 pub mod mock_responses;
 pub mod repository;
 pub mod sidecar;
 pub mod stand_in;
 
 pub use binary::rawr;
+pub use mock_chat::MockChat;
 pub use mock_responses::MockModel;
 pub use repository::Repository;
 pub use sidecar::{Home, Launch, Sidecar};

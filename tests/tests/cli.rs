@@ -241,7 +241,7 @@ fn wrong_usage_says_what_is_right() {
     check_error(
         &["exec", "--host", "embedded", "--model", "m", "hi"],
         1,
-        &["--model is for --host codex"],
+        &["where is the model?", "--base-url"],
     );
     check_error(
         &["exec", "--host", "embedded", "--cd", "/no/such", "hi"],
@@ -394,7 +394,7 @@ fn the_help_begins_with_what_to_do() {
 
                       Possible values:
                       - codex:    The Codex CLI, through its app-server
-                      - embedded: An agent inside rawr that follows a script: to try things out
+                      - embedded: A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
 
                   --codex <PATH>
                       The Codex binary [default: the first `codex` in the PATH]
@@ -406,7 +406,19 @@ fn the_help_begins_with_what_to_do() {
                       Work in this folder [default: the current one]
 
                   --model <MODEL>
-                      The model to work with [default: the agent's own]
+                      The model to work with [default: Codex's own; the embedded agent follows a script]
+
+                  --base-url <URL>
+                      The OpenAI-compatible endpoint of the embedded agent's model, up to /v1
+
+                  --api-key-env <VAR>
+                      The environment variable with the endpoint's key [default: OPENAI_API_KEY, if it is set]
+
+                  --context-window <TOKENS>
+                      How many tokens the embedded agent's model holds [default: 128000]
+
+                  --remote-compaction
+                      Let the endpoint compact by POST /responses/compact, where it can give messages back
 
                   --sandbox <MODE>
                       What Codex's commands may touch [default: as Codex is configured]
@@ -426,6 +438,7 @@ fn the_help_begins_with_what_to_do() {
               rawr exec --host codex "write the parser" "now the docs"
               rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
               rawr exec --host codex -c rawr_auto_compaction.mode=suggest "fix the tests"
+              rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 "fix the tests"
               rawr exec --host embedded --json "hello"
 
             Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C.

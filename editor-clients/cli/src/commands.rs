@@ -111,6 +111,7 @@ fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
 fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<ExitCode> {
     Ok(match done?.ended {
         Ended::Finished => ExitCode::SUCCESS,
+        Ended::Unfinished => ExitCode::FAILURE,
         Ended::Stopped => ExitCode::from(stop.exit_code()),
     })
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rawr_protocol::{
     CompactionStatus, Disposition, ErrorCode, InputCancelParams, InputKind, InputSubmitParams,
     PacketGetResult, Phase, Request, Role, SessionSource, ThreadCloseParams, ThreadOpenParams,
-    methods,
+    TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -48,6 +48,8 @@ pub struct Drive<'r, H, L> {
     inputs: u64,
     compactions: u32,
     packet: Option<PacketGetResult>,
+    /// How the agent's last turn ended.
+    last_turn: Option<TurnStatus>,
     /// The host refused something although it seemed idle; until it says something, asking again is no use.
     blocked: bool,
     /// The sidecar is started again once; one that dies twice would die for ever.
@@ -71,6 +73,8 @@ pub struct Session {
 pub enum Ended {
     /// Nothing is left to do.
     Finished,
+    /// Neither, but the agent's last turn broke off.
+    Unfinished,
     /// A person or the system stopped it.
     Stopped,
 }
@@ -118,6 +122,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             inputs: 0,
             compactions: 0,
             packet: None,
+            last_turn: None,
             blocked: false,
             relaunched: false,
             invited: false,
@@ -143,7 +148,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     ) -> Result<Session, DriveError> {
         let ended = self.turn_over(prompts, stop).await;
         let wound_up = match &ended {
-            Ok(Ended::Finished) => Ok(()),
+            Ok(Ended::Finished | Ended::Unfinished) => Ok(()),
             Ok(Ended::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
             Err(_) => Ok(()),
         };
@@ -163,7 +168,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             self.let_go_on().await?;
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
-                return Ok(Ended::Finished);
+                let failed = self.last_turn == Some(TurnStatus::Failed);
+                return Ok(if failed { Ended::Unfinished } else { Ended::Finished });
             }
             let wanted = self.wanted(prompts);
             let tick = Instant::now() + TICK;

@@ -162,6 +162,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         if turn.started_by == StartedBy::Compaction {
             return self.compaction_turn_completed(&turn_id).await;
         }
+        self.last_turn = Some(status);
         if let Some(error) = &error {
             let message = format!("the turn broke off: {error}");
             self.renderer.show(&Shown::Notice { level: Level::Error, message: &message })?;

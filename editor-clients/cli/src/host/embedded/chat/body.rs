@@ -131,8 +131,9 @@ pub(super) fn from_responses_output(output: &[Value]) -> Result<Vec<Item>, Model
         let text = item["content"].as_str().map(str::to_owned);
         let text = text.unwrap_or_else(|| parts.collect::<Vec<_>>().join("\n"));
         items.push(match item["role"].as_str() {
-            Some("assistant") => Item::Assistant { text: Some(text), calls: Vec::new() },
-            _ => Item::User { text },
+            Some("user") => Item::User { text },
+            // Endpoints want something to answer; what the provider says of the past stands for all of it.
+            _ => Item::Summary { text },
         });
     }
     if items.is_empty() {
@@ -246,8 +247,7 @@ mod tests {
         let output =
             [spoken("user", "input_text", "go"), spoken("assistant", "output_text", "so far")];
         let back = from_responses_output(&output).unwrap();
-        let so_far = Item::Assistant { text: Some("so far".to_owned()), calls: Vec::new() };
-        assert_eq!(back, [Item::user("go"), so_far]);
+        assert_eq!(back, [Item::user("go"), Item::Summary { text: "so far".to_owned() }]);
     }
 
     #[test]

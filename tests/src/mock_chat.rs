@@ -1,0 +1,193 @@
+//! A model that answers from a script: OpenAI chat completions on a loopback port. It must not reach a network, nor guess what a test left out.
+
+mod reply;
+mod serve;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+pub use reply::{Reply, call, cut, http, say, stall};
+use serde_json::Value;
+
+/// A running mock. It stops listening when it is dropped.
+#[derive(Debug)]
+pub struct MockChat {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    script: Script,
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    requests: Vec<Request>,
+    /// How often each scene outside of turns has answered, by its place in the list.
+    answered: Vec<usize>,
+    stopped: bool,
+}
+
+/// What is answered to what.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    first: Vec<Reply>,
+    scenes: Vec<(Cue, Vec<Reply>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Cue {
+    Words(String),
+    Purpose(Purpose),
+}
+
+/// What a request is for, as far as its form tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Turn,
+    /// Tools are there and must not be used.
+    Summary,
+    /// An answer of a given form.
+    Judgment,
+    /// `/responses/compact`.
+    Compaction,
+}
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub purpose: Purpose,
+    pub authorization: Option<String>,
+    pub body: Value,
+}
+
+impl Script {
+    /// Whatever the first requests are, these answer them, one each.
+    pub fn first(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.first.extend(replies);
+        self
+    }
+
+    /// One answer for each request after the latest message, if these words are in it.
+    pub fn on(mut self, words: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.scenes.push((Cue::Words(words.to_owned()), replies.into_iter().collect()));
+        self
+    }
+
+    /// One answer for each request of this purpose, the last one again and again.
+    pub fn on_each(mut self, purpose: Purpose, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.scenes.push((Cue::Purpose(purpose), replies.into_iter().collect()));
+        self
+    }
+
+    fn reply(&self, request: &Request, seen: &mut Seen) -> Reply {
+        let number = seen.requests.len();
+        if let Some(reply) = self.first.get(number) {
+            return reply.clone();
+        }
+        seen.answered.resize(self.scenes.len(), 0);
+        for (at, (cue, replies)) in self.scenes.iter().enumerate() {
+            let reply = match cue {
+                Cue::Words(words) => {
+                    let fits = request.purpose == Purpose::Turn && request.latest().contains(words);
+                    fits.then(|| replies.get(request.answers())).flatten()
+                }
+                Cue::Purpose(purpose) if *purpose == request.purpose => {
+                    seen.answered[at] += 1;
+                    replies.get(seen.answered[at] - 1).or(replies.last())
+                }
+                Cue::Purpose(_) => None,
+            };
+            if let Some(reply) = reply {
+                return reply.clone();
+            }
+        }
+        http(418, "the script has no answer for this")
+    }
+}
+
+impl Request {
+    fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The messages as one line each: who speaks, and what; calls by name.
+    pub fn transcript(&self) -> Vec<String> {
+        let line = |message: &Value| {
+            let calls = message["tool_calls"].as_array().into_iter().flatten();
+            let calls = calls.filter_map(|call| call["function"]["name"].as_str());
+            let calls: String = calls.map(|name| format!(" <{name}>")).collect();
+            let text = message["content"].as_str().unwrap_or_default();
+            format!("{}: {text}{calls}", message["role"].as_str().unwrap_or("?"))
+        };
+        self.messages().iter().map(line).collect()
+    }
+
+    /// What the user said last, or rawr.
+    pub fn latest(&self) -> &str {
+        let mut users = self.messages().iter().rev().filter(|message| message["role"] == "user");
+        users.next().and_then(|message| message["content"].as_str()).unwrap_or_default()
+    }
+
+    /// How many answers it has had.
+    fn answers(&self) -> usize {
+        let after = self.messages().iter().rev().take_while(|message| message["role"] != "user");
+        after.filter(|message| message["role"] == "assistant").count()
+    }
+}
+
+impl MockChat {
+    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    pub fn start(script: Script) -> Self {
+        let (seen, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { script, seen, changed });
+        let address = serve::listen(Arc::clone(&shared))
+            .unwrap_or_else(|error| panic!("the mock model cannot listen: {error}"));
+        Self { address, shared }
+    }
+
+    /// What `--base-url` is given.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Every request so far, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.seen().requests.clone()
+    }
+
+    /// Waits until a request holds these words. For ever: the test runner's limit ends a test that gets stuck.
+    pub fn wait_for(&self, words: &str) {
+        let mut seen = self.shared.seen();
+        while !seen.requests.iter().any(|request| request.body.to_string().contains(words)) {
+            seen = self.shared.changed.wait(seen).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Shared {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a request and says what to answer.
+    fn take(&self, request: Request) -> Reply {
+        let mut seen = self.seen();
+        let reply = self.script.reply(&request, &mut seen);
+        seen.requests.push(request);
+        self.changed.notify_all();
+        reply
+    }
+}
+
+impl Drop for MockChat {
+    fn drop(&mut self) {
+        self.shared.seen().stopped = true;
+        self.shared.changed.notify_all();
+        // Wakes the listener, which then sees that it is to stop.
+        let _ = std::net::TcpStream::connect(self.address);
+    }
+}

@@ -1,0 +1,7 @@
+//! The embedded host through the real binary: on a model behind an endpoint, and along every path of a compaction. What Codex does is tested elsewhere.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod endpoint;
+mod lab;
+mod paths;
