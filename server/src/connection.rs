@@ -3,6 +3,7 @@
 
 mod envelope;
 
+use crate::jobs::{Done, Job, Jobs};
 use crate::outbox::Outbox;
 use crate::router::{Dispatched, Router, error};
 use bytes::BytesMut;
@@ -53,6 +54,10 @@ pub trait Backing {
     /// How long until something is due; `None` while nothing is.
     fn due_in(&self) -> Option<Duration>;
     fn tick(&self);
+    /// Work that is to be done outside, since the last time it was asked. It ends with the connection.
+    fn jobs(&self) -> Vec<Job>;
+    /// What came of it.
+    fn done(&self, done: Done);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +77,7 @@ pub struct Connection<C> {
     /// Registered when it comes in, taken when it is answered: whoever takes the entry answers.
     table: HashMap<RequestId, AbortHandle>,
     in_flight: InFlight,
+    jobs: Jobs,
     tickets: Ticket,
     /// What waits for the commit, in the order in which it was answered.
     answers: Vec<Answer>,
@@ -103,6 +109,7 @@ impl<C: Backing> Connection<C> {
             stage: Stage::Fresh,
             table: HashMap::new(),
             in_flight: FuturesUnordered::new(),
+            jobs: Jobs::default(),
             tickets: 0,
             answers: Vec::new(),
         }
@@ -118,6 +125,7 @@ impl<C: Backing> Connection<C> {
         let closed = loop {
             let closed = self.handle_all(&mut framing, &mut input);
             self.commit();
+            self.jobs.start(self.backing.jobs());
             if let Some(closed) = closed {
                 break closed;
             }
@@ -133,6 +141,7 @@ impl<C: Backing> Connection<C> {
                     Ok(_) => {}
                 },
                 Some(done) = self.in_flight.next() => self.finish(done),
+                done = self.jobs.next() => self.backing.done(done),
                 () = self.outbox.filled() => {}
                 read = reader.read_buf(&mut input) => match read {
                     Ok(0) | Err(_) => break self.end_of_input(&mut framing, &mut input),

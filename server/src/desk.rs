@@ -4,6 +4,7 @@
 mod clean;
 mod notes;
 mod notice;
+mod outside;
 mod query;
 
 pub use notice::Notice;
@@ -13,6 +14,7 @@ use clean::redacted;
 use notice::publish;
 
 use crate::config::{Config, Home, project_toml};
+use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
@@ -95,6 +97,7 @@ struct Open {
     closing: bool,
     /// The requests of this batch that concern it.
     tickets: Vec<Ticket>,
+    look: outside::Look,
 }
 
 /// Names a request to its caller.
@@ -126,6 +129,8 @@ pub struct Desk {
     tell: Listener,
     ticket: Ticket,
     staged: Vec<Staged>,
+    /// To be done outside, once its records are stored.
+    jobs: Vec<Job>,
     /// Of this batch, found before its commit.
     failures: Vec<(Vec<Ticket>, DeskError)>,
 }
@@ -157,6 +162,7 @@ impl Desk {
             tell,
             ticket: 0,
             staged: Vec::new(),
+            jobs: Vec::new(),
             failures: Vec::new(),
         };
         let mut problems = desk.configure(None).1;
@@ -232,6 +238,7 @@ impl Desk {
             stale: false,
             closing: false,
             tickets: Vec::new(),
+            look: outside::Look::default(),
         })
     }
 
@@ -366,6 +373,7 @@ impl Desk {
         if let Some(decision) = &handled.decision {
             open.last_decision = Some(decision.clone());
         }
+        self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
             self.staged.push(Staged { thread: id.clone(), effects: staged, now });
         }

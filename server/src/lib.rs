@@ -1,11 +1,13 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
-//! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out.
+//! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
+//! `jobs` for what is done outside, with `repo` among it.
 
 pub mod config;
 pub mod connection;
 mod desk;
+mod jobs;
 pub mod judge;
 mod methods;
 mod outbox;
@@ -13,6 +15,7 @@ pub mod problem;
 pub mod prompts;
 mod publish;
 pub mod redact;
+mod repo;
 mod router;
 mod stdio;
 pub mod store;

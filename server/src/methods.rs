@@ -14,6 +14,7 @@ mod tokens;
 
 use crate::connection::{Backing, Ticket};
 use crate::desk::Desk;
+use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
 use crate::wire::Fault;
 use jsonrpsee::RpcModule;
@@ -91,6 +92,16 @@ impl Backing for Arc<Ctx> {
     fn tick(&self) {
         if let Ok(mut desk) = self.desk() {
             desk.tick(now());
+        }
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        self.desk().map(|mut desk| desk.take_jobs()).unwrap_or_default()
+    }
+
+    fn done(&self, done: Done) {
+        if let Ok(mut desk) = self.desk() {
+            desk.done(done, now());
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The loop alone, on a pipe in memory, with methods that no real sidecar has: slow ones, and one that panics.
 
 use super::*;
+use crate::config::RepoObservation;
 use expect_test::{Expect, expect};
 use jsonrpsee::RpcModule;
-use std::sync::Arc;
+use rawr_core::units::ThreadId;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::io::{DuplexStream, duplex};
 
 #[derive(Clone, Default)]
@@ -22,6 +24,48 @@ impl Backing for Nothing {
     }
 
     fn tick(&self) {}
+
+    fn jobs(&self) -> Vec<Job> {
+        Vec::new()
+    }
+
+    fn done(&self, _: Done) {}
+}
+
+/// After every request it wants something done outside, and says what came of it.
+#[derive(Clone, Default)]
+struct Wanting {
+    jobs: Arc<Mutex<Vec<Job>>>,
+    outbox: Outbox,
+}
+
+impl Backing for Wanting {
+    fn begins(&self, ticket: Ticket) {
+        self.jobs.lock().unwrap().push(Job::Observe {
+            thread: ThreadId::new(ticket.to_string()),
+            cwd: "/no/such/folder".into(),
+            since: None,
+            settings: RepoObservation::default(),
+        });
+    }
+
+    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)> {
+        Vec::new()
+    }
+
+    fn due_in(&self) -> Option<Duration> {
+        None
+    }
+
+    fn tick(&self) {}
+
+    fn jobs(&self) -> Vec<Job> {
+        std::mem::take(&mut self.jobs.lock().unwrap())
+    }
+
+    fn done(&self, done: Done) {
+        self.outbox.send(format!("{done:?}").into_bytes().into());
+    }
 }
 
 fn router(panics: &Arc<AtomicU32>) -> Router {
@@ -50,10 +94,20 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
 
 /// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and shows what came.
 async fn check(messages: &[&str], answers: usize, expected: Expect) -> u32 {
+    check_with(Nothing, Outbox::default(), messages, answers, expected).await
+}
+
+async fn check_with(
+    backing: impl Backing,
+    outbox: Outbox,
+    messages: &[&str],
+    answers: usize,
+    expected: Expect,
+) -> u32 {
     let panics = Arc::new(AtomicU32::new(0));
     let (mut client, server) = duplex(1 << 20);
     let (reader, writer) = tokio::io::split(server);
-    let connection = Connection::new(router(&panics), Outbox::default(), Nothing);
+    let connection = Connection::new(router(&panics), outbox, backing);
     let run = async { connection.run(reader, writer).await };
     let talk = async {
         let initialize = r#"{"jsonrpc":"2.0","id":"i","method":"initialize"}"#;
@@ -157,5 +211,24 @@ async fn too_many_requests_in_flight_are_told_to_wait() {
     check(&messages, 1, expect![[r#"
         {"jsonrpc":"2.0","id":256,"error":{"code":-32009,"message":"too many requests are in flight","data":{"hint":"wait for some answers first"}}}
     "#]])
+    .await;
+}
+
+#[tokio::test]
+async fn what_comes_of_work_outside_is_told_when_it_comes() {
+    let wanting = Wanting::default();
+    let outbox = wanting.outbox.clone();
+    let echo = r#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#;
+    check_with(
+        wanting,
+        outbox,
+        &[echo],
+        3,
+        expect![[r#"
+        {"jsonrpc":"2.0","id":1,"result":"nothing"}
+        Observed { thread: ThreadId("1"), repo: None }
+        Observed { thread: ThreadId("2"), repo: None }
+    "#]],
+    )
     .await;
 }

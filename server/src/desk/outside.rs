@@ -1,0 +1,108 @@
+//! The desk's side of work that is done outside of it: when it is asked for, and what becomes of its result. Nothing
+//! here waits.
+
+use super::clean::redacted;
+use super::{Desk, Open, Ticket};
+use crate::jobs::{Done, Job};
+use rawr_core::event::{Repo, RepoObserved};
+use rawr_core::units::{ThreadId, Timestamp};
+use rawr_core::{Event, Input, Record, Thread};
+use std::path::PathBuf;
+
+/// A repository is looked at again after so many seconds, even where nothing speaks for it.
+const LOOK_AGAIN_AFTER: u64 = 60;
+
+/// No request answers for what nobody asked for.
+const NOBODYS: Ticket = 0;
+
+/// When a thread's repository was last looked at.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    asked_at: Option<Timestamp>,
+    /// There is none, or it is too slow: it is left alone for a while, whatever happens.
+    in_vain: bool,
+}
+
+/// Asks for a look at the repository where these records make it worth one.
+pub(super) fn look(
+    open: &mut Open,
+    id: &ThreadId,
+    records: &[Record],
+    now: Timestamp,
+) -> Option<Job> {
+    let wanted = records.iter().any(|record| match record.event {
+        Event::ThreadOpened(_) | Event::SequenceStarted(_) => true,
+        Event::TurnCompleted(_) => under_pressure(open) || at_boundary(open) || is_due(open, now),
+        _ => false,
+    });
+    let settings = open.config.repo_observation;
+    let may = open.owner.is_some()
+        && settings.enabled
+        && open.config.policy.enabled
+        && (!open.look.in_vain || is_due(open, now));
+    if !(wanted && may) {
+        return None;
+    }
+    open.look.asked_at = Some(now);
+    let thread = open.machine.thread();
+    let (cwd, since) = (PathBuf::from(&thread.cwd), thread.known.compacted_head.clone());
+    Some(Job::Observe { thread: id.clone(), cwd, since, settings })
+}
+
+fn under_pressure(open: &Open) -> bool {
+    let percent = open.machine.thread().percent_remaining();
+    percent.and_then(|percent| open.config.policy.tiers.pick(percent)).is_some()
+}
+
+fn at_boundary(open: &Open) -> bool {
+    open.machine.thread().boundaries.iter().any(|mark| mark.spent_by.is_none())
+}
+
+fn is_due(open: &Open, now: Timestamp) -> bool {
+    open.look.asked_at.is_none_or(|at| now >= at.plus_seconds(LOOK_AGAIN_AFTER))
+}
+
+impl Desk {
+    /// What is to be done outside, since the last time it was asked.
+    pub fn take_jobs(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.jobs)
+    }
+
+    /// A job came to its end.
+    pub fn done(&mut self, done: Done, now: Timestamp) {
+        match done {
+            Done::Observed { thread, repo } => {
+                // Closed, or lost to another owner, while somebody looked.
+                let Some(open) = self.threads.get_mut(&thread).filter(|open| open.owner.is_some())
+                else {
+                    return;
+                };
+                open.look.in_vain = repo.is_none();
+                if let Some(repo) = repo {
+                    self.observed(&thread, repo, now);
+                }
+            }
+        }
+    }
+
+    fn observed(&mut self, id: &ThreadId, repo: Repo, now: Timestamp) {
+        // Compared as it is stored.
+        let (seen, _) = redacted(Input::Saw(RepoObserved { repo }.into()));
+        if self.thread(id).is_ok_and(|thread| is_known(thread, &seen)) {
+            return;
+        }
+        self.ticket = NOBODYS;
+        let error = self.handle(id, seen, now).err();
+        let failures = self.commit().into_iter().map(|(_, error)| error);
+        for error in error.into_iter().chain(failures) {
+            tracing::error!(thread = %id, %error, "the repository's state could not be recorded");
+        }
+    }
+}
+
+/// What has not changed is not written again, unless a compaction has made it news.
+fn is_known(thread: &Thread, seen: &Input) -> bool {
+    let Input::Saw(Event::RepoObserved(seen)) = seen else { return false };
+    let compacted_at = thread.last_compaction.as_ref().map(|compaction| compaction.at);
+    thread.known.repo.as_ref() == Some(&seen.repo) && thread.known.repo_seen_at >= compacted_at
+}

@@ -1,0 +1,126 @@
+//! Work that takes its time outside of the desk, while others are served: what is under way, and what came of it. What
+//! to do comes from the desk and what came of it goes back there; nothing is decided here, and nothing outlives it.
+
+use crate::config::RepoObservation;
+use crate::repo;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use rawr_core::event::Repo;
+use rawr_core::units::ThreadId;
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Job {
+    /// Look at the repository that a thread works in.
+    Observe {
+        thread: ThreadId,
+        cwd: PathBuf,
+        /// The commit since which changes are told.
+        since: Option<String>,
+        settings: RepoObservation,
+    },
+}
+
+/// What came of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// `None`: there is no repository, or it could not be looked at in time.
+    Observed { thread: ThreadId, repo: Option<Repo> },
+}
+
+impl Job {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Observe { .. } => "observe",
+        }
+    }
+
+    /// The thread for which only one job of this kind may be under way, and of those that wait only the newest counts.
+    fn alone_in(&self) -> Option<&ThreadId> {
+        match self {
+            Self::Observe { thread, .. } => Some(thread),
+        }
+    }
+}
+
+fn work(job: Job) -> BoxFuture<'static, Done> {
+    match job {
+        Job::Observe { thread, cwd, since, settings } => async move {
+            let repo = repo::observe(&cwd, &settings, since.as_deref()).await;
+            Done::Observed { thread, repo }
+        }
+        .boxed(),
+    }
+}
+
+struct Ended {
+    alone_in: Option<ThreadId>,
+    /// `None`: it panicked.
+    done: Option<Done>,
+}
+
+pub struct Jobs {
+    work: fn(Job) -> BoxFuture<'static, Done>,
+    running: FuturesUnordered<BoxFuture<'static, Ended>>,
+    /// Threads with a job that must be alone, and the one that comes after it.
+    alone: HashMap<ThreadId, Option<Job>>,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self { work, running: FuturesUnordered::new(), alone: HashMap::new() }
+    }
+}
+
+impl Jobs {
+    pub fn start(&mut self, jobs: Vec<Job>) {
+        for job in jobs {
+            match job.alone_in().and_then(|thread| self.alone.get_mut(thread)) {
+                Some(next) => *next = Some(job),
+                None => self.run(job),
+            }
+        }
+    }
+
+    fn run(&mut self, job: Job) {
+        let (name, alone_in, work) = (job.name(), job.alone_in().cloned(), self.work);
+        if let Some(thread) = &alone_in {
+            self.alone.insert(thread.clone(), None);
+        }
+        self.running.push(
+            async move {
+                let done = AssertUnwindSafe(async move { work(job).await }).catch_unwind().await;
+                if done.is_err() {
+                    tracing::error!(
+                        job = name,
+                        "a job failed inside the sidecar; this is a defect"
+                    );
+                }
+                Ended { alone_in, done: done.ok() }
+            }
+            .boxed(),
+        );
+    }
+
+    /// The next result; for ever in coming while nothing is under way. May be dropped while it waits.
+    pub async fn next(&mut self) -> Done {
+        loop {
+            let Some(ended) = self.running.next().await else {
+                return std::future::pending().await;
+            };
+            let next = ended.alone_in.and_then(|thread| self.alone.remove(&thread)).flatten();
+            if let Some(job) = next {
+                self.run(job);
+            }
+            if let Some(done) = ended.done {
+                return done;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Who is let go first, who waits, and who is forgotten: with work that does as its folder says.
+
+use super::*;
+
+fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
+    let Job::Observe { thread, cwd, since, .. } = job;
+    async move {
+        match cwd.to_str() {
+            Some("panic") => panic!("on purpose"),
+            Some("never") => std::future::pending().await,
+            Some("later") => tokio::task::yield_now().await,
+            _ => {}
+        }
+        // What ran is told by its commit.
+        let repo = since.map(|since| Repo { head: Some(since), ..Repo::default() });
+        Done::Observed { thread, repo }
+    }
+    .boxed()
+}
+
+fn job(told: &str) -> Job {
+    let [thread, cwd, since] = told.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    Job::Observe {
+        thread: ThreadId::new(thread),
+        cwd: cwd.into(),
+        since: Some(since.to_owned()),
+        settings: RepoObservation::default(),
+    }
+}
+
+fn shown(done: Done) -> String {
+    let Done::Observed { thread, repo } = done;
+    format!("{thread} {}", repo.and_then(|repo| repo.head).unwrap_or_default())
+}
+
+/// Jobs as `thread folder commit`, and what comes of them until nothing more does.
+fn check(jobs: &[&str], expected: &[&str]) {
+    let mut under_way = Jobs { work: do_as_told, ..Jobs::default() };
+    under_way.start(jobs.iter().map(|told| job(told)).collect());
+    let mut came = Vec::new();
+    for _ in 0..10 {
+        came.extend(under_way.next().now_or_never().map(shown));
+    }
+    assert_eq!(came, expected);
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    check(&[], &[]);
+}
+
+#[test]
+fn threads_do_not_wait_for_each_other() {
+    check(&["a never 1", "b later 1", "c now 1"], &["c 1", "b 1"]);
+}
+
+#[test]
+fn of_those_that_wait_only_the_newest_counts() {
+    check(&["a later 1", "a now 2", "a now 3", "a now 4"], &["a 1", "a 4"]);
+    check(&["a never 1", "a now 2"], &[]);
+}
+
+#[test]
+fn a_panic_ends_its_job_and_lets_the_next_one_go() {
+    check(&["a panic 1", "b now 1"], &["b 1"]);
+    check(&["a panic 1", "a now 2"], &["a 2"]);
+}
+
+#[test]
+fn after_an_end_the_thread_is_free_again() {
+    let mut jobs = Jobs { work: do_as_told, ..Jobs::default() };
+    for commit in ["a now 1", "a now 2"] {
+        jobs.start(vec![job(commit)]);
+        assert_eq!(jobs.next().now_or_never().map(shown).unwrap(), commit.replace("now ", ""));
+    }
+    assert!(jobs.alone.is_empty());
+}
+
+/// Leaves word where it ends.
+struct Last(PathBuf);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        std::fs::write(&self.0, "ended").unwrap();
+    }
+}
+
+#[test]
+fn work_ends_with_whom_it_was_done_for() {
+    fn go_on(job: Job) -> BoxFuture<'static, Done> {
+        let Job::Observe { cwd, .. } = job;
+        async move {
+            let _last = Last(cwd);
+            std::future::pending().await
+        }
+        .boxed()
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let word = folder.path().join("word");
+    let mut jobs = Jobs { work: go_on, ..Jobs::default() };
+    jobs.start(vec![job(&format!("a {} 1", word.display()))]);
+    assert!(jobs.next().now_or_never().is_none());
+    assert!(!word.exists());
+    drop(jobs);
+    assert!(word.exists());
+}

@@ -1,0 +1,251 @@
+//! What a repository looks like now: branch, commit, changed files, Graphite's stack. It only looks: it takes no lock of
+//! git's, writes nothing, fetches nothing, and runs no program but `git` and, where the user wants it, `gt`.
+
+mod program;
+
+use crate::config::RepoObservation;
+use program::{Output, Program};
+use rawr_core::event::Repo;
+use rustix::fs::Access;
+use std::env;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// So many paths are named; the rest is counted.
+const MOST_FILES: usize = 50;
+/// A list of changed files is read to this length. Whoever has more learns of at least these.
+const LIST_LIMIT: usize = 4 << 20;
+const SHORT_LIMIT: usize = 64 << 10;
+
+/// Looks at the work tree that `cwd` lies in; `None` where there is none, or where git cannot or does not tell in time.
+///
+/// Paths start at its root. Each is one line: control characters are escaped, and what is not UTF-8 is replaced. Of what
+/// is dirty, a renamed file counts twice, an untracked folder once, and what lies inside a submodule not at all.
+pub async fn observe(cwd: &Path, settings: &RepoObservation, since: Option<&str>) -> Option<Repo> {
+    let cwd = work_tree(cwd)?;
+    let path = env::var_os("PATH")?;
+    let git = find("git", &path)?;
+    let gt = if settings.graphite_enabled { find("gt", &path) } else { None };
+    Look { git, gt, cwd, settings }.observe(since).await
+}
+
+/// The folder itself, if it or one above it looks like a work tree. Costs no process.
+fn work_tree(cwd: &Path) -> Option<PathBuf> {
+    // A relative path would mean something else here than where the agent runs.
+    let cwd = cwd.is_absolute().then(|| cwd.canonicalize().ok())??;
+    let is_tree = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
+    cwd.ancestors().any(is_tree).then_some(cwd)
+}
+
+/// A relative folder in `PATH` would let a repository bring its own git.
+fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
+    env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file() && rustix::fs::access(file, Access::EXEC_OK).is_ok())
+}
+
+/// One look at one repository.
+struct Look<'s> {
+    git: PathBuf,
+    gt: Option<PathBuf>,
+    cwd: PathBuf,
+    settings: &'s RepoObservation,
+}
+
+/// Nothing that the user or the repository configured may run here, or write.
+const HARMLESS: &[&str] = &[
+    "--no-pager",
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "safe.bareRepository=explicit",
+];
+
+const FILTERS: &[&str] = &["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
+
+/// Without renames, which would make git read files, and without a look into submodules, which would be another git.
+const STATUS: &[&str] = &[
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "-z",
+    "--untracked-files=normal",
+    "--ignored=no",
+    "--ignore-submodules=dirty",
+    "--no-renames",
+    "--no-ahead-behind",
+];
+
+const DIFF: &[&str] = &["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff"];
+
+impl Look<'_> {
+    async fn observe(&self, since: Option<&str>) -> Option<Repo> {
+        let deadline = Instant::now() + Duration::from_secs(self.settings.timeout_seconds);
+        let quiet = self.without_filters(deadline).await?;
+        let status = self.git(&quiet, STATUS, &[], LIST_LIMIT, deadline).await?;
+        let mut state = read_status(&status)?;
+        // What comes too late from here on is left out.
+        if let (Some(since), Some(head)) = (since.filter(|hash| is_hash(hash)), &state.head)
+            && since != head
+        {
+            let changed = self.git(&quiet, DIFF, &[since, head, "--"], SHORT_LIMIT, deadline).await;
+            state.changed = changed.iter().flat_map(names).take(MOST_FILES).collect();
+        }
+        state.stack = self.stack(&quiet, deadline).await;
+        Some(state)
+    }
+
+    /// Git would pass changed files through the programs that are configured as filters: they are all taken away.
+    async fn without_filters(&self, deadline: Instant) -> Option<Vec<String>> {
+        let mut program = Program::new(&self.git, &self.cwd, deadline);
+        program.arguments(HARMLESS).arguments(FILTERS);
+        let output = program.run(SHORT_LIMIT).await?;
+        // Git fails where there are none.
+        if output.cut {
+            return None;
+        }
+        let mut taken_away: Vec<String> = Vec::new();
+        for key in output.parts() {
+            let key = std::str::from_utf8(key).ok()?;
+            // Git would read the key as ending at the sign.
+            if key.contains('=') {
+                return None;
+            }
+            let value = if key.ends_with(".required") { "false" } else { "" };
+            taken_away.extend(["-c".to_owned(), format!("{key}={value}")]);
+        }
+        Some(taken_away)
+    }
+
+    async fn git(
+        &self,
+        quiet: &[String],
+        command: &[&str],
+        rest: &[&str],
+        limit: usize,
+        deadline: Instant,
+    ) -> Option<Output> {
+        let mut program = Program::new(&self.git, &self.cwd, deadline);
+        program.arguments(HARMLESS).arguments(quiet).arguments(command).arguments(rest);
+        program.run(limit).await.filter(|output| output.success || output.cut)
+    }
+
+    async fn stack(&self, quiet: &[String], deadline: Instant) -> Option<String> {
+        let gt = self.gt.as_ref().filter(|_| self.settings.graphite_max_chars > 0)?;
+        // In a repository that it does not know yet, Graphite would set itself up.
+        let common = &["rev-parse", "--git-common-dir"];
+        let common = self.git(quiet, common, &[], SHORT_LIMIT, deadline).await?;
+        let folder = self.cwd.join(OsStr::from_bytes(common.bytes.trim_ascii_end()));
+        if !folder.join(".graphite_repo_config").is_file() {
+            return None;
+        }
+        let mut program = Program::new(gt, &self.cwd, deadline);
+        program.arguments(&["log", "short", "--stack", "--no-interactive"]);
+        let output = program.run(LIST_LIMIT).await.filter(|output| output.success)?;
+        let text = String::from_utf8_lossy(&output.bytes);
+        cut(&plain(&text), self.settings.graphite_max_chars)
+    }
+}
+
+/// A full hash, so that it can be nothing else to git: no option, no branch, no range.
+fn is_hash(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// What `git status --porcelain=v2 --branch -z` says. `None` where it is something else.
+fn read_status(output: &Output) -> Option<Repo> {
+    let mut state = Repo::default();
+    let mut is_status = false;
+    let mut parts = output.parts();
+    while let Some(part) = parts.next() {
+        if let Some(header) = part.strip_prefix(b"# ") {
+            is_status = true;
+            let header = String::from_utf8_lossy(header);
+            match header.split_once(' ') {
+                Some(("branch.oid", hash)) => {
+                    state.head = Some(hash.to_owned()).filter(|h| is_hash(h))
+                }
+                Some(("branch.head", "(detached)")) => {}
+                Some(("branch.head", branch)) => state.branch = Some(one_line(branch)),
+                _ => {}
+            }
+            continue;
+        }
+        let fields = match part.first() {
+            Some(b'1') => 8,
+            Some(b'2') => 9,
+            Some(b'u') => 10,
+            Some(b'?') => 1,
+            _ => continue,
+        };
+        let Some(path) = part.splitn(fields + 1, |byte| *byte == b' ').nth(fields) else {
+            continue;
+        };
+        state.dirty = state.dirty.saturating_add(1);
+        if state.files.len() < MOST_FILES {
+            state.files.push(name(path));
+        }
+        // Of a rename, the old name follows.
+        if part.starts_with(b"2") {
+            parts.next();
+        }
+    }
+    is_status.then_some(state)
+}
+
+fn names(output: &Output) -> impl Iterator<Item = String> {
+    output.parts().map(name)
+}
+
+fn name(path: &[u8]) -> String {
+    one_line(&String::from_utf8_lossy(path))
+}
+
+/// Names end up in lists that a model reads: none may pretend to be two lines.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
+/// Lines without colours, blanks at their ends, and empty lines at the end.
+fn plain(text: &str) -> String {
+    let mut lines = String::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some((before, escape)) = rest.split_once("\x1b[") {
+            lines.push_str(before);
+            let ends = |c: char| ('@'..='~').contains(&c);
+            rest = escape.split_once(ends).map_or("", |(_, after)| after);
+        }
+        lines.extend(rest.chars().filter(|c| !c.is_control()));
+        lines.truncate(lines.trim_end_matches(' ').len());
+        lines.push('\n');
+    }
+    lines.trim_end().to_owned()
+}
+
+fn cut(text: &str, most: usize) -> Option<String> {
+    if text.is_empty() {
+        return None;
+    }
+    if text.chars().count() <= most {
+        return Some(text.to_owned());
+    }
+    Some(text.chars().take(most.saturating_sub(1)).chain(['…']).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! A look leaves no trace, waits for nobody and runs nothing of the repository's own.
+
+use super::*;
+
+fn look(lab: &Lab, git: PathBuf, settings: &'static RepoObservation) -> Look<'static> {
+    Look { git, gt: None, cwd: lab.path("r"), settings }
+}
+
+#[tokio::test]
+async fn the_index_is_not_written_and_its_lock_is_not_needed() {
+    let lab = Lab::with_commit();
+    // Git would like to write down that this file is as it was.
+    let touched = fs::File::options().write(true).open(lab.path("r/a")).unwrap();
+    touched.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
+    let index = lab.path("r/.git/index");
+    let read = || (fs::read(&index).unwrap(), fs::metadata(&index).unwrap().modified().unwrap());
+    let before = read();
+    lab.check("r", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]]).await;
+    lab.write("r/.git/index.lock", "somebody's");
+    lab.check("r", None, expect![[r#"Some("main") at Some("HEAD"), 0 dirty: []"#]]).await;
+    assert_eq!(fs::read(lab.path("r/.git/index.lock")).unwrap(), b"somebody's");
+    assert_eq!(read(), before);
+    fs::remove_file(lab.path("r/.git/index.lock")).unwrap();
+    lab.git("r", &["status"]);
+    assert_ne!(read(), before, "the test would see a refresh");
+}
+
+#[tokio::test]
+async fn nothing_that_is_configured_runs() {
+    let lab = Lab::with_commit();
+    let ran = lab.path("ran");
+    let evil = lab.script("evil", &format!("echo \"$0 $*\" >> '{}'; cat", ran.display()));
+    let evil = evil.display().to_string();
+    let since = lab.git("r", &["rev-parse", "HEAD"]);
+    lab.write("r/c", "new\n");
+    lab.commit("r", "c");
+    for (key, value) in [
+        ("core.fsmonitor", evil.as_str()),
+        ("core.pager", &evil),
+        ("pager.status", &evil),
+        ("diff.external", &evil),
+        ("filter.evil.clean", &evil),
+        ("filter.evil.required", "true"),
+        ("filter.e.v.i.l.process", &evil),
+        ("filter.e.v.i.l.required", "true"),
+        ("diff.evil.textconv", &evil),
+        ("diff.evil.command", &evil),
+        ("alias.status", &format!("!{evil}")),
+        ("core.hooksPath", &lab.path("hooks").display().to_string()),
+    ] {
+        lab.git("r", &["config", key, value]);
+    }
+    for hook in ["post-index-change", "fsmonitor-watchman", "reference-transaction"] {
+        lab.script(&format!("hooks/{hook}"), &format!("echo hook >> '{}'", ran.display()));
+    }
+    lab.write("r/.git/info/attributes", "a filter=evil diff=evil\nb filter=e.v.i.l diff=evil\n");
+    lab.write("r/a", "two\n");
+    lab.write("r/b", "two\n");
+    let seen = observe(&lab.path("r"), &SETTINGS, Some(&since)).await.unwrap();
+    assert_eq!((seen.files, seen.changed), (vec!["a".into(), "b".into()], vec!["c".into()]));
+    assert!(!ran.exists(), "{}", fs::read_to_string(&ran).unwrap());
+    lab.git(
+        "r",
+        &["-c", "filter.e.v.i.l.process=", "-c", "filter.e.v.i.l.required=false", "diff", "--stat"],
+    );
+    assert!(ran.exists(), "another command of git's runs them");
+}
+
+#[tokio::test]
+async fn a_filter_that_cannot_be_taken_away_is_not_met() {
+    let lab = Lab::with_commit();
+    lab.git("r", &["config", "filter.a=b.clean", "cat"]);
+    lab.check("r", None, expect!["nothing"]).await;
+}
+
+#[test]
+fn the_environment_of_another_repository_is_not_handed_on() {
+    let program = Program::new(Path::new("/git"), Path::new("/"), Instant::now());
+    let shown = program.environment();
+    for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_CONFIG_PARAMETERS"] {
+        assert!(shown.contains(&(name.to_owned(), None)), "{name}: {shown:?}");
+    }
+    let locks = ("GIT_OPTIONAL_LOCKS".to_owned(), Some("0".to_owned()));
+    assert!(shown.contains(&locks), "{shown:?}");
+}
+
+const SECOND: RepoObservation = RepoObservation { timeout_seconds: 1, ..SETTINGS };
+
+/// Whether a process runs. One that nobody has waited for does not.
+fn runs(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+async fn ends(id: &str) -> bool {
+    for _ in 0..200 {
+        if !runs(id) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    false
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_takes_too_long_is_killed_with_all_that_it_started() {
+    for what in ["sleep 600 & echo $$ $! > ids; wait", "sleep 600 & echo $$ $! > ids"] {
+        let lab = Lab::with_commit();
+        let git = lab.script("git", what);
+        assert_eq!(look(&lab, git, &SECOND).observe(None).await, None);
+        let ids = fs::read_to_string(lab.path("r/ids")).unwrap();
+        for id in ids.split_whitespace() {
+            assert!(ends(id).await, "{what}: {id} of {ids} goes on");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_look_that_is_given_up_ends_its_program() {
+    let lab = Lab::with_commit();
+    let git = lab.script("git", "echo $$ > ids; exec sleep 600");
+    let look = look(&lab, git, &SETTINGS);
+    let ids = lab.path("r/ids");
+    let started = async {
+        while !fs::read_to_string(&ids).is_ok_and(|ids| ids.ends_with('\n')) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        seen = look.observe(None) => panic!("it saw {seen:?}"),
+        () = started => {}
+    }
+    assert!(ends(&fs::read_to_string(&ids).unwrap()).await);
+}
+
+#[tokio::test]
+async fn an_endless_list_is_read_to_the_limit() {
+    let lab = Lab::with_commit();
+    let entry = format!("? {}", "a".repeat(61));
+    let endless = format!(
+        "case \"$*\" in *config*) exit 1;; esac\n\
+         printf '# branch.oid (initial)\\0# branch.head main\\0'\n\
+         yes '{entry}' | tr '\\n' '\\0'"
+    );
+    let git = lab.script("git", &endless);
+    let seen = look(&lab, git, &SETTINGS).observe(None).await.unwrap();
+    assert_eq!((seen.branch.as_deref(), seen.files.len()), (Some("main"), MOST_FILES));
+    assert_eq!(seen.dirty as usize, (LIST_LIMIT - 42) / 64);
+}
+
+#[tokio::test]
+async fn what_is_no_git_is_not_believed() {
+    let lab = Lab::with_commit();
+    for says in ["echo hello", "exit 0", "exit 1", "printf '1 x\\0u\\0?\\0'"] {
+        let git = lab.script("git", says);
+        assert_eq!(look(&lab, git, &SETTINGS).observe(None).await, None, "{says}");
+    }
+    assert_eq!(look(&lab, lab.path("gone"), &SETTINGS).observe(None).await, None);
+}
+
+#[test]
+fn programs_are_found_in_absolute_folders_only() {
+    let lab = Lab::new();
+    let git = lab.script("bin/git", "");
+    lab.write("plain/git", "");
+    fs::create_dir_all(lab.path("folder/git")).unwrap();
+    let here = format!("{}/", lab.folder.path().display());
+    let found = |path: &str| find("git", OsStr::new(&path.replace("HERE/", &here)));
+    assert_eq!(found("bin:HERE/plain:HERE/folder::HERE/gone:HERE/bin"), Some(git));
+    for path in ["", ".", "bin", "HERE/plain", "HERE/folder"] {
+        assert_eq!(found(path), None, "{path}");
+    }
+}

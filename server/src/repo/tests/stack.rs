@@ -1,0 +1,125 @@
+//! Graphite's part, with a stand-in for it.
+
+use super::*;
+
+const STACK: &str = "printf '◯   top\\n◉   \\033[36mmiddle\\033[39m   \\n◯   main\\n\\n'";
+
+fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation) -> Look<'s> {
+    let git = find("git", &env::var_os("PATH").unwrap()).unwrap();
+    Look { git, gt: Some(gt), cwd: lab.path(folder), settings }
+}
+
+/// What Graphite is asked where it says this, and what is seen.
+async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: Expect) {
+    let asked = lab.path("asked");
+    let gt = lab.script("gt", &format!("echo \"gt $*\" > '{}'\n{says}", asked.display()));
+    let seen = look(lab, "r", gt, &settings).observe(None).await;
+    let asked = fs::read_to_string(asked).unwrap_or("not asked\n".to_owned());
+    expected.assert_eq(&format!("{asked}{}", lab.shown("r", seen)));
+}
+
+async fn check(says: &str, graphite_max_chars: usize, expected: Expect) {
+    let lab = Lab::with_commit();
+    lab.write("r/.git/.graphite_repo_config", "{}");
+    let settings = RepoObservation { graphite_max_chars, timeout_seconds: 3, ..SETTINGS };
+    check_with(&lab, says, settings, expected).await;
+}
+
+#[tokio::test]
+async fn the_stack_is_told_without_colours() {
+    check(
+        STACK,
+        100,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: [], stack: "◯   top\n◉   middle\n◯   main""#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_long_stack_is_cut_at_a_character() {
+    check(
+        STACK,
+        12,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: [], stack: "◯   top\n◉  …""#]],
+    )
+    .await;
+    check(
+        STACK,
+        1,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: [], stack: "…""#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn no_characters_are_no_question() {
+    check(
+        STACK,
+        0,
+        expect![[r#"
+        not asked
+        Some("main") at Some("HEAD"), 0 dirty: []"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_repository_that_graphite_does_not_know_is_left_alone() {
+    check_with(
+        &Lab::with_commit(),
+        STACK,
+        SETTINGS,
+        expect![[r#"
+        not asked
+        Some("main") at Some("HEAD"), 0 dirty: []"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_graphite_says_when_it_fails_is_no_stack() {
+    check(
+        "echo 'ERROR: untracked branch'; exit 1",
+        100,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: []"#]],
+    )
+    .await;
+    check(
+        "exit 0",
+        100,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: []"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_slow_graphite_costs_only_the_stack() {
+    check(
+        "sleep 600",
+        100,
+        expect![[r#"
+        gt log short --stack --no-interactive
+        Some("main") at Some("HEAD"), 0 dirty: []"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_linked_work_tree_belongs_to_a_repository_that_graphite_knows() {
+    let lab = Lab::with_commit();
+    lab.write("r/.git/.graphite_repo_config", "{}");
+    lab.git("r", &["worktree", "add", "--quiet", "-b", "side", "../linked"]);
+    let gt = lab.script("gt", "echo side");
+    let seen = look(&lab, "linked", gt, &SETTINGS).observe(None).await;
+    assert_eq!(seen.unwrap().stack.as_deref(), Some("side"));
+}

@@ -1,0 +1,188 @@
+//! The repository beside the decisions: what a sidecar records of it, and that nobody waits for git.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use rawr_protocol::methods::{SignalReport, ThreadGet, ThreadOpen, TurnCompleted, TurnStarted};
+use rawr_protocol::{
+    Role, Signal, SignalReportParams, ThreadGetParams, TokenUsage, TurnCompletedParams, TurnOrigin,
+    TurnStartedParams, TurnStatus,
+};
+use rawr_tests::stand_in::PRESSURE;
+use rawr_tests::{Home, Launch, Repository, Sidecar, StandIn};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+const THREAD: &str = "t";
+
+fn open(home: &Home, sidecar: &mut Sidecar, cwd: &Path) {
+    let mut opening = StandIn::new(THREAD).opening(home, Role::Owner);
+    opening.cwd = cwd.display().to_string();
+    sidecar.call::<ThreadOpen>(&opening);
+}
+
+/// A turn of the user's that uses so many tokens.
+fn turn(sidecar: &mut Sidecar, turn: &str, context_tokens: u64) {
+    let (thread_id, turn_id) = (THREAD.to_owned(), turn.to_owned());
+    sidecar.call::<TurnStarted>(&TurnStartedParams {
+        thread_id: thread_id.clone(),
+        turn_id: turn_id.clone(),
+        origin: TurnOrigin::User,
+        action_id: None,
+        text: Some("Go on".to_owned()),
+    });
+    sidecar.call::<TurnCompleted>(&TurnCompletedParams {
+        thread_id,
+        turn_id,
+        status: TurnStatus::Completed,
+        last_agent_message: Some("I looked at two more files.".to_owned()),
+        usage: Some(TokenUsage {
+            context_tokens,
+            input_tokens: None,
+            cached_input_tokens: None,
+            output_tokens: None,
+            reasoning_tokens: None,
+        }),
+        queued_inputs: None,
+        review_mode: None,
+    });
+}
+
+fn end(mut sidecar: Sidecar) {
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+/// What was recorded of the repository, oldest first.
+fn seen(home: &Home) -> Vec<Value> {
+    let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
+    let repo = |record: Value| record.get("event")?.get("repo_observed")?.get("repo").cloned();
+    home.lines(THREAD).iter().map(record).filter_map(repo).collect()
+}
+
+/// Only a hang takes the whole time.
+fn until(what: &str, happened: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if happened() {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("it never came to this: {what}");
+}
+
+fn wait_for(home: &Home, many: usize) -> Vec<Value> {
+    until("the repository was seen", || seen(home).len() >= many);
+    seen(home)
+}
+
+#[test]
+fn what_commits_changed_and_what_is_dirty_stands_in_the_log() {
+    let (home, repository) = (Home::new(), Repository::new());
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, repository.path());
+    let first = wait_for(&home, 1).pop().unwrap();
+    assert_eq!((&first["branch"], &first["dirty"]), (&"main".into(), &0.into()), "{first}");
+
+    fs::write(repository.path().join("parser"), "").unwrap();
+    repository.git(&["add", "parser"]);
+    repository.git(&["commit", "--quiet", "--message", "parser"]);
+    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    fs::write(repository.path().join(secret), "").unwrap();
+    turn(&mut sidecar, "t1", PRESSURE);
+    let second = wait_for(&home, 2).pop().unwrap();
+    assert_eq!(second["changed"], serde_json::json!(["parser"]), "{second}");
+    assert_eq!(second["files"], serde_json::json!(["[redacted:github-token]"]), "{second}");
+    assert_eq!(second["head"], repository.git(&["rev-parse", "HEAD"]).trim());
+    end(sidecar);
+}
+
+#[test]
+fn what_is_as_it_was_is_not_written_again() {
+    let (home, repository) = (Home::new(), Repository::new());
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, repository.path());
+    wait_for(&home, 1);
+    for id in ["t1", "t2", "t3"] {
+        turn(&mut sidecar, id, PRESSURE);
+    }
+    fs::write(repository.path().join("new"), "").unwrap();
+    turn(&mut sidecar, "t4", PRESSURE);
+    let seen = wait_for(&home, 2);
+    assert_eq!((seen.len(), &seen[1]["files"]), (2, &serde_json::json!(["new"])));
+    end(sidecar);
+}
+
+#[test]
+fn a_boundary_is_reason_enough_to_look_and_an_ordinary_turn_is_not() {
+    let (home, repository) = (Home::new(), Repository::new());
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, repository.path());
+    wait_for(&home, 1);
+    fs::write(repository.path().join("first"), "").unwrap();
+    turn(&mut sidecar, "t1", 100);
+    let signal = Signal::Commit { hash: None, subject: None };
+    let (thread_id, turn_id) = (THREAD.to_owned(), Some("t2".to_owned()));
+    sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id, signal });
+    fs::write(repository.path().join("second"), "").unwrap();
+    turn(&mut sidecar, "t2", 100);
+    let seen = wait_for(&home, 2);
+    assert_eq!((seen.len(), &seen[1]["dirty"]), (2, &2.into()), "{seen:#?}");
+    end(sidecar);
+}
+
+/// A sidecar with a git of the test's own.
+fn with_git(home: &Home, script: &str) -> Sidecar {
+    let folder = home.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("git"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = folder.into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    Sidecar::launch(home, &Launch { environment: vec![("PATH", path)], ..Launch::default() })
+}
+
+#[test]
+fn where_it_is_not_wanted_or_there_is_none_git_is_not_started() {
+    let off = "[rawr_auto_compaction.repo_observation]\nenabled = false\n";
+    let (repository, plain) = (Repository::new(), Home::new());
+    for (config, cwd) in [(off, repository.path()), ("", plain.work().as_path())] {
+        let home = Home::new();
+        home.configure(config);
+        let mut sidecar =
+            with_git(&home, &format!("touch '{}'", home.work().join("ran").display()));
+        open(&home, &mut sidecar, cwd);
+        turn(&mut sidecar, "t1", PRESSURE);
+        turn(&mut sidecar, "t2", PRESSURE);
+        end(sidecar);
+        assert!(!home.work().join("ran").exists(), "{config:?} {cwd:?}");
+        assert!(seen(&home).is_empty());
+    }
+}
+
+#[test]
+fn nobody_waits_for_git_and_it_ends_with_the_sidecar() {
+    let (home, repository) = (Home::new(), Repository::new());
+    home.configure("[rawr_auto_compaction.repo_observation]\ntimeout_seconds = 60\n");
+    let started = home.work().join("started");
+    let script = format!("echo $$ >> '{}'; exec sleep 600", started.display());
+    let mut sidecar = with_git(&home, &script);
+    open(&home, &mut sidecar, repository.path());
+    let runs = || fs::read_to_string(&started).unwrap_or_default();
+    until("git was started", || runs().ends_with('\n'));
+    for id in ["t1", "t2", "t3"] {
+        turn(&mut sidecar, id, PRESSURE);
+    }
+    sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
+    assert_eq!(runs().lines().count(), 1, "one look at a time");
+    end(sidecar);
+    let process = format!("/proc/{}/stat", runs().trim());
+    until("git has ended", || {
+        let stat = fs::read_to_string(&process).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['Z', 'X']))
+    });
+}
