@@ -80,12 +80,20 @@ pub(super) fn origin(case: &Case<'_>) -> Finding {
         Some(turn) if case.question.is_inside_a_turn() && hands_off(case.thread, turn) => {
             pass("the work after a handoff")
         }
-        Some(turn) if turn.is_synthetic() && !case.is_inline() => {
+        Some(turn) if case.is_inline() && !compacts(case.thread, turn) => {
+            pass("any turn but a compaction's own")
+        }
+        Some(turn) if turn.is_synthetic() => {
             fail("the turn belongs to a sequence", "a turn of the user's ends")
         }
         Some(_) => pass("a turn of the user's or the host's own"),
         None => pass("no turn is concerned"),
     }
+}
+
+fn compacts(thread: &Thread, turn: &Turn) -> bool {
+    let action = turn.action.as_ref().and_then(|action| thread.action(action));
+    action.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
 }
 
 fn hands_off(thread: &Thread, turn: &Turn) -> bool {

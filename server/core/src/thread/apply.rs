@@ -113,6 +113,9 @@ impl Thread {
                 if let Some(sequence) = &mut self.sequence {
                     sequence.took(&taken.packet, at);
                 }
+                if self.known.outdated {
+                    self.known.compacted();
+                }
             }
             Event::Responded(responded) => self.responded(responded, at),
             Event::DeadlinePassed(passed) => match &mut self.sequence {

@@ -36,6 +36,8 @@ pub struct Known {
     pub compacted_head: Option<String>,
     /// Files that changed since the last compaction, as far as the repository was looked at.
     pub changed_files: BTreeSet<String>,
+    /// The history has been rewritten, and a packet is still to be built from what was known before.
+    pub outdated: bool,
     /// Tools and background commands that run, by name where it is known.
     pub tools_running: BTreeMap<CallId, Option<String>>,
 }
@@ -147,6 +149,7 @@ impl Known {
 
     /// The history has been rewritten: what happened before it is no news any more.
     pub(super) fn compacted(&mut self) {
+        self.outdated = false;
         self.milestones.clear();
         self.moves.clear();
         self.said.clear();

@@ -40,7 +40,13 @@ impl Thread {
                 let many = self.compactions.len().saturating_sub(COMPACTIONS);
                 self.compactions.drain(..many);
                 self.context = reported.tokens_after;
-                self.known.compacted();
+                let owes_packet =
+                    self.sequence.as_ref().is_some_and(|of| of.packet.is_none() && !of.is_inline());
+                if owes_packet {
+                    self.known.outdated = true;
+                } else {
+                    self.known.compacted();
+                }
                 let fresh = self.fresh_packet().is_some();
                 let not_ours = reported.origin != CompactionOrigin::Rawr;
                 if self.sequence.is_none() && fresh && (not_ours || late.is_some()) {
@@ -55,6 +61,9 @@ impl Thread {
 
     pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded) {
         let Some(sequence) = self.sequence.take() else { return };
+        if self.known.outdated {
+            self.known.compacted();
+        }
         self.last_sequence = Some(sequence.id.clone());
         match ended.ending {
             Ending::Completed => {
@@ -63,7 +72,13 @@ impl Thread {
                     last.handed_over = true;
                 }
             }
-            Ending::Failed => self.strikes += 1,
+            Ending::Failed => {
+                self.strikes += 1;
+                // The message that waited is not held up by another try.
+                if let Some(held) = self.held.front_mut() {
+                    held.assessed = true;
+                }
+            }
             Ending::Cancelled => {}
         }
         for issued in self.actions.iter_mut().filter(|issued| issued.sequence == sequence.id) {

@@ -19,7 +19,11 @@ impl Thread {
         if assessed.entrance == Entrance::MidTurn {
             self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
         }
-        let for_input = matches!(assessed.entrance, Entrance::Preflight | Entrance::Inline);
+        let for_input = match assessed.entrance {
+            Entrance::Preflight => assessed.outcome != Outcome::Defer,
+            Entrance::Inline => assessed.turn.is_none(),
+            Entrance::TurnComplete | Entrance::MidTurn => false,
+        };
         if let Some(held) = self.held.front_mut().filter(|_| for_input) {
             held.assessed = true;
         }

@@ -18,7 +18,11 @@ impl Thread {
                 .find(|issued| marker(&issued.kind).is_some_and(|m| text.contains(m)))
                 .map(|i| i.id.clone())
         });
-        self.turn_entry(&started.turn).origin = started.origin;
+        let entry = self.turn_entry(&started.turn);
+        // What a report has said of it already holds: a host may call every turn a user's.
+        if entry.action.is_none() {
+            entry.origin = started.origin;
+        }
         if let Some(action) = action {
             self.bind(&started.turn, &action);
         }
