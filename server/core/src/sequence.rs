@@ -279,8 +279,13 @@ impl Step<'_> {
         if self.was_interrupted() {
             return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
         }
+        let free = self.sequence.may_act(self.thread);
         match self.sequence.turns().nth(self.sequence.turns_issued) {
-            Some(turn) => self.when_free(self.sequence.may_act(self.thread), || self.ask(turn)),
+            // A turn that has not answered in time and runs on takes the rest of the queue with it.
+            Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
+                Some(self.take_packet())
+            }
+            Some(turn) => self.when_free(free, || self.ask(turn)),
             None => Some(self.take_packet()),
         }
     }
@@ -320,8 +325,8 @@ impl Step<'_> {
         if free {
             return Some(event());
         }
-        let gave_up = self.sequence.overdue && !self.current().is_some_and(Issued::is_open);
-        gave_up.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
+        let late = self.sequence.overdue;
+        late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
     }
 
     /// A host may call a turn done as soon as it runs; its answer comes with its end.
