@@ -109,8 +109,9 @@ impl Decision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionJudgment {
-    /// The question.
-    pub request_id: String,
+    /// The question; absent where nobody had to be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// Who was asked.
     pub source: JudgmentSource,
     /// The answer; absent while it is waited for, or where none came that could be used.

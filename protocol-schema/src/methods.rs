@@ -182,7 +182,7 @@ methods! {
     source "design §2 invariant 6; spec 1 §9" {
         /// Asks the judge about a given situation.
         request JudgmentEvaluate = "rawr/judgment/evaluate" (JudgmentEvaluateParams) -> JudgmentEvaluateResult,
-            fails [UnknownThread, JudgmentUnavailable];
+            fails [UnknownThread, JudgmentUnavailable, NotNow];
         /// Says that the judge is asked.
         notification(from server) JudgmentRequested = "rawr/judgment/requested" (JudgmentRequestedNotification);
         /// Says what the judge said.

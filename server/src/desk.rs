@@ -2,11 +2,13 @@
 //! client; what the world should hear leaves as [`Notice`]s. Everything here is synchronous and has one owner.
 
 mod clean;
+mod inquiry;
 mod notes;
 mod notice;
 mod outside;
 mod query;
 
+pub use inquiry::Inquiry;
 pub use notice::Notice;
 pub use query::Summary;
 
@@ -210,6 +212,9 @@ impl Desk {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.owner.is_none() {
             open.owner = Some(OwnerLock::take(open.log.folder(), id, &opening.holder)?);
+            // Asked before and not answered: by a process that is gone.
+            let pending = open.machine.thread().pending_actions();
+            self.jobs.extend(outside::questions(open, id, pending));
         }
         Ok(())
     }
@@ -396,6 +401,11 @@ impl Desk {
         }
         for staged in std::mem::take(&mut self.staged) {
             if let Some(open) = self.threads.get_mut(&staged.thread) {
+                let asked = staged.effects.iter().filter_map(|effect| match effect {
+                    Effect::Perform(issued) => Some(issued),
+                    _ => None,
+                });
+                self.jobs.extend(outside::questions(open, &staged.thread, asked));
                 publish(open, &mut self.tell, staged.effects, staged.now);
             }
         }

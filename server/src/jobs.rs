@@ -1,13 +1,14 @@
 //! Work that takes its time outside of the desk, while others are served: what is under way, and what came of it. What
 //! to do comes from the desk and what came of it goes back there; nothing is decided here, and nothing outlives it.
 
-use crate::config::RepoObservation;
+use crate::config::{JudgeSettings, RepoObservation};
+use crate::judge::{self, Answer, JudgeError, Question};
 use crate::repo;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use rawr_core::event::Repo;
-use rawr_core::units::ThreadId;
+use rawr_core::event::{JudgeSource, Repo};
+use rawr_core::units::{RequestId, ThreadId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -22,19 +23,34 @@ pub enum Job {
         since: Option<String>,
         settings: RepoObservation,
     },
+    /// Ask an endpoint what it thinks of a compaction.
+    Judge {
+        thread: ThreadId,
+        request: RequestId,
+        source: JudgeSource,
+        question: Question,
+        settings: JudgeSettings,
+    },
 }
 
 /// What came of a job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Done {
     /// `None`: there is no repository, or it could not be looked at in time.
     Observed { thread: ThreadId, repo: Option<Repo> },
+    Judged {
+        thread: ThreadId,
+        request: RequestId,
+        source: JudgeSource,
+        answer: Result<Answer, JudgeError>,
+    },
 }
 
 impl Job {
     const fn name(&self) -> &'static str {
         match self {
             Self::Observe { .. } => "observe",
+            Self::Judge { .. } => "judge",
         }
     }
 
@@ -42,6 +58,8 @@ impl Job {
     fn alone_in(&self) -> Option<&ThreadId> {
         match self {
             Self::Observe { thread, .. } => Some(thread),
+            // The core asks one question at a time, and knows a late answer by its name.
+            Self::Judge { .. } => None,
         }
     }
 }
@@ -51,6 +69,11 @@ fn work(job: Job) -> BoxFuture<'static, Done> {
         Job::Observe { thread, cwd, since, settings } => async move {
             let repo = repo::observe(&cwd, &settings, since.as_deref()).await;
             Done::Observed { thread, repo }
+        }
+        .boxed(),
+        Job::Judge { thread, request, source, question, settings } => async move {
+            let answer = judge::judge(&settings, &question).await;
+            Done::Judged { thread, request, source, answer }
         }
         .boxed(),
     }

@@ -32,13 +32,15 @@ pub struct Ctx {
     /// Made by `initialize`: only then it is known where home is.
     desk: OnceLock<Mutex<Desk>>,
     client: OnceLock<String>,
+    evaluations: judgment::Evaluations,
     outbox: Outbox,
     home: Option<PathBuf>,
 }
 
 impl Ctx {
-    pub const fn new(outbox: Outbox, home: Option<PathBuf>) -> Self {
-        Self { desk: OnceLock::new(), client: OnceLock::new(), outbox, home }
+    pub fn new(outbox: Outbox, home: Option<PathBuf>) -> Self {
+        let (desk, client, evaluations) = Default::default();
+        Self { desk, client, evaluations, outbox, home }
     }
 
     /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.

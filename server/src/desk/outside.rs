@@ -4,8 +4,12 @@
 use super::clean::redacted;
 use super::{Desk, Open, Ticket};
 use crate::jobs::{Done, Job};
-use rawr_core::event::{Repo, RepoObserved};
-use rawr_core::units::{ThreadId, Timestamp};
+use crate::judge::{self, JudgeError, Question};
+use rawr_core::event::{
+    Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, Repo, RepoObserved,
+};
+use rawr_core::thread::Issued;
+use rawr_core::units::{RequestId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Event, Input, Record, Thread};
 use std::path::PathBuf;
 
@@ -62,6 +66,58 @@ fn is_due(open: &Open, now: Timestamp) -> bool {
     open.look.asked_at.is_none_or(|at| now >= at.plus_seconds(LOOK_AGAIN_AFTER))
 }
 
+/// The questions among these actions that the sidecar puts itself.
+pub(super) fn questions<'i>(
+    open: &Open,
+    id: &ThreadId,
+    issued: impl IntoIterator<Item = &'i Issued>,
+) -> Vec<Job> {
+    let job = |issued: &Issued| match &issued.kind {
+        Action::Judge { request, by, instructions, context } if issued.kind.is_sidecars() => {
+            Some(Job::Judge {
+                thread: id.clone(),
+                request: request.clone(),
+                source: *by,
+                question: Question { instructions: instructions.clone(), context: context.clone() },
+                settings: open.config.judgment.clone(),
+            })
+        }
+        _ => None,
+    };
+    issued.into_iter().filter_map(job).collect()
+}
+
+/// What an endpoint said, as the core takes it.
+fn answered(
+    request: RequestId,
+    source: JudgeSource,
+    answer: Result<judge::Answer, JudgeError>,
+) -> JudgmentAnswered {
+    match answer {
+        Ok(said) => JudgmentAnswered {
+            request,
+            source,
+            answer: Answer::Says { should_compact: said.should_compact, reason: said.reason },
+            usage: said.usage.map(|usage| JudgeUsage {
+                input: Tokens(usage.input),
+                output: Tokens(usage.output),
+            }),
+            rate_limits: said
+                .rate_limits
+                .into_iter()
+                .map(|limit| RateLimit { name: limit.name, value: limit.value })
+                .collect(),
+        },
+        Err(error) => JudgmentAnswered {
+            request,
+            source,
+            answer: Answer::Failed { error: error.to_string() },
+            usage: None,
+            rate_limits: Vec::new(),
+        },
+    }
+}
+
 impl Desk {
     /// What is to be done outside, since the last time it was asked.
     pub fn take_jobs(&mut self) -> Vec<Job> {
@@ -82,6 +138,12 @@ impl Desk {
                     self.observed(&thread, repo, now);
                 }
             }
+            Done::Judged { thread, request, source, answer } => {
+                if self.is_owner(&thread) {
+                    let answered = answered(request, source, answer);
+                    self.record(&thread, Input::Judged(answered), now);
+                }
+            }
         }
     }
 
@@ -91,11 +153,15 @@ impl Desk {
         if self.thread(id).is_ok_and(|thread| is_known(thread, &seen)) {
             return;
         }
+        self.record(id, seen, now);
+    }
+
+    fn record(&mut self, id: &ThreadId, found: Input, now: Timestamp) {
         self.ticket = NOBODYS;
-        let error = self.handle(id, seen, now).err();
+        let error = self.handle(id, found, now).err();
         let failures = self.commit().into_iter().map(|(_, error)| error);
         for error in error.into_iter().chain(failures) {
-            tracing::error!(thread = %id, %error, "the repository's state could not be recorded");
+            tracing::error!(thread = %id, %error, "what was found out could not be recorded");
         }
     }
 }

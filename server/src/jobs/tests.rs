@@ -3,7 +3,7 @@
 use super::*;
 
 fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
-    let Job::Observe { thread, cwd, since, .. } = job;
+    let Job::Observe { thread, cwd, since, .. } = job else { panic!("{job:?}") };
     async move {
         match cwd.to_str() {
             Some("panic") => panic!("on purpose"),
@@ -29,7 +29,7 @@ fn job(told: &str) -> Job {
 }
 
 fn shown(done: Done) -> String {
-    let Done::Observed { thread, repo } = done;
+    let Done::Observed { thread, repo } = done else { panic!("{done:?}") };
     format!("{thread} {}", repo.and_then(|repo| repo.head).unwrap_or_default())
 }
 
@@ -88,7 +88,7 @@ impl Drop for Last {
 #[test]
 fn work_ends_with_whom_it_was_done_for() {
     fn go_on(job: Job) -> BoxFuture<'static, Done> {
-        let Job::Observe { cwd, .. } = job;
+        let Job::Observe { cwd, .. } = job else { panic!("{job:?}") };
         async move {
             let _last = Last(cwd);
             std::future::pending().await

@@ -5,18 +5,18 @@ use super::{Ctx, Module, directive, now, on};
 use crate::desk::Handled;
 use crate::wire::{self, Fault, ToCore};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_core::event::{Event, InputCancelled};
+use rawr_core::event::{Answer, Event, InputCancelled};
 use rawr_core::{Input, rewrite};
 use rawr_protocol::methods::{
     ActionReport, CompactionReport, CompactionRewrite, InputCancel, InputQueued, InputSubmit,
     SignalReport, TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
-    ActionReportParams, CompactionReportParams, CompactionRewriteParams, CompactionRewriteResult,
-    Disposition, Empty, HistoryItem, HistoryRole, InputCancelParams, InputCancelResult,
-    InputQueuedParams, InputQueuedResult, InputSubmitParams, InputSubmitResult, SignalReportParams,
-    SignalReportResult, TurnCompletedParams, TurnCompletedResult, TurnStartedParams,
-    TurnUsageParams, TurnUsageResult, Verdict,
+    ActionReportParams, ActionStatus, CompactionReportParams, CompactionRewriteParams,
+    CompactionRewriteResult, Disposition, Empty, HistoryItem, HistoryRole, InputCancelParams,
+    InputCancelResult, InputQueuedParams, InputQueuedResult, InputSubmitParams, InputSubmitResult,
+    SignalReportParams, SignalReportResult, TurnCompletedParams, TurnCompletedResult,
+    TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -135,6 +135,12 @@ fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResul
 
 fn action_report(ctx: &Ctx, params: ActionReportParams) -> Result<Empty, Fault> {
     let thread = params.thread_id.clone();
+    if let (ActionStatus::Failed, Some(error)) = (params.status, &params.error) {
+        let failed = Answer::Failed { error: error.clone() };
+        if ctx.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
+            return Ok(Empty {});
+        }
+    }
     report(ctx, &thread, wire::action_report(params)).map(|_| Empty {})
 }
 

@@ -1,35 +1,182 @@
-//! `rawr/judgment/*`: asking the judge, and the host's answer to what it was asked.
+//! `rawr/judgment/*`: asking the judge about a given case, and the host's answers to what it was asked.
 
-use super::{Ctx, Module, now, on};
-use crate::wire::{self, Fault};
+use super::{Ctx, Module, now, on, on_async};
+use crate::desk::Inquiry;
+use crate::judge::{self, OUTPUT_SCHEMA};
+use crate::wire::{self, Fault, ToCore, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
 use rawr_core::event::{Answer, Event, JudgeSource, JudgmentAnswered};
-use rawr_core::units::RequestId;
-use rawr_protocol::methods::{JudgmentAnswer, JudgmentEvaluate};
+use rawr_core::units::{Percent, RequestId, ThreadId};
+use rawr_protocol::methods::{ActionPerform, JudgmentAnswer, JudgmentEvaluate};
 use rawr_protocol::{
-    ErrorCode, JudgmentAnswerParams, JudgmentAnswerResult, JudgmentEvaluateParams,
-    JudgmentEvaluateResult,
+    Action, ActionPerformNotification, ErrorCode, JudgmentAnswerParams, JudgmentAnswerResult,
+    JudgmentEvaluateParams, JudgmentEvaluateResult,
 };
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<JudgmentEvaluate>(module, evaluate)?;
+    on_async::<JudgmentEvaluate, _>(module, evaluate)?;
     on::<JudgmentAnswer>(module, answer)
 }
 
-fn evaluate(ctx: &Ctx, params: JudgmentEvaluateParams) -> Result<JudgmentEvaluateResult, Fault> {
-    ctx.desk()?.thread(&wire::thread_id(&params.thread_id)?)?;
-    let hint = "set judgment.backend";
-    Err(Fault::new(ErrorCode::JudgmentUnavailable, ErrorCode::JudgmentUnavailable.message(), hint))
+/// The questions that clients asked, one a thread. They concern no sequence and leave no record.
+#[derive(Debug, Default)]
+pub(super) struct Evaluations {
+    open: Mutex<HashMap<ThreadId, Open>>,
+    asked: Mutex<u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    request: String,
+    /// Taken by the first answer.
+    waiter: Option<oneshot::Sender<Answer>>,
+}
+
+/// Ends with the request that it belongs to, also where that is cancelled.
+struct Alone<'e> {
+    evaluations: &'e Evaluations,
+    thread: ThreadId,
+    answer: oneshot::Receiver<Answer>,
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.evaluations.open().remove(&self.thread);
+    }
+}
+
+impl Evaluations {
+    fn open(&self) -> MutexGuard<'_, HashMap<ThreadId, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn name(&self, wanted: Option<String>) -> String {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        *asked += 1;
+        wanted.unwrap_or_else(|| format!("e{asked}"))
+    }
+
+    fn begin(&self, thread: &ThreadId, request: &str) -> Result<Alone<'_>, Fault> {
+        let mut open = self.open();
+        if open.contains_key(thread) {
+            return Err(busy());
+        }
+        let (waiter, answer) = oneshot::channel();
+        open.insert(thread.clone(), Open { request: request.to_owned(), waiter: Some(waiter) });
+        Ok(Alone { evaluations: self, thread: thread.clone(), answer })
+    }
+
+    /// Whether an answer was waited for.
+    pub(super) fn answered(&self, thread: &ThreadId, request: &str, answer: Answer) -> bool {
+        let mut open = self.open();
+        let question = open.get_mut(thread).filter(|open| open.request == request);
+        let waiter = question.and_then(|question| question.waiter.take());
+        waiter.is_some_and(|waiter| waiter.send(answer).is_ok())
+    }
+}
+
+fn busy() -> Fault {
+    let hint = "one judgment a thread at a time: wait for its answer";
+    Fault::new(ErrorCode::NotNow, "a judgment of this thread is under way", hint)
+}
+
+fn unavailable(why: impl Into<String>) -> Fault {
+    let hint = "rawr_auto_compaction.judgment in rawr.toml says who judges";
+    Fault::new(ErrorCode::JudgmentUnavailable, why, hint)
+}
+
+async fn evaluate(
+    ctx: Arc<Ctx>,
+    params: JudgmentEvaluateParams,
+) -> Result<JudgmentEvaluateResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let tier = params.tier;
+    let request = ctx.evaluations.name(params.request_id.clone());
+    let alone = ctx.evaluations.begin(&id, &request)?;
+    let asked = inquire(&ctx, &id, params)?;
+    let source = asked.source;
+    let answer = match source {
+        JudgeSource::Heuristic => asked.heuristic,
+        JudgeSource::Host => by_host(&ctx, alone, &request, &asked).await,
+        JudgeSource::Responses | JudgeSource::Chat => {
+            match judge::judge(&asked.settings, &asked.question).await {
+                Ok(said) => {
+                    Answer::Says { should_compact: said.should_compact, reason: said.reason }
+                }
+                Err(error) => Answer::Failed { error: error.to_string() },
+            }
+        }
+    };
+    match answer {
+        Answer::Says { should_compact, reason } => Ok(JudgmentEvaluateResult {
+            request_id: request,
+            tier,
+            should_compact,
+            reason,
+            source: source.to_wire(),
+        }),
+        Answer::Failed { error } => Err(unavailable(error)),
+    }
+}
+
+fn inquire(ctx: &Ctx, id: &ThreadId, params: JudgmentEvaluateParams) -> Result<Inquiry, Fault> {
+    let desk = ctx.desk()?;
+    if desk.thread(id)?.judging.is_some() {
+        return Err(busy());
+    }
+    let asked = desk.inquire(
+        id,
+        params.tier.to_core(),
+        Percent(params.percent_remaining.min(100)),
+        params.boundaries_present.into_iter().map(ToCore::to_core).collect(),
+        params.last_agent_message.as_deref(),
+        params.transcript_excerpt.as_deref(),
+    )?;
+    let asked = asked.ok_or_else(|| unavailable("judgment.backend is `off`"))?;
+    let hosts = asked.source == JudgeSource::Host;
+    if hosts && !(desk.is_owner(id) && desk.thread(id)?.host.can.judge) {
+        return Err(unavailable("the thread's host is not here, or cannot judge"));
+    }
+    Ok(asked)
+}
+
+async fn by_host(ctx: &Ctx, mut alone: Alone<'_>, request: &str, asked: &Inquiry) -> Answer {
+    ctx.outbox.notify::<ActionPerform>(&ActionPerformNotification {
+        thread_id: alone.thread.to_string(),
+        sequence_id: asked.sequence.to_string(),
+        action_id: request.to_owned(),
+        action: Action::Judge {
+            request_id: request.to_owned(),
+            instructions: asked.question.instructions.clone(),
+            context: asked.question.context.clone(),
+            output_schema: OUTPUT_SCHEMA.clone(),
+        },
+    });
+    let limit = Duration::from_secs(asked.deadline_seconds);
+    match tokio::time::timeout(limit, &mut alone.answer).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) | Err(_) => {
+            Answer::Failed { error: format!("the host did not answer within {limit:?}") }
+        }
+    }
 }
 
 /// A late one, or one to a question that nobody asked, leaves no trace.
 fn answer(ctx: &Ctx, params: JudgmentAnswerParams) -> Result<JudgmentAnswerResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
+    let says = Answer::Says { should_compact: params.should_compact, reason: params.reason };
+    if ctx.evaluations.answered(&id, &params.request_id, says.clone()) {
+        return Ok(JudgmentAnswerResult { accepted: true });
+    }
     let answered = JudgmentAnswered {
         request: RequestId::new(params.request_id),
         source: JudgeSource::Host,
-        answer: Answer::Says { should_compact: params.should_compact, reason: params.reason },
+        answer: says,
         usage: None,
         rate_limits: Vec::new(),
     };

@@ -43,8 +43,7 @@ pub fn save(
     let cache = Cache { release: RELEASE.to_owned(), bytes, lines, tail, thread: thread.clone() };
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer(&mut file, &cache)?;
-        file.flush()?;
+        file.write_all(&serde_json::to_vec(&cache)?)?;
         file.persist(&path)?;
         Ok(())
     };

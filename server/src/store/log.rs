@@ -228,7 +228,11 @@ impl ThreadLog {
         }
     }
 
+    /// Nothing is written where nothing has come since.
     pub fn save_cache(&mut self, thread: &Thread) -> Result<(), StoreError> {
+        if self.cached_at == self.lines {
+            return Ok(());
+        }
         self.cached_at = self.lines;
         cache::save(&self.folder, &mut self.events, self.bytes, self.lines, thread)
     }

@@ -2,6 +2,7 @@
 
 use super::ToWire;
 use crate::desk::Summary;
+use crate::judge;
 use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
@@ -17,20 +18,6 @@ use rawr_protocol as wire;
 
 pub fn boundaries(set: Boundaries) -> Vec<wire::Boundary> {
     set.iter().map(ToWire::to_wire).collect()
-}
-
-/// What a judge has to answer in.
-pub fn judge_schema() -> serde_json::Map<String, serde_json::Value> {
-    let schema = serde_json::json!({
-        "type": "object",
-        "properties": {"should_compact": {"type": "boolean"}, "reason": {"type": "string"}},
-        "required": ["should_compact", "reason"],
-        "additionalProperties": false,
-    });
-    match schema {
-        serde_json::Value::Object(object) => object,
-        _ => serde_json::Map::new(),
-    }
 }
 
 pub const fn percent(percent: Percent) -> u8 {
@@ -103,7 +90,7 @@ fn cause_of(decision: &Decision) -> Trigger {
 fn judgment(judgment: &Judgment) -> wire::DecisionJudgment {
     let (should_compact, reason, error) = answer(&judgment.answer);
     wire::DecisionJudgment {
-        request_id: judgment.request.as_ref().map(ToString::to_string).unwrap_or_default(),
+        request_id: judgment.request.as_ref().map(ToString::to_string),
         source: judgment.source.to_wire(),
         should_compact,
         reason,
@@ -217,7 +204,7 @@ pub fn action(issued: &Issued) -> wire::Action {
             request_id: request.to_string(),
             instructions: instructions.clone(),
             context: context.clone(),
-            output_schema: judge_schema(),
+            output_schema: judge::OUTPUT_SCHEMA.clone(),
         },
     }
 }
