@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
 use rawr_protocol::framing::{Frame, Framing};
@@ -14,6 +15,8 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Encoder, FramedRead};
 
 use super::*;
+use crate::host::Tuning;
+use crate::host::embedded::{Hear, Item, Model, ModelError, Reply as ModelReply, Want};
 
 /// What is lost with the sidecar.
 #[derive(Debug, Clone, Copy)]
@@ -100,30 +103,131 @@ async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
     let _ = to.write_all_buf(&mut buffer).await;
 }
 
-/// Fills a third of its window and commits; goes on when it has its packet back.
-fn committing(folder: &TempDir) -> Embedded {
-    let packet = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
-    let long = "The parser reads what it should read. ".repeat(40);
-    let scene = |cue, replies| Scene { cue, replies };
-    let scenes = vec![
-        scene(Cue::Summary, vec![Line::says("a summary")]),
-        scene(Cue::words(":packet_request]"), vec![Line::says(packet)]),
-        scene(Cue::words(":handoff]"), vec![Line::says("I go on with the docs.")]),
-        scene(
-            Cue::words("parser"),
-            vec![
-                Line::says(long).and([shell("git commit -m x")]),
-                Line::says("The parser is committed, and it can be looked at."),
-            ],
-        ),
-        scene(Cue::Anything, vec![Line::says("Here you are.")]),
-    ];
-    start(folder, scenes, 1200)
+/// A script, and how often it was asked for a summary.
+struct Counting {
+    script: Script,
+    summaries: Arc<AtomicUsize>,
 }
 
+impl Model for Counting {
+    fn name(&self) -> &str {
+        self.script.name()
+    }
+
+    async fn sample(
+        &self,
+        history: &[Item],
+        want: Want<'_>,
+        hear: Hear<'_>,
+    ) -> Result<ModelReply, ModelError> {
+        let is_summary = matches!(want, Want::Summary { .. });
+        self.summaries.fetch_add(usize::from(is_summary), Ordering::Relaxed);
+        self.script.sample(history, want, hear).await
+    }
+
+    async fn rewrite(
+        &self,
+        history: &[Item],
+        tuning: &Tuning,
+    ) -> Option<Result<Vec<Item>, ModelError>> {
+        self.script.rewrite(history, tuning).await
+    }
+}
+
+/// One session, and what must have happened in it once it is over.
+struct Case {
+    scenes: fn() -> Vec<Scene>,
+    context_window: u64,
+    config: &'static str,
+    prompts: &'static [&'static str],
+    injected: usize,
+    handoffs: usize,
+    agent_messages: usize,
+}
+
+const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
+
+fn scene(cue: Cue, replies: Vec<Line>) -> Scene {
+    Scene { cue, replies }
+}
+
+/// Fills a third of its window and commits; goes on when it has its packet back.
+const TURN_END: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(40);
+        let done = Line::says("The parser is committed, and it can be looked at.");
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+            scene(Cue::words(":handoff]"), vec![Line::says("I go on with the docs.")]),
+            scene(
+                Cue::words("parser"),
+                vec![Line::says(long).and([shell("git commit -m x")]), done],
+            ),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "",
+    prompts: &["write the parser", "thank you"],
+    injected: 1,
+    handoffs: 1,
+    agent_messages: 5,
+};
+
+/// Fills its window in the middle of its work.
+const MID_TURN: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(110);
+        let work = || Line::does([shell("git status")]);
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+            scene(Cue::words(":handoff]"), vec![work(), Line::says("I went on with the docs.")]),
+            scene(
+                Cue::words("parser"),
+                vec![
+                    work(),
+                    Line::says(long).and([shell("git status")]),
+                    work(),
+                    Line::says("All done."),
+                ],
+            ),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "",
+    prompts: &["write the parser", "thank you"],
+    injected: 1,
+    handoffs: 1,
+    agent_messages: 4,
+};
+
+/// The same without rawr's own decisions.
+const INLINE: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(110);
+        let work = || Line::does([shell("git status")]);
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words("a summary"), vec![work(), Line::says("All done.")]),
+            scene(Cue::words("parser"), vec![Line::says(long).and([shell("git status")]), work()]),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n",
+    prompts: &["write the parser", "thank you"],
+    injected: 0,
+    handoffs: 0,
+    agent_messages: 3,
+};
+
 /// Returns how many requests the session made.
-async fn check(at: usize, loss: Loss) -> usize {
+async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     let (home, folder, page) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Page::default());
+    std::fs::write(home.path().join("rawr.toml"), case.config).unwrap();
     let requests = Rc::new(Cell::new(0));
     let cut = Cut {
         home: home.path().to_owned(),
@@ -132,33 +236,56 @@ async fn check(at: usize, loss: Loss) -> usize {
         lives: Cell::new(0),
         requests: Rc::clone(&requests),
     };
+    let summaries = Arc::default();
+    let script = Script::new((case.scenes)());
+    let model = Counting { script, summaries: Arc::clone(&summaries) };
+    let host = Embedded::start(settings(&folder, case.context_window), model);
     let mut renderer = Renderer::to_program(Box::new(page.clone()));
-    let mut prompts = Prompts::known(["write the parser", "thank you"].map(str::to_owned));
+    let mut prompts = Prompts::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
     let (_ask, mut stop) = Stop::by_hand();
     let sidecar = cut.launch().await.unwrap();
-    let drive = Drive::open(committing(&folder), cut, sidecar, &mut renderer).await.unwrap();
+    let drive = Drive::open(host, cut, sidecar, &mut renderer).await.unwrap();
     let ended = drive.run(&mut prompts, &mut stop).await;
     let page = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let count = |words: &str| page.lines().filter(|line| line.contains(words)).count();
-    let counts = [("user_message", 2), ("injected", 1), ("handoff", 1), ("agent_message", 5)]
-        .map(|(event, expected)| (event, count(&format!("{{\"event\":\"{event}\"")), expected));
-    for (event, found, expected) in counts {
+    let counts = [
+        ("user_message", case.prompts.len()),
+        ("injected", case.injected),
+        ("handoff", case.handoffs),
+        ("agent_message", case.agent_messages),
+    ];
+    for (event, expected) in counts {
+        let found = count(&format!("{{\"event\":\"{event}\""));
         assert_eq!(found, expected, "{event}, cut at {at}, {loss:?}:\n{page}");
     }
-    let kinds = count("\"kind\":\"compaction\"");
-    assert_eq!((kinds, ended.is_ok()), (1, true), "cut at {at}, {loss:?}: {ended:?}\n{page}");
+    let outcome = (summaries.load(Ordering::Relaxed), ended.is_ok());
+    assert_eq!(outcome, (1, true), "cut at {at}, {loss:?}: {ended:?}\n{page}");
     requests.get()
+}
+
+async fn check_everywhere(case: &Case) {
+    let everywhere = async {
+        let whole = check(case, usize::MAX, Loss::Request).await;
+        assert!(whole > 15, "{whole} requests");
+        for at in 1..=whole {
+            check(case, at, Loss::Request).await;
+            check(case, at, Loss::Answer).await;
+        }
+    };
+    LocalSet::new().run_until(everywhere).await;
 }
 
 #[tokio::test]
 async fn a_sidecar_that_is_lost_at_any_point_costs_nothing() {
-    let everywhere = async {
-        let whole = check(usize::MAX, Loss::Request).await;
-        assert!(whole > 20, "{whole} requests");
-        for at in 1..=whole {
-            check(at, Loss::Request).await;
-            check(at, Loss::Answer).await;
-        }
-    };
-    LocalSet::new().run_until(everywhere).await;
+    check_everywhere(&TURN_END).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_inside_a_turn_costs_nothing() {
+    check_everywhere(&MID_TURN).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_around_an_inline_compaction_costs_nothing() {
+    check_everywhere(&INLINE).await;
 }
