@@ -189,6 +189,9 @@ impl Machine {
             None if self.thread.waits_for_host() => {
                 Some(self.thread.updated_at.plus_seconds(policy.deadlines.compaction))
             }
+            None if self.thread.unanswered_delivery().is_some() => {
+                Some(self.thread.updated_at.plus_seconds(policy.deadlines.handoff))
+            }
             None => None,
         }
     }
@@ -282,6 +285,11 @@ impl Machine {
             }
             Event::ActionIssued(issued) => {
                 self.thread.action(&issued.action).cloned().map(Effect::Perform)
+            }
+            // Once more, under the same id: what was lost may have been the host's word or ours.
+            Event::DeadlinePassed(_) if running.is_none() && self.thread.judging.is_none() => {
+                let asked = self.thread.held.front().filter(|held| held.asked_again)?;
+                self.thread.action(asked.action.as_ref()?).cloned().map(Effect::Perform)
             }
             Event::CompactionReported(report) => {
                 let (sequence, trigger) = running.unzip();

@@ -174,6 +174,9 @@ pub struct HeldInput {
     pub text: String,
     /// The action that delivers it.
     pub action: Option<ActionId>,
+    /// The host did not say in time that it took it, and was asked once more.
+    #[serde(default)]
+    pub asked_again: bool,
     /// It has been asked whether a compaction comes before it.
     pub assessed: bool,
 }
@@ -336,6 +339,12 @@ impl Thread {
     pub fn waits_for_host(&self) -> bool {
         let waits = self.held.front().is_some_and(|held| held.action.is_none());
         self.sequence.is_none() && self.judging.is_none() && waits && !self.is_idle()
+    }
+
+    /// The delivery that the host has not answered and was not asked for again. A sequence has its own deadline.
+    pub fn unanswered_delivery(&self) -> Option<&ActionId> {
+        let front = self.held.front().filter(|held| !held.asked_again)?;
+        front.action.as_ref().filter(|_| self.sequence.is_none() && self.judging.is_none())
     }
 
     /// A compaction's turn is over with its action, whether or not the host also reports the turn's end.

@@ -59,16 +59,15 @@ impl Machine {
                 one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
             }
             Input::Tick => {
-                let late = self.next_deadline(policy).is_some_and(|deadline| deadline <= now);
+                if self.next_deadline(policy).is_none_or(|deadline| deadline > now) {
+                    return Ok(Vec::new());
+                }
                 let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
-                let judging = self.thread.judging.as_ref().map(|_| self.thread.next_sequence_id());
-                let sequence = running.or(judging).or_else(|| self.thread.last_sequence.clone());
-                let phase = self.thread.phase();
-                Ok(sequence
-                    .filter(|_| late)
-                    .map(|sequence| DeadlinePassed { sequence, phase }.into())
-                    .into_iter()
-                    .collect())
+                let ended = self.thread.last_sequence.clone();
+                let ended = ended.filter(|_| self.thread.judging.is_none());
+                // Without any so far, it is about the one that may come.
+                let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
+                one(DeadlinePassed { sequence, phase: self.thread.phase() }.into())
             }
         }
     }

@@ -68,10 +68,13 @@ impl Thread {
             }
             Event::RepoObserved(observed) => self.known.looked_at(&observed.repo, at),
             Event::InputHeld(held) => {
+                // Whoever writes again is not answered with silence.
+                self.held.iter_mut().for_each(|held| held.asked_again = false);
                 self.held.push_back(HeldInput {
                     id: held.input.clone(),
                     text: held.text.clone(),
                     action: None,
+                    asked_again: false,
                     assessed: false,
                 });
             }
@@ -118,14 +121,21 @@ impl Thread {
                 }
             }
             Event::Responded(responded) => self.responded(responded, at),
-            Event::DeadlinePassed(passed) => match &mut self.sequence {
-                Some(sequence) => sequence.overdue = true,
-                None if passed.phase == Phase::AwaitingJudgment => {
-                    self.judge_failed("the judge did not answer in time");
-                }
-                None => self.silent = true,
-            },
+            Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
             Event::SequenceEnded(ended) => self.sequence_ended(ended),
+        }
+    }
+
+    fn deadline_passed(&mut self, phase: Phase) {
+        let delivers = self.unanswered_delivery().is_some();
+        if let Some(sequence) = &mut self.sequence {
+            sequence.overdue = true;
+        } else if phase == Phase::AwaitingJudgment {
+            self.judge_failed("the judge did not answer in time");
+        } else if let Some(front) = self.held.front_mut().filter(|_| delivers) {
+            front.asked_again = true;
+        } else {
+            self.silent = true;
         }
     }
 
