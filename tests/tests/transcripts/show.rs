@@ -29,19 +29,39 @@ pub fn state(player: &Player, what: &str) -> String {
             let value = stored.pointer(&format!("/{place}"));
             value.map_or_else(
                 || format!("{place} absent"),
-                |value| format!("{place} {}", without_prompts(value)),
+                |value| format!("{place} {}", telling(&without_prompts(value.clone()))),
             )
         }
     }
 }
 
-/// The prompts of a sequence are long and the same in every script.
-fn without_prompts(value: &Value) -> Value {
-    let mut value = value.clone();
-    if let Some(object) = value.as_object_mut() {
-        object.remove("prompts");
+/// The prompts of a sequence are long, and the same in every script.
+fn without_prompts(mut value: Value) -> Value {
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("prompts");
     }
     value
+}
+
+/// Without what says nothing: a field that the core gains is absent from the scripts that it does not concern.
+fn telling(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let said = fields.iter().filter(|(_, value)| !is_empty(value));
+            Value::Object(said.map(|(name, value)| (name.clone(), telling(value))).collect())
+        }
+        Value::Array(list) => list.iter().map(telling).collect(),
+        other => other.clone(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Every gate with its evidence, as the record of decisions keeps it.
@@ -86,7 +106,7 @@ pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
         return vec![names.join(" ")];
     }
     let newest = |wanted: &&str| match stored.iter().rev().find(|(_, kind, _)| kind == wanted) {
-        Some((at, kind, body)) => format!("{kind} at {at} {}", without_prompts(body)),
+        Some((at, kind, body)) => format!("{kind} at {at} {}", without_prompts(body.clone())),
         None => format!("no {wanted}"),
     };
     kinds.iter().map(newest).collect()
