@@ -2,12 +2,15 @@
 //! the service: the next lower layer's value holds. Nothing is decided here, and no file is written.
 //!
 //! The layers, the weakest first: built-in values, the front matter of the packet request, Codex's `config.toml`,
-//! `rawr.toml`, the client's own settings, and a project's `.rawr.toml`, which may only narrow what those allow.
+//! `rawr.toml`, the client's own settings, what those say of the thread's model, and a project's `.rawr.toml`, which may
+//! only narrow what those allow.
 
+mod check;
 mod default_file;
 mod home;
 mod keys;
 mod layer;
+mod models;
 mod narrow;
 mod table;
 
@@ -19,10 +22,11 @@ use crate::problem::Problem;
 use crate::problem::written::Written;
 use crate::prompts::PacketFrontMatter;
 use layer::{Setting, Source};
+use models::Pattern;
 use rawr_core::policy::{JudgeBackend, MidTurn, Policy, Tier};
 use rawr_core::prompt::PromptName;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -41,6 +45,8 @@ pub struct Config {
     origins: BTreeMap<&'static str, Origin>,
     /// The sources that were there, the weakest first.
     sources: Vec<String>,
+    /// The decision prompts of tiers, with those of models other than this thread's.
+    decision_prompts: BTreeSet<String>,
 }
 
 /// `[rawr_auto_compaction.judgment]`: whom to ask, and for how long.
@@ -95,11 +101,16 @@ impl Default for JudgeSettings {
 
 #[derive(Debug, Clone)]
 struct Origin {
-    source: String,
+    /// For people.
+    layer: String,
     file: Option<PathBuf>,
     span: Option<std::ops::Range<usize>>,
     /// The short form that it was written as.
     short: Option<&'static str>,
+    /// The models whose table it stands in.
+    model: Option<String>,
+    /// A project's file narrowed it.
+    of_project: bool,
 }
 
 impl Default for Config {
@@ -111,38 +122,73 @@ impl Default for Config {
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
             sources: vec!["built-in".to_owned()],
+            decision_prompts: BTreeSet::new(),
         }
     }
 }
 
 impl Config {
-    /// `project` is the folder of a thread, `overrides` what the client sent along.
+    /// Of a thread whose host names no model. `project` is its folder, `overrides` what the client sent along.
     pub fn load(
         home: &Home,
         project: Option<&Path>,
         overrides: Option<&Value>,
         front_matter: &PacketFrontMatter,
     ) -> (Self, Vec<Problem>) {
-        let (mut config, mut problems) = (Self::default(), Vec::new());
-        config.take(from_front_matter(front_matter));
+        Self::load_for(home, project, None, overrides, front_matter)
+    }
 
+    pub fn load_for(
+        home: &Home,
+        project: Option<&Path>,
+        model: Option<&str>,
+        overrides: Option<&Value>,
+        front_matter: &PacketFrontMatter,
+    ) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
         let mut own = layer::read_file(Source::Codex(home.codex_toml()), &mut problems);
         own.extend(layer::read_file(Source::Rawr(home.rawr_toml()), &mut problems));
-        config.take(own);
-        if let Some(overrides) = overrides {
-            config.take(layer::read(&Written::from(overrides), Source::Client, &mut problems));
-        }
-        let golden_path = config.policy.turn_based_handoff;
-        if !golden_path && !config.is_set("rawr_auto_compaction.mid_turn") {
-            config.policy.mid_turn = MidTurn::Policy;
-        }
+        let client = overrides
+            .map(|overrides| layer::read(&Written::from(overrides), Source::Client, &mut problems));
+        let allowed = Allowed { own, client: client.unwrap_or_default(), front_matter };
+        let mut config =
+            allowed.for_model(|pattern| model.is_some_and(|model| pattern.matches(model)));
         if let Some(project) = project {
             let source = Source::Project(project_toml(project));
-            for setting in in_order(layer::read_file(source, &mut problems)) {
-                match narrow::narrowed(&config, &setting) {
+            let settings = layer::read_file(source, &mut problems);
+            config.narrow(&settings, model, &mut problems);
+        }
+        config.name_overrides();
+        problems.extend(config.oddities());
+        // A table whose model no thread has yet is checked as well.
+        for table in allowed.patterns() {
+            let config = allowed.for_model(|pattern| pattern.matches(table.text()));
+            for problem in config.oddities() {
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        (config, problems)
+    }
+
+    fn take(&mut self, settings: Vec<Setting>) {
+        for setting in in_order(settings) {
+            setting.key.set(self, setting.value.clone());
+            self.note(&setting);
+        }
+    }
+
+    /// With what a project's file says; models' tables come after the rest.
+    fn narrow(&mut self, settings: &[Setting], model: Option<&str>, problems: &mut Vec<Problem>) {
+        let matches = |pattern: &Rc<Pattern>| model.is_some_and(|model| pattern.matches(model));
+        let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
+        for pattern in std::iter::once(None).chain(patterns) {
+            for setting in in_order(models::settings_of(settings, pattern.as_deref())) {
+                match narrow::narrowed(self, &setting) {
                     Ok(narrower) => {
-                        config = narrower;
-                        config.note(&setting);
+                        *self = narrower;
+                        self.note(&setting);
                     }
                     // A short form is told of once, however many keys it stands for.
                     Err(problem) => {
@@ -154,41 +200,41 @@ impl Config {
                 }
             }
         }
-        problems.extend(config.odd_thresholds());
-        problems.extend(config.idle_inline());
-        problems.extend(config.speechless_judge());
-        (config, problems)
-    }
-
-    fn take(&mut self, settings: Vec<Setting>) {
-        for setting in in_order(settings) {
-            setting.key.set(self, setting.value.clone());
-            self.note(&setting);
-        }
     }
 
     fn note(&mut self, setting: &Setting) {
-        let source = setting.source.name();
-        if !self.sources.contains(&source) {
-            self.sources.push(source.clone());
+        let layer = setting.layer();
+        if !self.sources.contains(&layer) {
+            self.sources.push(layer.clone());
         }
         let origin = Origin {
-            source,
+            layer,
             file: setting.source.file().map(Path::to_owned),
             span: setting.span.clone(),
             short: setting.short.map(|short| short.path),
+            model: setting.model.as_ref().map(|pattern| pattern.text().to_owned()),
+            of_project: matches!(*setting.source, Source::Project(_)),
         };
         self.origins.insert(setting.key.path, origin);
     }
 
-    fn is_set(&self, key: &str) -> bool {
-        self.origins.contains_key(key)
+    fn origin(&self, key: &str) -> Option<&Origin> {
+        self.origins.get(key)
     }
 
-    /// The decision prompts that the tiers name.
+    /// The record of a decision names who set the threshold that it went by, where that was not the user's own files.
+    fn name_overrides(&mut self) {
+        for tier in Tier::ALL {
+            let set_by = self.origin(&threshold(tier)).and_then(Origin::overriding);
+            self.policy.tiers.rule_mut(tier).set_by = set_by;
+        }
+    }
+
+    /// The decision prompts that tiers name, for this model or any other.
     pub fn decision_prompts(&self) -> impl Iterator<Item = String> {
         let path = |tier| self.policy.tiers.rule(tier).decision_prompt_path.clone();
-        Tier::ALL.into_iter().filter_map(path)
+        let own: BTreeSet<_> = Tier::ALL.into_iter().filter_map(path).collect();
+        own.union(&self.decision_prompts).cloned().collect::<Vec<_>>().into_iter()
     }
 
     /// Every key with its `value` in force and the `layer` that set it; a key without a value has none in force.
@@ -200,7 +246,7 @@ impl Config {
 
     fn effective_value(&self, key: &'static Key) -> Value {
         let origin = self.origins.get(key.path);
-        let layer = origin.map_or("built-in", |origin| origin.source.as_str());
+        let layer = origin.map_or("built-in", |origin| origin.layer.as_str());
         let mut shown = Map::from_iter([("layer".to_owned(), json!(layer))]);
         if let Some(value) = key.get(self) {
             shown.insert("value".to_owned(), value.to_json());
@@ -215,51 +261,61 @@ impl Config {
     pub fn layers(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().rev().map(String::as_str)
     }
+}
 
-    /// A tier is only ever picked where the next more urgent one begins lower.
-    fn odd_thresholds(&self) -> Vec<Problem> {
-        let on = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt > 0;
-        let tiers: Vec<_> = Tier::ALL.into_iter().filter(on).collect();
-        let odd = tiers.windows(2).filter_map(|pair| {
-            let [mild, urgent] = pair else { return None };
-            let percent = |tier: &Tier| self.policy.tiers.rule(*tier).percent_remaining_lt;
-            let path =
-                |tier: &Tier| format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt");
-            let written = |tier| self.origins.get(path(tier).as_str());
-            let origin = written(mild).or_else(|| written(urgent));
-            let message = format!(
-                "{mild} (below {} %) never comes before {urgent} (below {} %)",
-                percent(mild),
-                percent(urgent)
-            );
-            let problem = Problem::warning("threshold-order", message)
-                .help("thresholds fall from early over ready and asap to emergency".to_owned())
-                .in_file(origin.and_then(|origin| origin.file.as_deref()))
-                .at(origin.and_then(|origin| origin.span.clone()));
-            (percent(mild) <= percent(urgent)).then_some(problem)
-        });
-        odd.collect()
+impl Origin {
+    fn overriding(&self) -> Option<String> {
+        let project = self.of_project.then(|| "project".to_owned());
+        let model = self.model.as_ref().map(|model| format!("model {model:?}"));
+        let named: Vec<_> = project.into_iter().chain(model).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+}
+
+fn threshold(tier: Tier) -> String {
+    format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt")
+}
+
+/// All that a project may narrow.
+struct Allowed<'a> {
+    /// Of Codex's file and of rawr's: short forms and long ones are weighed across both.
+    own: Vec<Setting>,
+    client: Vec<Setting>,
+    front_matter: &'a PacketFrontMatter,
+}
+
+impl Allowed<'_> {
+    fn patterns(&self) -> Vec<Rc<Pattern>> {
+        models::patterns(self.own.iter().chain(&self.client))
     }
 
-    fn idle_inline(&self) -> Option<Problem> {
-        let origin = self.origins.get("auto_compact.enabled")?;
-        (self.policy.inline.enabled && self.policy.enabled).then(|| {
-            Problem::hint("no-effect", "`[auto_compact]` rests while rawr decides itself")
-                .help("set `features.rawr_auto_compaction = false` to use it".to_owned())
-                .in_file(origin.file.as_deref())
-                .at(origin.span.clone())
-        })
+    fn for_model(&self, applies: impl Fn(&Pattern) -> bool) -> Config {
+        let mut config = Config::default();
+        config.take(from_front_matter(self.front_matter));
+        let patterns = self.patterns().into_iter().filter(|pattern| applies(pattern)).map(Some);
+        for pattern in std::iter::once(None).chain(patterns) {
+            for layer in [&self.own, &self.client] {
+                config.take(models::settings_of(layer, pattern.as_deref()));
+            }
+        }
+        if !config.policy.turn_based_handoff
+            && config.origin("rawr_auto_compaction.mid_turn").is_none()
+        {
+            config.policy.mid_turn = MidTurn::Policy;
+        }
+        config.decision_prompts = self.decision_prompts();
+        config
     }
 
-    fn speechless_judge(&self) -> Option<Problem> {
-        let asked = matches!(self.judgment.backend, JudgeBackend::Responses | JudgeBackend::Chat);
-        let origin = self.origins.get("rawr_auto_compaction.judgment.backend")?;
-        (asked && self.judgment.model.is_none()).then(|| {
-            Problem::warning("no-model", "a judge behind an endpoint needs a model")
-                .help("set `rawr_auto_compaction.judgment.model`".to_owned())
-                .in_file(origin.file.as_deref())
-                .at(origin.span.clone())
-        })
+    fn decision_prompts(&self) -> BTreeSet<String> {
+        let of_models = self.own.iter().chain(&self.client).filter(|of| of.model.is_some());
+        let path = |setting: &Setting| match &setting.value {
+            keys::Value::Text(path) if setting.key.name() == "decision_prompt_path" => {
+                Some(path.clone()).filter(|path| !path.is_empty())
+            }
+            _ => None,
+        };
+        of_models.filter_map(path).collect()
     }
 }
 

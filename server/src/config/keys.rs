@@ -32,6 +32,8 @@ pub struct Key {
 pub enum Kind {
     Switch,
     Number(RangeInclusive<u64>),
+    /// A number, which may also be written as a text with `%` behind it.
+    Percent(RangeInclusive<u64>),
     /// From the strictest to the widest.
     Word(&'static [&'static str]),
     /// An empty text is the same as none.

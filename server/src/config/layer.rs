@@ -2,6 +2,7 @@
 //! to the problems; which setting wins is decided elsewhere.
 
 use super::keys::{Key, Kind, Value, is_table, key, keys, names_in};
+use super::models::{self, Pattern};
 use crate::problem::written::{Name, Reader, What, Written, did_you_mean};
 use crate::problem::{Problem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
@@ -50,6 +51,8 @@ pub(super) struct Setting {
     pub value: Value,
     pub source: Rc<Source>,
     pub span: Option<Range<usize>>,
+    /// The models that it is for; `None`: all.
+    pub model: Option<Rc<Pattern>>,
 }
 
 impl Setting {
@@ -66,7 +69,22 @@ impl Setting {
             value: value.clone(),
             source: Rc::clone(source),
             span: span.cloned(),
+            model: None,
         })
+    }
+
+    /// The key as it was written.
+    pub(super) fn name(&self) -> String {
+        models::written(self.short.unwrap_or(self.key).path, self.model.as_deref())
+    }
+
+    /// For people.
+    pub(super) fn layer(&self) -> String {
+        let source = self.source.name();
+        match &self.model {
+            Some(pattern) => format!("{source}, model {}", pattern.text()),
+            None => source,
+        }
     }
 }
 
@@ -96,7 +114,7 @@ pub(super) fn read(written: &Written, source: Source, problems: &mut Vec<Problem
     let source = Rc::new(source);
     let mut found = Vec::new();
     let reader = Reader { file: source.file(), problems: &mut found };
-    let mut layer = Layer { reader, source: &source, settings: Vec::new() };
+    let mut layer = Layer { reader, source: &source, model: None, settings: Vec::new() };
     if let Some(root) = layer.reader.table("config", written) {
         layer.table("", root);
     }
@@ -109,6 +127,8 @@ pub(super) fn read(written: &Written, source: Source, problems: &mut Vec<Problem
 struct Layer<'l> {
     reader: Reader<'l>,
     source: &'l Rc<Source>,
+    /// The models whose table is being read.
+    model: Option<Rc<Pattern>>,
     settings: Vec<Setting>,
 }
 
@@ -120,44 +140,93 @@ impl Layer<'_> {
             if matches!(**self.source, Source::Codex(_)) && !is_ours(&full) {
                 continue;
             }
-            if let Some(key) = key(&full) {
+            if let Some(key) = key(&full).filter(|key| self.may_set(key.path)) {
                 if let Some(value) = self.value(key, written) {
                     let span = written.span.as_ref();
-                    self.settings.extend(Setting::of(key, &value, self.source, span));
+                    let model = self.model.clone();
+                    let settings = Setting::of(key, &value, self.source, span);
+                    let settings =
+                        settings.map(|setting| Setting { model: model.clone(), ..setting });
+                    self.settings.extend(settings);
                 }
-            } else if is_table(&full) {
-                if let Some(table) = self.reader.table(&full, written) {
+            } else if full == models::TABLE && self.model.is_none() {
+                self.models(written);
+            } else if is_table(&full) && self.may_set(&full) {
+                if let Some(table) = self.reader.table(&self.written(&full), written) {
                     self.table(&full, table);
                 }
             } else {
-                self.unknown(path, name);
+                self.unknown(path, name, &written.what);
             }
         }
     }
 
-    fn unknown(&mut self, path: &str, name: &Name) {
-        /// Keys of earlier versions, and what does their work now.
-        const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
-        let place = if path.is_empty() { "the file".to_owned() } else { format!("`[{path}]`") };
-        let retired = RETIRED
-            .iter()
-            .find(|(old, _)| path == "rawr_auto_compaction" && *old == name.text)
-            .map(|(_, new)| format!("use `{new}`"));
-        let elsewhere = || {
-            keys()
-                .find(|key| key.name() == name.text)
-                .map(|key| format!("it belongs in `[{}]`", key.table()))
+    fn models(&mut self, written: &Written) {
+        let Some(patterns) = self.reader.table(models::TABLE, written) else { return };
+        for (name, written) in patterns.iter().filter(|(_, written)| written.what != What::Nothing)
+        {
+            let pattern = Pattern::of(&name.text);
+            if let Some(table) = self.reader.table(&pattern.table(), written) {
+                self.model = Some(Rc::new(pattern));
+                self.table(models::OURS, table);
+                self.model = None;
+            }
+        }
+    }
+
+    fn may_set(&self, path: &str) -> bool {
+        self.model.is_none() || models::may_set(path)
+    }
+
+    /// A key or a table as the file has it.
+    fn written(&self, path: &str) -> String {
+        models::written(path, self.model.as_deref())
+    }
+
+    fn unknown(&mut self, path: &str, name: &Name, what: &What) {
+        let place = match path {
+            "" => "the file".to_owned(),
+            path => format!("`[{}]`", self.written(path)),
         };
-        let help = retired.or_else(elsewhere).or_else(|| did_you_mean(&name.text, names_in(path)));
+        let help = self.where_it_belongs(path, name, what).or_else(|| {
+            let full = |known: &str| format!("{path}.{known}");
+            let known = names_in(path).filter(|known| self.may_set(&full(known)));
+            did_you_mean(&name.text, known)
+        });
         self.reader.unknown_key(name, &place, help);
     }
 
+    fn where_it_belongs(&self, path: &str, name: &Name, what: &What) -> Option<String> {
+        /// Keys of earlier versions, and what does their work now.
+        const RETIRED: [(&str, &str); 1] = [("percent_remaining_lt", "ready_percent_remaining_lt")];
+        let retired = RETIRED.iter().find(|(old, _)| path == models::OURS && *old == name.text);
+        if let Some((_, new)) = retired {
+            return Some(format!("use `{new}`"));
+        }
+        let full = format!("{path}.{}", name.text);
+        if self.model.is_some() && (key(&full).is_some() || is_table(&full)) {
+            return Some(format!("it is the same for all models, in `[{path}]`"));
+        }
+        if let (Some(pattern), What::Table(_), models::OURS) = (&self.model, what, path) {
+            let both = Pattern::of(&format!("{}.{}", pattern.text(), name.text));
+            return Some(format!("a name with a dot needs quotes: `[{}]`", both.table()));
+        }
+        let namesake = keys().find(|key| key.name() == name.text)?;
+        let table = namesake.table();
+        let shown =
+            if self.may_set(namesake.path) { self.written(table) } else { table.to_owned() };
+        Some(format!("it belongs in `[{shown}]`"))
+    }
+
     fn value(&mut self, key: &Key, written: &Written) -> Option<Value> {
-        let name = key.path;
+        let name = &self.written(key.path);
         let reader = &mut self.reader;
         match &key.kind {
             Kind::Switch => reader.switch(name, written).map(Value::Switch),
             Kind::Number(range) => reader.number(name, range, written).map(Value::Number),
+            Kind::Percent(range) => {
+                reader.number(name, range, &without_sign(written)).map(Value::Number)
+            }
             Kind::Word(words) => reader.word(name, words, written).map(Value::Word),
             Kind::Text => reader.text(name, written).map(Value::Text),
             Kind::Url => self.url(name, written),
@@ -246,6 +315,16 @@ impl Layer<'_> {
         }
         Some(Value::Phrases(phrases))
     }
+}
+
+/// `"80%"` says the same as 80.
+fn without_sign(written: &Written) -> Written {
+    let number = match &written.what {
+        What::Text(text) => text.strip_suffix('%').and_then(|text| text.trim().parse().ok()),
+        _ => None,
+    };
+    let what = number.map_or_else(|| written.what.clone(), What::Number);
+    Written { what, span: written.span.clone() }
 }
 
 /// Of Codex's file: our feature among its features, and our tables.

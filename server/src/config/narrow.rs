@@ -19,7 +19,7 @@ pub(super) fn narrowed(config: &Config, setting: &Setting) -> Result<Config, Pro
     if before == after || is_narrower(setting.key.narrow, words, before.as_ref(), after.as_ref()) {
         return Ok(changed);
     }
-    let name = setting.short.unwrap_or(setting.key).path;
+    let name = setting.name();
     let stands = before.map_or_else(
         || "not set by you".to_owned(),
         |value| format!("{} by your own files", value.to_json()),

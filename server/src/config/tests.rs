@@ -1,6 +1,7 @@
 //! Files in, values and problems out. Each case is named after the rule that it holds.
 
 mod judgment;
+mod models;
 mod project;
 mod table;
 
@@ -15,6 +16,7 @@ struct Files {
     codex: &'static str,
     rawr: &'static str,
     project: &'static str,
+    model: Option<&'static str>,
     client: Option<Value>,
     front_matter: PacketFrontMatter,
 }
@@ -34,9 +36,10 @@ impl Files {
         for (path, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
             std::fs::write(path, text).unwrap();
         }
-        let (config, problems) = Config::load(
+        let (config, problems) = Config::load_for(
             &Home::at(home.path()),
             Some(project.path()),
+            self.model,
             self.client.as_ref(),
             &self.front_matter,
         );
@@ -82,8 +85,7 @@ fn check_value(files: &Files, key: &str, expected: &Value, layer: &str) {
 type Values = (Policy, JudgeSettings, RepoObservation, BTreeMap<PromptName, PathBuf>);
 
 fn values(config: Config) -> Values {
-    let Config { policy, judgment, repo_observation, prompt_paths, origins: _, sources: _ } =
-        config;
+    let Config { policy, judgment, repo_observation, prompt_paths, .. } = config;
     (policy, judgment, repo_observation, prompt_paths)
 }
 

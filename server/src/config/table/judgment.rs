@@ -29,12 +29,12 @@ pub(super) const TABLE: Table = Table {
             "rawr_auto_compaction.judgment.model",
             "\"gpt-5.2-mini\"",
             judgment.model,
-            "The model of `responses` and `chat`."
+            "The model that `responses` and `chat` ask. Needed by both."
         ),
         Key {
             path: "rawr_auto_compaction.judgment.base_url",
             kind: Kind::Url,
-            doc: "What `/responses` or `/chat/completions` is put behind.",
+            doc: "The address of the endpoint, which `/responses` or `/chat/completions` is put behind.",
             example: "",
             narrow: Narrow::Never,
             place: Place::Own {
@@ -65,7 +65,7 @@ pub(super) const TABLE: Table = Table {
         Key {
             path: "rawr_auto_compaction.judgment.timeout_seconds",
             kind: Kind::Number(1..=600),
-            doc: "How long a judgment may take, repeated requests included.",
+            doc: "How many seconds a judgment by an endpoint may take, repeated requests included.",
             example: "",
             narrow: Narrow::Never,
             place: Place::Own {
@@ -82,13 +82,13 @@ pub(super) const TABLE: Table = Table {
             Never,
             0..=10,
             judgment.max_retries,
-            "How often a request is repeated where the endpoint is busy, fails or hangs up."
+            "How many times a request is repeated where the endpoint is busy, fails or hangs up."
         ),
         text!(
             "rawr_auto_compaction.judgment.reasoning_effort",
             "\"low\"",
             judgment.reasoning_effort,
-            "Handed to the endpoint, where the model knows it."
+            "The reasoning effort that the endpoint is told. Unless set, its own choice."
         ),
     ],
 };

@@ -21,7 +21,7 @@ fn the_commented_default_file_sets_nothing_and_uncommented_sets_the_defaults() {
     }
     let (config, _) = rawr(String::leak(uncommented())).load();
     let unset: Vec<_> = keys()
-        .filter(|key| key.targets().any(|target| !config.is_set(target.path)))
+        .filter(|key| key.targets().any(|target| config.origin(target.path).is_none()))
         .map(Key::name)
         .collect();
     let without_default: Vec<_> =
@@ -50,5 +50,20 @@ fn every_key_can_be_read_back_as_it_was_set() {
         }
         assert!(names_in(key.table()).any(|name| name == key.name()), "{}", key.path);
         assert!(key.default_value().is_some() || !key.example.is_empty(), "{}", key.path);
+    }
+}
+
+#[test]
+fn every_key_says_what_it_does_in_which_unit_and_what_holds_unless_it_is_set() {
+    const UNITS: [&str; 6] = ["percent", "seconds", "tokens", "turns", "characters", "many"];
+    for key in keys() {
+        let says = |word: &str| key.doc.contains(word);
+        assert!(key.doc.ends_with('.'), "{}", key.path);
+        if let Kind::Number(_) | Kind::Percent(_) = key.kind {
+            assert!(UNITS.into_iter().any(says), "{} has no unit", key.path);
+        }
+        let told = ["Unless set", "Needed by", "in the other tiers", "the record"];
+        let has_default = key.default_value().is_some() || told.into_iter().any(says);
+        assert!(has_default, "{}: what holds unless it is set?", key.path);
     }
 }

@@ -1,0 +1,53 @@
+//! The keys of `[rawr_auto_compaction.prompts]`.
+
+use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value};
+use rawr_core::prompt::PromptName;
+use std::path::PathBuf;
+
+macro_rules! prompt {
+    ($name:ident, $path:expr, $doc:expr) => {
+        Key {
+            path: concat!("rawr_auto_compaction.prompts.", $path),
+            kind: Kind::Text,
+            doc: concat!(
+                "The file with ",
+                $doc,
+                ". Unless set, `",
+                $path,
+                ".md` in the prompt folder."
+            ),
+            example: concat!("\"my-", $path, ".md\""),
+            narrow: Narrow::Never,
+            place: Place::Own {
+                get: |config| {
+                    let path = config.prompt_paths.get(&PromptName::$name)?;
+                    Some(Value::Text(path.display().to_string()))
+                },
+                set: |config, value| match value {
+                    Value::Text(path) if !path.is_empty() => {
+                        config.prompt_paths.insert(PromptName::$name, PathBuf::from(path));
+                    }
+                    _ => {
+                        config.prompt_paths.remove(&PromptName::$name);
+                    }
+                },
+            },
+        }
+    };
+}
+
+pub(super) const TABLE: Table = Table {
+    path: "rawr_auto_compaction.prompts",
+    doc: "Prompt files elsewhere than in the prompt folder, by the name of the prompt. Relative paths start in that folder.",
+    keys: &[
+        prompt!(AutoCompact, "auto-compact", "the request for the agent's packet"),
+        prompt!(HeadsUp, "heads-up", "the heads-up to the agent"),
+        prompt!(ScratchWrite, "scratch-write", "the request for working notes"),
+        prompt!(Judgment, "judgment", "the judge's instructions"),
+        prompt!(JudgmentContext, "judgment-context", "what the judge is told of the thread"),
+        prompt!(WatcherPacket, "watcher-packet", "the form of a packet built by rawr"),
+        prompt!(Handoff, "handoff", "the handoff to the agent"),
+        prompt!(Compact, "compact", "the request for a summary of the history"),
+        prompt!(SummaryPrefix, "summary-prefix", "the words before that summary"),
+    ],
+};
