@@ -7,6 +7,7 @@ mod notes;
 mod notice;
 mod outside;
 mod query;
+mod settings;
 
 pub use inquiry::Inquiry;
 pub use notice::Notice;
@@ -14,8 +15,9 @@ pub use query::Summary;
 
 use clean::redacted;
 use notice::publish;
+use settings::Whose;
 
-use crate::config::{Config, Home, project_toml};
+use crate::config::{Config, Home};
 use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
@@ -28,7 +30,7 @@ use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DeskError {
@@ -90,6 +92,7 @@ struct Open {
     machine: Machine,
     log: ThreadLog,
     owner: Option<OwnerLock>,
+    whose: Whose,
     config: Config,
     problems: Vec<Problem>,
     last_decision: Option<Decision>,
@@ -129,6 +132,8 @@ pub struct Desk {
     prompts: PromptStore,
     threads: HashMap<ThreadId, Open>,
     tell: Listener,
+    /// What was wrong with the configuration at the start.
+    told: Vec<Problem>,
     ticket: Ticket,
     staged: Vec<Staged>,
     /// To be done outside, once its records are stored.
@@ -162,12 +167,14 @@ impl Desk {
             prompts,
             threads: HashMap::new(),
             tell,
+            told: Vec::new(),
             ticket: 0,
             staged: Vec::new(),
             jobs: Vec::new(),
             failures: Vec::new(),
         };
-        let mut problems = desk.configure(None).1;
+        desk.told = settings::configure(&desk.setup, &desk.prompts, &Whose::default()).1;
+        let mut problems = desk.told.clone();
         problems.extend(desk.prompts.set().problems());
         if !problems.is_empty() {
             (desk.tell)(Notice::Problems { problems: &problems });
@@ -189,9 +196,15 @@ impl Desk {
         if opening.role == Role::Observer && !self.store.exists(&id) {
             return Err(DeskError::UnknownThread(id));
         }
-        if !self.threads.contains_key(&id) {
-            let open = self.load(&id, Path::new(&opening.cwd))?;
-            self.threads.insert(id.clone(), open);
+        match self.threads.get(&id) {
+            Some(open) => {
+                let whose = Whose::of(&opening, open.machine.thread());
+                self.configure_again(&id, whose);
+            }
+            None => {
+                let open = self.load(&id, &opening)?;
+                self.threads.insert(id.clone(), open);
+            }
         }
         if opening.role == Role::Owner {
             self.own(&id, &opening)?;
@@ -219,24 +232,18 @@ impl Desk {
         Ok(())
     }
 
-    fn load(&mut self, id: &ThreadId, cwd: &Path) -> Result<Open, DeskError> {
+    fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<Open, DeskError> {
         let (log, (thread, replay)) = self.store.open(id)?;
         tell_damage(&mut self.tell, id, &replay.damage);
         self.prompts.refresh_if_changed();
-        let project = Some(cwd).filter(|cwd| cwd.is_dir());
-        let (config, problems) = self.configure(project);
-        // What is wrong at home was told at the start.
-        let of_project = project.map(project_toml);
-        let news: Vec<_> =
-            problems.iter().filter(|problem| problem.file == of_project).cloned().collect();
-        if !news.is_empty() {
-            (self.tell)(Notice::Problems { problems: &news });
-        }
+        let whose = Whose::of(opening, &thread);
+        let (config, problems) = self.configured(&whose);
         let machine = Machine::new(thread);
         Ok(Open {
             machine,
             log,
             owner: None,
+            whose,
             config,
             problems,
             last_decision: None,
@@ -279,21 +286,6 @@ impl Desk {
         self.threads.get(id).is_some_and(|open| open.owner.is_some())
     }
 
-    /// Of one thread, or what a thread without a project would have.
-    pub fn config(&self, id: Option<&ThreadId>) -> Result<(Config, Vec<Problem>), DeskError> {
-        if let Some(id) = id {
-            let open = self.open_thread(id)?;
-            return Ok((open.config.clone(), open.problems.clone()));
-        }
-        Ok(self.configure(None))
-    }
-
-    fn configure(&self, project: Option<&Path>) -> (Config, Vec<Problem>) {
-        let front_matter = self.prompts.set().packet_front_matter();
-        let overrides = self.setup.overrides.as_ref();
-        Config::load(&self.setup.home, project, overrides, front_matter)
-    }
-
     fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {
         self.threads.get(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))
     }
@@ -323,6 +315,7 @@ impl Desk {
                 }
             }
         }
+        self.follow_hosts();
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
