@@ -131,7 +131,7 @@ impl Done {
 
 fn line(event: &Value) -> Option<String> {
     let word = |field: &str| event[field].as_str().unwrap_or("?");
-    let first = |field: &str| word(field).lines().next().unwrap_or_default().to_owned();
+    let first = |field: &str| shortened(word(field).lines().next().unwrap_or_default());
     Some(match word("event") {
         "user_message" => format!("user: {}", first("text")),
         "turn_completed" => format!("turn {}", word("status")),
@@ -149,4 +149,13 @@ fn line(event: &Value) -> Option<String> {
         "log" => format!("[log: {}]", first("message")),
         _ => return None,
     })
+}
+
+/// Of a long line its beginning: how long it got may hang on the moment at which it was cut off.
+fn shortened(line: &str) -> String {
+    const LETTERS: usize = 80;
+    match line.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }

@@ -59,10 +59,7 @@ fn check(config: &str, prompts: &[&str], expected: Expect) -> Lab {
     lab.configure(config);
     let done = lab.exec(prompts);
     done.expect_success();
-    // The long answers are cut where they repeat themselves.
-    let story = done.story().replace(&"Reading what there is. ".repeat(70), "(long)");
-    let story = story.replace(&"So much to read. ".repeat(410), "(very long)");
-    expected.assert_eq(&story);
+    expected.assert_eq(&done.story());
     lab
 }
 
@@ -72,18 +69,18 @@ fn path_1_suggest_recommends_and_does_nothing() {
         "[rawr_auto_compaction]\nmode = \"suggest\"\n",
         &["the parser", "thanks"],
         expect![[r#"
-        user: the parser
-          agent: (long)
-          ran true
-          ran git commit -q --allow-empty -m 'Add the parser'
-          agent: The parser is written and committed. Next I will turn to the docs.
-        turn completed
-        [suggest by turn_complete]
-        [heads-up recommended]
-        user: thanks
-          agent: Here you are.
-        turn completed
-    "#]],
+            user: the parser
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
+              ran true
+              ran git commit -q --allow-empty -m 'Add the parser'
+              agent: The parser is written and committed. Next I will turn to the docs.
+            turn completed
+            [suggest by turn_complete]
+            [heads-up recommended]
+            user: thanks
+              agent: Here you are.
+            turn completed
+        "#]],
     );
 }
 
@@ -95,7 +92,7 @@ fn path_2_auto_with_a_packet_by_rawr() {
         &["the parser", "thanks"],
         expect![[r#"
             user: the parser
-              agent: (long)
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
               ran true
               ran git commit -q --allow-empty -m 'Add the parser'
               agent: The parser is written and committed. Next I will turn to the docs.
@@ -126,7 +123,7 @@ fn path_3_auto_with_a_packet_by_the_agent() {
         &["the parser", "thanks"],
         expect![[r#"
             user: the parser
-              agent: (long)
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
               ran true
               ran git commit -q --allow-empty -m 'Add the parser'
               agent: The parser is written and committed. Next I will turn to the docs.
@@ -159,7 +156,7 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
         &["the parser", "now the docs"],
         expect![[r#"
             user: the parser
-              agent: (long)
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
               ran true
               ran git commit -q --allow-empty -m 'Add the parser'
               agent: The parser is written and committed. Next I will turn to the docs.
@@ -191,7 +188,7 @@ fn path_5_mid_turn_compacts_between_two_requests_and_the_turn_goes_on() {
         &["fill the window"],
         expect![[r#"
             user: fill the window
-              agent: (very long)
+              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
               ran true
             [compact by mid_turn]
             [heads-up will_compact]
@@ -215,7 +212,7 @@ fn path_5_mid_turn_by_policy_at_a_boundary() {
         &["the parser"],
         expect![[r#"
             user: the parser
-              agent: (long)
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
               ran true
               ran git commit -q --allow-empty -m 'Add the parser'
             [compact by mid_turn]
@@ -240,15 +237,15 @@ fn path_6_inline_compacts_inside_the_turn_without_packet_and_handoff() {
         INLINE,
         &["fill the window"],
         expect![[r#"
-        user: fill the window
-          agent: (very long)
-          ran true
-        [compact by inline]
-        [compaction in_progress]
-        [compaction completed]
-          agent: I go on after the summary.
-        turn completed
-    "#]],
+            user: fill the window
+              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
+              ran true
+            [compact by inline]
+            [compaction in_progress]
+            [compaction completed]
+              agent: I go on after the summary.
+            turn completed
+        "#]],
     );
 }
 
@@ -259,21 +256,20 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
     lab.configure(INLINE);
     let done = lab.exec(&["hello", &message]);
     done.expect_success();
-    let story = done.story().replace(&"word ".repeat(1400), "(long)");
     expect![[r#"
         user: hello
           agent: Here you are.
         turn completed
         [compact by inline]
-        [held: fits hardly: (long)]
+        [held: fits hardly: word word word word word word word word word word word word word wo…]
         [compaction in_progress]
         [compaction completed]
         turn completed
-        user: fits hardly: (long)
+        user: fits hardly: word word word word word word word word word word word word word wo…
           agent: Here you are.
         turn completed
     "#]]
-    .assert_eq(&story);
+    .assert_eq(&done.story());
 }
 
 #[test]
@@ -294,17 +290,16 @@ replies = [{ message = "And so on and on. ", times = 420, hangs = true }]
     lab.configure(&format!("{INLINE}interrupt_mid_turn = true\n"));
     let done = lab.exec(&["talk"]);
     done.expect_success();
-    let story = done.story().replace(&"And so on and on. ".repeat(420), "(long)");
     expect![[r#"
         user: talk
         [compact by inline]
-          agent: (long)
+          agent: And so on and on. And so on and on. And so on and on. And so on and on. And so o…
         [compaction in_progress]
         [compaction completed]
           agent: I go on after the summary.
         turn completed
     "#]]
-    .assert_eq(&story);
+    .assert_eq(&done.story());
 }
 
 /// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
@@ -373,18 +368,18 @@ fn off_is_off() {
         config,
         &["fill the window", "the parser"],
         expect![[r#"
-        user: fill the window
-          agent: (very long)
-          ran true
-          ran echo done
-          agent: All is read.
-        turn completed
-        user: the parser
-          agent: (long)
-          ran true
-          ran git commit -q --allow-empty -m 'Add the parser'
-          agent: The parser is written and committed. Next I will turn to the docs.
-        turn completed
-    "#]],
+            user: fill the window
+              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
+              ran true
+              ran echo done
+              agent: All is read.
+            turn completed
+            user: the parser
+              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
+              ran true
+              ran git commit -q --allow-empty -m 'Add the parser'
+              agent: The parser is written and committed. Next I will turn to the docs.
+            turn completed
+        "#]],
     );
 }

@@ -98,7 +98,7 @@ impl Chat {
 
     async fn stream(&self, body: &Value, hear: Hear<'_>) -> Result<Reply, send::Failure> {
         let mut response = self.sender.post(&self.completions, body).await?;
-        if !send::is_event_stream(&response) {
+        if send::is_whole(&response) {
             // Some servers do not stream whatever they are told.
             let text = send::text(response, &self.completions).await?;
             return Stream::read_whole(&text).map_err(|error| error.at(&self.completions));

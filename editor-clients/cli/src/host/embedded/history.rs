@@ -50,7 +50,7 @@ struct Measured {
 const ITEM_TOKENS: u64 = 4;
 const BYTES_A_TOKEN: u64 = 4;
 
-/// What every text of rawr's bears. One that has had its answer is of no use after a compaction.
+/// What every text of rawr's ends with. One that has had its answer is of no use after a compaction.
 const MARK: &str = "[rawr:";
 
 /// An estimate: a token is taken for four bytes.
@@ -128,7 +128,7 @@ impl History {
         let mut kept = Vec::new();
         for item in self.items.iter().rev() {
             let Item::User { text } = item else { continue };
-            if text.contains(MARK) {
+            if text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK)) {
                 continue;
             }
             let room = left.saturating_sub(ITEM_TOKENS).saturating_mul(BYTES_A_TOKEN);
@@ -201,6 +201,14 @@ mod tests {
     fn the_users_messages_stay_and_nothing_of_the_agents_or_of_rawrs_does() {
         let all = ["fixed", "first question", "second question", "summary"];
         check(Keep::UserMessages, 100, &all);
+    }
+
+    #[test]
+    fn a_message_that_merely_quotes_rawr_is_the_users() {
+        let mut history = History::new("fixed".to_owned());
+        history.push(Item::user("what is\n[rawr:s1:handoff]\nfor?"));
+        history.compact("summary".to_owned(), Keep::UserMessages, 100);
+        assert_eq!(history.snapshot().len(), 3);
     }
 
     #[test]

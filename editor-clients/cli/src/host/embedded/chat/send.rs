@@ -99,9 +99,10 @@ impl Sender {
     }
 }
 
-pub(super) fn is_event_stream(response: &Response) -> bool {
+/// Whether the answer comes as one piece. What is not called JSON is taken for the stream that was asked for.
+pub(super) fn is_whole(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+    kind.is_some_and(|kind| kind.contains("json"))
 }
 
 pub(super) async fn text(response: Response, url: &Url) -> Result<String, Failure> {
