@@ -24,14 +24,15 @@ pub struct ScratchPathResult {
     pub exists: bool,
 }
 
-/// `rawr/scratch/append`: add to the notes; file and folder are made if need be.
+/// `rawr/scratch/append`: add a section to the notes, under a heading that says when; file and folder are made if need
+/// be. Nothing that is there is changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScratchAppendParams {
     /// The thread.
     pub thread_id: String,
-    /// What to add; it begins on a line of its own.
+    /// What to add: not empty, and at most 65,536 bytes.
     pub text: String,
 }
 
@@ -44,6 +45,9 @@ pub struct ScratchAppendResult {
     pub scratch_file: String,
     /// Its size now, in bytes.
     pub bytes: u64,
+    /// So many secrets were taken out before it was written.
+    #[serde(default)]
+    pub redactions: u64,
 }
 
 /// `rawr/scratch/read`: the notes.
@@ -53,7 +57,8 @@ pub struct ScratchAppendResult {
 pub struct ScratchReadParams {
     /// The thread.
     pub thread_id: String,
-    /// Read at most so many bytes, from the end, where the latest are; the sidecar's own limit if absent.
+    /// Read at most so many bytes, from the end, where the latest are; the sidecar's own limit if absent. Lines stay
+    /// whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
 }
@@ -69,6 +74,9 @@ pub struct ScratchReadResult {
     pub text: String,
     /// Whether the beginning was left out.
     pub truncated: bool,
+    /// So many secrets were taken out of the text. The file is as it was.
+    #[serde(default)]
+    pub redactions: u64,
 }
 
 /// `rawr/scratch/list`: all agents' notes in the thread's working directory.

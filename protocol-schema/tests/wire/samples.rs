@@ -312,9 +312,9 @@ fn written() -> Vec<Sample> {
         ScratchPathParams { "threadId": "t1" }
         ScratchPathResult { "scratchFile": ".scratch/a.md", "path": "/w/.scratch/a.md", "exists": false }
         ScratchAppendParams { "threadId": "t1", "text": "note" }
-        ScratchAppendResult { "scratchFile": ".scratch/a.md", "bytes": 5 }
+        ScratchAppendResult { "scratchFile": ".scratch/a.md", "bytes": 5, "redactions": 1 }
         ScratchReadParams { "threadId": "t1", "maxBytes": 4096 }
-        ScratchReadResult { "scratchFile": ".scratch/a.md", "text": "note\n", "truncated": false }
+        ScratchReadResult { "scratchFile": ".scratch/a.md", "text": "note\n", "truncated": false, "redactions": 0 }
         ScratchListParams { "threadId": "t1" }
         ScratchListResult { "files": [{ "scratchFile": ".scratch/a.md", "bytes": 5, "modifiedAtMs": 3 }] }
     }

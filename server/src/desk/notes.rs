@@ -1,17 +1,22 @@
-//! Scratch files: an agent's own notes under its thread's folder. A link that leads out of that folder is not followed.
+//! Scratch files: an agent's own notes under its thread's folder. Notes are added to and read, never rewritten, and
+//! never leave that folder.
+
+mod place;
+mod text;
 
 use super::{Desk, DeskError};
-use crate::redact::redact;
+use crate::redact::redact_counting;
+use place::{Missing, Place};
 use rawr_core::units::{ThreadId, Timestamp};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
+/// More than this is no note.
+pub const MAX_TEXT: usize = 64 << 10;
 /// A scratch file is read to this length unless less is asked for.
 const MAX_READ: u64 = 1 << 20;
 
+/// One agent's notes, as a list shows them.
 #[derive(Debug)]
 pub struct Note {
     pub file: String,
@@ -19,107 +24,128 @@ pub struct Note {
     pub modified_at: Timestamp,
 }
 
+#[derive(Debug)]
+pub struct Appended {
+    pub file: String,
+    /// Its length now.
+    pub bytes: u64,
+    /// Secrets that were taken out.
+    pub redactions: usize,
+}
+
+#[derive(Debug)]
+pub struct Notes {
+    pub file: String,
+    /// The newest part, in whole lines.
+    pub text: String,
+    pub truncated: bool,
+    pub redactions: usize,
+}
+
+/// Where a thread's notes are.
+struct Whereabouts {
+    cwd: PathBuf,
+    /// Relative to it.
+    file: String,
+}
+
+impl Whereabouts {
+    fn path(&self) -> PathBuf {
+        self.cwd.join(&self.file)
+    }
+
+    fn find(&self, missing: Missing) -> io::Result<Option<Place>> {
+        Place::find(&self.cwd, Path::new(&self.file), missing)
+    }
+
+    fn failed(&self, verb: &'static str) -> impl FnOnce(io::Error) -> DeskError {
+        let path = self.path();
+        move |source| DeskError::Notes { verb, path, source }
+    }
+}
+
 impl Desk {
-    /// Relative and absolute.
-    pub fn scratch_path(&self, id: &ThreadId) -> Result<(String, PathBuf), DeskError> {
-        let file = self.scratch_file(id)?;
-        let path = Path::new(&self.thread(id)?.cwd).join(&file);
-        Ok((file, path))
-    }
-
-    /// Returns the file's length afterwards.
-    pub fn scratch_append(&self, id: &ThreadId, text: &str) -> Result<u64, DeskError> {
-        let (_, path) = self.scratch_path(id)?;
+    fn whereabouts(&self, id: &ThreadId) -> Result<Whereabouts, DeskError> {
         let cwd = PathBuf::from(&self.thread(id)?.cwd);
-        let append = || -> io::Result<_> {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            stay_inside(&cwd, &path)?;
-            let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path)?;
-            file.write_all(redact(text).as_bytes())?;
-            Ok(file.metadata()?.len())
-        };
-        append().map_err(|source| DeskError::Notes {
-            verb: "append to",
-            path: path.clone(),
-            source,
-        })
+        Ok(Whereabouts { cwd, file: self.scratch_file(id)? })
     }
 
-    /// The newest part of the notes, and whether there is more.
-    pub fn scratch_read(
+    /// Relative and absolute, and whether it is there.
+    pub fn scratch_path(&self, id: &ThreadId) -> Result<(String, PathBuf, bool), DeskError> {
+        let notes = self.whereabouts(id)?;
+        let exists = notes.find(Missing::Stays).is_ok_and(|place| {
+            place.is_some_and(|place| place.open_to_read().is_ok_and(|file| file.is_some()))
+        });
+        let path = notes.path();
+        Ok((notes.file, path, exists))
+    }
+
+    /// Adds one section, under the time in its heading.
+    pub fn scratch_append(
         &self,
         id: &ThreadId,
-        max: Option<u64>,
-    ) -> Result<(String, bool), DeskError> {
-        let (_, path) = self.scratch_path(id)?;
-        let cwd = PathBuf::from(&self.thread(id)?.cwd);
-        let read = || -> io::Result<_> {
-            stay_inside(&cwd, &path)?;
-            let mut file = fs::File::open(&path)?;
-            let (length, limit) = (file.metadata()?.len(), max.unwrap_or(MAX_READ).min(MAX_READ));
-            io::Seek::seek(&mut file, io::SeekFrom::Start(length.saturating_sub(limit)))?;
-            let mut bytes = Vec::new();
-            file.take(limit).read_to_end(&mut bytes)?;
-            Ok((String::from_utf8_lossy(&bytes).into_owned(), length > limit))
+        text: &str,
+        now: Timestamp,
+    ) -> Result<Appended, DeskError> {
+        let notes = self.whereabouts(id)?;
+        let (text, redactions) = redact_counting(text);
+        let append = || {
+            let place = notes.find(Missing::IsMade)?.ok_or(io::ErrorKind::NotFound)?;
+            place.append(|end| text::section(end, &text, now))
         };
-        match read() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((String::new(), false)),
-            result => result.map_err(|source| DeskError::Notes {
-                verb: "read",
-                path: path.clone(),
-                source,
-            }),
-        }
+        let bytes = append().map_err(notes.failed("append to"))?;
+        Ok(Appended { file: notes.file, bytes, redactions })
     }
 
-    /// All agents' notes beside this thread's own.
+    pub fn scratch_read(&self, id: &ThreadId, max: Option<u64>) -> Result<Notes, DeskError> {
+        let notes = self.whereabouts(id)?;
+        let most = max.unwrap_or(MAX_READ).min(MAX_READ);
+        let read = || {
+            let Some(place) = notes.find(Missing::Stays)? else { return Ok(None) };
+            let Some(file) = place.open_to_read()? else { return Ok(None) };
+            text::newest(file, most).map(Some)
+        };
+        let (newest, truncated) = read().map_err(notes.failed("read"))?.unwrap_or_default();
+        let (text, redactions) = redact_counting(&newest);
+        Ok(Notes { file: notes.file, text: text.into_owned(), truncated, redactions })
+    }
+
+    /// All agents' notes beside this thread's own, the latest first.
     pub fn scratch_list(&self, id: &ThreadId) -> Result<Vec<Note>, DeskError> {
-        let (file, path) = self.scratch_path(id)?;
-        let Some(folder) = path.parent() else { return Ok(Vec::new()) };
-        let prefix = Path::new(&file).parent().map(Path::to_path_buf).unwrap_or_default();
-        let list = || -> io::Result<_> {
-            let mut notes = Vec::new();
-            for entry in fs::read_dir(folder)? {
-                let entry = entry?;
-                let metadata = entry.metadata()?;
-                let name = entry.file_name();
-                if let Some(name) =
-                    name.to_str().filter(|name| metadata.is_file() && name.ends_with(".md"))
-                {
-                    let modified =
-                        metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-                    notes.push(Note {
-                        file: prefix.join(name).display().to_string(),
-                        bytes: metadata.len(),
-                        modified_at: Timestamp(i64::try_from(modified.as_millis()).unwrap_or(0)),
-                    });
-                }
-            }
-            notes.sort_by(|a, b| a.file.cmp(&b.file));
-            Ok(notes)
+        let notes = self.whereabouts(id)?;
+        let template = Path::new(&self.open_thread(id)?.config.policy.scratch_file_template);
+        let template = template.file_name().unwrap_or_default().to_string_lossy();
+        let folder = Path::new(&notes.file).parent().unwrap_or(Path::new(""));
+        let list = || {
+            let Some(place) = notes.find(Missing::Stays)? else { return Ok(Vec::new()) };
+            place.list(|name| is_notes(&template, name))
         };
-        match list() {
-            Err(error) if io::ErrorKind::NotFound == error.kind() => Ok(Vec::new()),
-            result => result.map_err(|source| DeskError::Notes {
-                verb: "list",
-                path: folder.to_owned(),
-                source,
-            }),
-        }
+        let mut list: Vec<_> = list()
+            .map_err(notes.failed("list"))?
+            .into_iter()
+            .map(|(name, bytes, modified_at)| Note {
+                file: folder.join(name).display().to_string(),
+                bytes,
+                modified_at,
+            })
+            .collect();
+        list.sort_by(|a, b| b.modified_at.cmp(&a.modified_at).then_with(|| a.file.cmp(&b.file)));
+        Ok(list)
     }
 }
 
-fn stay_inside(cwd: &Path, path: &Path) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path).canonicalize()?;
-    let leads_out = !folder.starts_with(cwd.canonicalize()?)
-        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    if leads_out {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "a link leads out of the thread's folder",
-        ));
+/// Whether the template gives some agent's file this name.
+fn is_notes(template: &str, name: &str) -> bool {
+    let agent =
+        ["{agentName}", "{agent_name}"].into_iter().find_map(|agent| template.split_once(agent));
+    match agent {
+        Some((before, after)) => {
+            let agent = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            agent.is_some_and(|agent| !agent.is_empty())
+        }
+        None => name == template,
     }
-    Ok(())
 }
+
+#[cfg(test)]
+mod tests;

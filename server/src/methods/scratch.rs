@@ -1,6 +1,7 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
-use super::{Ctx, Module, on};
+use super::{Ctx, Module, now, on};
+use crate::desk::MAX_TEXT;
 use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
@@ -17,22 +18,38 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 fn path(ctx: &Ctx, params: ScratchPathParams) -> Result<ScratchPathResult, Fault> {
-    let (scratch_file, path) = ctx.desk()?.scratch_path(&wire::thread_id(&params.thread_id)?)?;
-    Ok(ScratchPathResult { scratch_file, exists: path.is_file(), path: path.display().to_string() })
+    let id = wire::thread_id(&params.thread_id)?;
+    let (scratch_file, path, exists) = ctx.desk()?.scratch_path(&id)?;
+    Ok(ScratchPathResult { scratch_file, exists, path: path.display().to_string() })
 }
 
 fn append(ctx: &Ctx, params: ScratchAppendParams) -> Result<ScratchAppendResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
-    let bytes = desk.scratch_append(&id, &params.text)?;
-    Ok(ScratchAppendResult { scratch_file: desk.scratch_file(&id)?, bytes })
+    let length = params.text.len();
+    if params.text.trim().is_empty() {
+        return Err(Fault::bad_field("text", "there is nothing to add"));
+    }
+    if length > MAX_TEXT {
+        let message = format!("a note of {length} bytes is too long, {MAX_TEXT} are allowed");
+        return Err(Fault::bad_field("text", message));
+    }
+    let appended = ctx.desk()?.scratch_append(&id, &params.text, now())?;
+    Ok(ScratchAppendResult {
+        scratch_file: appended.file,
+        bytes: appended.bytes,
+        redactions: appended.redactions as u64,
+    })
 }
 
 fn read(ctx: &Ctx, params: ScratchReadParams) -> Result<ScratchReadResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
-    let (text, truncated) = desk.scratch_read(&id, params.max_bytes)?;
-    Ok(ScratchReadResult { scratch_file: desk.scratch_file(&id)?, text, truncated })
+    let notes = ctx.desk()?.scratch_read(&id, params.max_bytes)?;
+    Ok(ScratchReadResult {
+        scratch_file: notes.file,
+        text: notes.text,
+        truncated: notes.truncated,
+        redactions: notes.redactions as u64,
+    })
 }
 
 fn list(ctx: &Ctx, params: ScratchListParams) -> Result<ScratchListResult, Fault> {

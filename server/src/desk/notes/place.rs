@@ -1,0 +1,160 @@
+//! The folder that a file of notes lies in, reached from the thread's folder step by step: no step is a link, and none
+//! can become one behind our back. It knows nothing of what notes say.
+
+use rawr_core::units::Timestamp;
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, open, openat, statat,
+};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Component, Path};
+
+/// What to do about a folder that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Stays,
+    IsMade,
+}
+
+pub(super) struct Place {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+/// Where a file ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub length: u64,
+    pub last: Option<u8>,
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Without blocking: what poses as a file may be a pipe.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+impl Place {
+    /// `None` where the folder is missing and stays so. The thread's own folder is never made.
+    pub(super) fn find(cwd: &Path, file: &Path, missing: Missing) -> io::Result<Option<Self>> {
+        let mut steps = Vec::new();
+        for component in file.components() {
+            match component {
+                Component::Normal(step) => steps.push(step),
+                Component::CurDir => {}
+                _ => return Err(refused("the notes would be outside of the thread's folder")),
+            }
+        }
+        let Some(name) = steps.pop() else { return Err(refused("the notes have no name")) };
+        let mut folder = match open(cwd, FOLDER, Mode::empty()) {
+            Err(Errno::NOENT) if missing == Missing::Stays => return Ok(None),
+            folder => folder?,
+        };
+        for step in steps {
+            folder = match enter(&folder, step) {
+                Err(Errno::NOENT) if missing == Missing::Stays => return Ok(None),
+                Err(Errno::NOENT) => made(&folder, step)?,
+                Err(error) => return Err(why_not(&folder, step, error)),
+                Ok(folder) => folder,
+            };
+        }
+        Ok(Some(Self { folder, name: name.to_owned() }))
+    }
+
+    /// `None` where there is no such file.
+    pub(super) fn open_to_read(&self) -> io::Result<Option<File>> {
+        match self.open_file(OFlags::RDONLY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            file => file.map(Some),
+        }
+    }
+
+    /// Adds what is made for where the file ends; all of it by one write, so that nothing else gets in between. Returns
+    /// the file's length.
+    pub(super) fn append(&self, made_for: impl FnOnce(End) -> String) -> io::Result<u64> {
+        let file = self.open_file(OFlags::RDWR | OFlags::CREATE | OFlags::APPEND)?;
+        let length = file.metadata()?.len();
+        let mut last = [0];
+        let known = length > 0 && file.read_at(&mut last, length - 1)? == 1;
+        let text = made_for(End { length, last: known.then_some(last[0]) });
+        let written = rustix::io::write(&file, text.as_bytes())?;
+        if written < text.len() {
+            let message = format!("only {written} of {} bytes were written", text.len());
+            return Err(io::Error::new(io::ErrorKind::StorageFull, message));
+        }
+        Ok(file.metadata()?.len())
+    }
+
+    fn open_file(&self, how: OFlags) -> io::Result<File> {
+        let file = openat(&self.folder, &self.name, how | FILE, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| why_not(&self.folder, &self.name, error))?;
+        if file_type(&fstat(&file)?) != FileType::RegularFile {
+            return Err(refused(format!("`{}` is no file", self.name.display())));
+        }
+        Ok(file.into())
+    }
+
+    /// Name, length and time of last change of the files whose name is `wanted`.
+    pub(super) fn list(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> io::Result<Vec<(String, u64, Timestamp)>> {
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.folder)? {
+            let entry = entry?;
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| wanted(name)) else {
+                continue;
+            };
+            let stat = match statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if file_type(&stat) == FileType::RegularFile => stat,
+                // A link, or gone since.
+                _ => continue,
+            };
+            let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+            files.push((name.to_owned(), bytes, modified_at(&stat)));
+        }
+        Ok(files)
+    }
+}
+
+fn enter(folder: &OwnedFd, step: &OsStr) -> rustix::io::Result<OwnedFd> {
+    openat(folder, step, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// With the rights that the user's other folders get: what lies in it is private by itself.
+fn made(folder: &OwnedFd, step: &OsStr) -> io::Result<OwnedFd> {
+    match mkdirat(folder, step, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
+        // Somebody else made it at the same moment.
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    enter(folder, step).map_err(|error| why_not(folder, step, error))
+}
+
+/// The system's word for a link in the way differs, and says little.
+fn why_not(folder: &OwnedFd, step: &OsStr, error: Errno) -> io::Error {
+    let is_link = statat(folder, step, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| file_type(&stat) == FileType::Symlink);
+    match is_link {
+        true => refused(format!(
+            "`{}` is a link, and notes are not written through links",
+            step.display()
+        )),
+        false => error.into(),
+    }
+}
+
+fn refused(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why.into())
+}
+
+fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn modified_at(stat: &Stat) -> Timestamp {
+    let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
+    Timestamp(stat.st_mtime.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000))
+}
