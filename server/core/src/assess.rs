@@ -258,7 +258,8 @@ pub fn assess(
     now: Timestamp,
 ) -> Decision {
     let percent = match question {
-        Question::Inline(Inline::BeforeInput(more)) => thread.percent_remaining_with(more),
+        Question::Inline(Inline::BeforeInput(more)) => thread.inline_percent_remaining(more),
+        Question::Inline(_) => thread.inline_percent_remaining(Tokens(0)),
         _ => thread.percent_remaining(),
     };
     let turn = question.turn().and_then(|id| thread.turn(id));

@@ -67,7 +67,7 @@ pub fn by_watcher(
     } else {
         Resume::Done
     };
-    let goal = or_none(known.first_message.as_deref().map(|text| tail(text, max_tail_chars)));
+    let goal = or_none(known.first_message.as_deref().map(|text| head(text, max_tail_chars)));
     let plan = or_none(list(known.plan.iter().map(|step| {
         let mark = match step.status {
             StepStatus::Completed => "[x]",
@@ -136,6 +136,13 @@ fn list(lines: impl Iterator<Item = String>) -> Option<String> {
 
 fn or_none(text: Option<String>) -> String {
     text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "(none known)".to_owned())
+}
+
+/// The first part of a text: where a person says what is wanted.
+fn head(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    let kept: String = text.chars().take(max_chars).collect();
+    if kept.len() < text.len() { format!("{kept} …") } else { kept }
 }
 
 /// The last part of a text: what an agent says last is what it was about to do.

@@ -12,7 +12,7 @@ use crate::packet::{self, RequestParts};
 use crate::policy::{Deadlines, PacketAuthor};
 use crate::prompt::SequencePrompts;
 use crate::thread::{Issued, Progress, Thread};
-use crate::units::{ActionId, Percent, SequenceId, Timestamp, TurnId};
+use crate::units::{ActionId, Percent, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -310,7 +310,9 @@ impl Step<'_> {
         }
         let threshold = self.rules.policy.inline.threshold_percent;
         let still = |left: Percent| left.0 < threshold;
-        if !self.sequence.fell_back && self.thread.percent_remaining().is_some_and(still) {
+        if !self.sequence.fell_back
+            && self.thread.inline_percent_remaining(Tokens(0)).is_some_and(still)
+        {
             return self.when_free(self.may_compact(), || self.compact(true));
         }
         Some(self.end(Ending::Completed, "compacted"))
@@ -331,14 +333,12 @@ impl Step<'_> {
 
     /// A host may call a turn done as soon as it runs; its answer comes with its end.
     fn answer_may_come(&self, issued: &Issued) -> bool {
-        let runs = || {
-            issued
-                .turn
-                .as_ref()
-                .and_then(|turn| self.thread.turn(turn))
-                .is_some_and(|turn| turn.end.is_none())
-        };
-        issued.is_open() || issued.progress == Progress::Completed(None) && runs()
+        issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(issued)
+    }
+
+    fn runs(&self, issued: &Issued) -> bool {
+        let turn = issued.turn.as_ref().and_then(|turn| self.thread.turn(turn));
+        turn.is_some_and(|turn| turn.end.is_none())
     }
 
     fn ask(&self, turn: &[Request]) -> Event {
@@ -431,7 +431,11 @@ impl Step<'_> {
     }
 
     fn hand_off(&self) -> Option<Event> {
-        let Some(packet) = &self.sequence.packet else { return Some(self.take_packet()) };
+        let Some(packet) = &self.sequence.packet else {
+            // The host was first, but the agent is at its packet still.
+            let writes = self.current().is_some_and(|issued| self.runs(issued));
+            return (!writes || self.sequence.overdue).then(|| self.take_packet());
+        };
         if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
             return None;
         }

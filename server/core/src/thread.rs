@@ -33,6 +33,8 @@ pub struct Thread {
     pub baseline: Tokens,
     /// Tokens in the context now. Unknown between a compaction and the next sampling request.
     pub context: Option<Tokens>,
+    /// What the first sampling request found cached: instructions and tools.
+    pub first_cached: Option<Tokens>,
     pub review_mode: bool,
 
     /// The newest turns, oldest first.
@@ -268,6 +270,7 @@ impl Thread {
             window: None,
             baseline: Tokens(0),
             context: None,
+            first_cached: None,
             review_mode: false,
             turns: VecDeque::new(),
             turns_ended: 0,
@@ -305,10 +308,15 @@ impl Thread {
         Percent::remaining(self.context?, self.window?, self.baseline)
     }
 
-    /// With so many tokens more than there are now.
-    pub fn percent_remaining_with(&self, more: Tokens) -> Option<Percent> {
+    /// As the built-in compaction counts (spec 3): with so many tokens more than there are now, and where the host names
+    /// no baseline, without what its first request found cached already.
+    pub fn inline_percent_remaining(&self, more: Tokens) -> Option<Percent> {
         let context = Tokens(self.context?.0.saturating_add(more.0));
-        Percent::remaining(context, self.window?, self.baseline)
+        let window = self.window?;
+        // A conversation that is resumed is cached as well: so much is no baseline.
+        let cached = self.first_cached.filter(|cached| cached.0 <= window.0 / 4);
+        let named = (self.baseline.0 > 0).then_some(self.baseline);
+        Percent::remaining(context, window, named.or(cached).unwrap_or_default())
     }
 
     pub fn phase(&self) -> Phase {

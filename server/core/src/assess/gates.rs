@@ -151,7 +151,7 @@ pub(super) fn breaker(case: &Case<'_>) -> Finding {
     let (strikes, limit) = (case.thread.strikes, case.policy.breaker.strikes);
     if limit > 0 && strikes >= limit {
         fail(
-            format!("the last {strikes} sequences failed or freed too little"),
+            format!("the last {} failed or freed too little", count(strikes.into(), "sequence")),
             "a compaction asked for by hand works",
         )
     } else {
@@ -188,18 +188,27 @@ pub(super) fn cooldown(case: &Case<'_>) -> Finding {
     let seconds = case.now.seconds_since(last.at);
     let (need_turns, need_seconds) = (case.policy.cooldown_turns, case.policy.cooldown_seconds);
     if turns < need_turns {
+        let needed = count(need_turns.into(), "turn");
+        let missing = need_turns - turns;
         fail(
-            format!("{turns} of {need_turns} turns since the last compaction"),
-            format!("{} more turns end", need_turns - turns),
+            format!("{turns} of {needed} since the last compaction"),
+            format!("{} later", count(missing.into(), "turn")),
         )
     } else if seconds < need_seconds {
+        let missing = need_seconds - seconds;
         fail(
-            format!("{seconds} of {need_seconds} seconds since the last compaction"),
-            format!("{} more seconds pass", need_seconds - seconds),
+            format!("{seconds} of {} since the last compaction", count(need_seconds, "second")),
+            format!("{} later", count(missing, "second")),
         )
     } else {
-        pass(format!("{turns} turns and {seconds} seconds since the last compaction"))
+        let (turns, seconds) = (count(turns.into(), "turn"), count(seconds, "second"));
+        pass(format!("{turns} and {seconds} since the last compaction"))
     }
+}
+
+fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 const NEEDS_TIER: Finding = Finding::NotReached("no tier holds");
@@ -298,6 +307,9 @@ pub(super) fn judgment(case: &Case<'_>) -> Finding {
     match case.question {
         Question::Person => return fail("a person decides", "no person asks"),
         Question::Preflight(_) => return pass("the judge was asked at the turn's end"),
+        _ if case.question.is_inside_a_turn() && matches!(mid_turn(case), Finding::Fail { .. }) => {
+            return Finding::NotReached("mid_turn says no, whatever the judge says");
+        }
         _ => {}
     }
     let Some(Judgment { source, answer, .. }) = &case.judgment else { return Finding::Ask };

@@ -90,6 +90,9 @@ impl Thread {
         if self.compaction_running {
             return;
         }
+        if self.context.is_none() && self.last_compaction.is_none() {
+            self.first_cached = usage.cached;
+        }
         self.context = Some(usage.context);
         if let Some(last) = self.last_compaction.as_mut().filter(|last| !last.measured) {
             last.after = Some(usage.context);
@@ -130,7 +133,10 @@ impl Thread {
         // A turn that nobody announced, while an injected one is awaited, may be that one: its report will tell.
         if !synthetic && (known || !self.awaits_unbound_turn()) {
             self.turns_ended += 1;
-            if answered.is_empty() {
+            // The packet that was taken from the turn's middle may also be the last that it says.
+            let said = completed.last_message.as_deref();
+            let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
+            if answered.is_empty() && !ends_with_packet {
                 self.turn_said(completed);
                 self.packet_grew_stale();
             }
