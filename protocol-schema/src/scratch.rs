@@ -46,7 +46,7 @@ pub struct ScratchAppendResult {
     /// Its size now, in bytes.
     pub bytes: u64,
     /// So many secrets were taken out before it was written.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub redactions: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct ScratchReadResult {
     /// Whether the beginning was left out.
     pub truncated: bool,
     /// So many secrets were taken out of the text. The file is as it was.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub redactions: u64,
 }
 
