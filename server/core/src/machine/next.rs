@@ -34,7 +34,10 @@ impl Machine {
             return Some(self.assess(question, rules, now, effects));
         }
         if let Some(judging) = &thread.judging {
-            return self.judge(judging, rules, now, effects);
+            // Should it become an emergency meanwhile, it waits for nobody's word.
+            return self
+                .look_at_emergency(rules, now, effects)
+                .or_else(|| self.judge(judging, rules, now, effects));
         }
         if let Some(starting) = &thread.starting {
             return Some(self.start(starting.clone(), None, rules));
@@ -100,6 +103,17 @@ impl Machine {
             || !inline && decision.tier > thread.mid_turn_tier
             || decision.is_vetoed();
         news.then(|| self.decided(decision, policy, effects))
+    }
+
+    fn look_at_emergency(
+        &self,
+        rules: &Rules<'_>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Event> {
+        let tier = rules.policy.tiers.pick(self.thread.percent_remaining()?)?;
+        let turn = self.thread.between_requests.as_ref()?;
+        (tier == Tier::Emergency).then(|| self.look_inside_turn(turn, rules, now, effects))?
     }
 
     /// The question goes out once; its answer is one more thing that the same assessment looks at.
