@@ -147,7 +147,13 @@ impl Sequence {
             Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
             Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred => return None,
         };
-        (waits && !self.overdue).then(|| self.since.plus_seconds(seconds))
+        // A turn that goes on may take its time; one of which nothing more is heard may not.
+        let outlasts_turn = self.packet.is_some()
+            && self.can_be_stopped()
+            && self.is_inside(thread)
+            && !thread.host.can.mid_turn_compact;
+        let since = if outlasts_turn { thread.updated_at } else { self.since };
+        ((waits || outlasts_turn) && !self.overdue).then(|| since.plus_seconds(seconds))
     }
 
     pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
