@@ -177,9 +177,20 @@ impl Thread {
             return;
         }
         for boundary in boundaries.iter() {
-            let turn = turn.clone();
-            self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+            let mark = Mark { boundary, turn: turn.clone(), spent_by: None, assessed: false };
+            if !self.is_repeated(&mark) {
+                self.boundaries.push(mark);
+            }
         }
+    }
+
+    /// Nothing more is done in a turn that has ended: what it is said to have done once more was looked at already.
+    fn is_repeated(&self, news: &Mark) -> bool {
+        let turn = news.turn.as_ref().and_then(|id| self.turn(id));
+        let same = |mark: &Mark| mark.boundary == news.boundary && mark.turn == news.turn;
+        turn.is_some_and(|turn| turn.end.is_some())
+            && !Boundaries::SEMANTIC.has(news.boundary)
+            && self.boundaries.iter().any(same)
     }
 
     /// Reports come in any order: whoever names a turn first makes its entry.
