@@ -22,7 +22,10 @@ impl Thread {
             Event::ThreadClosed(_) => {}
             Event::TurnStarted(started) => self.turn_started(started, at),
             Event::UsageReported(reported) => self.usage_reported(reported),
-            Event::TurnCompleted(completed) => self.turn_completed(completed),
+            Event::TurnCompleted(completed) => {
+                self.may_ask_again();
+                self.turn_completed(completed);
+            }
             Event::PlanUpdated(updated) => {
                 self.known.planned(&updated.steps, at);
                 self.mark(updated.boundaries, updated.turn.as_ref());
@@ -68,8 +71,7 @@ impl Thread {
             }
             Event::RepoObserved(observed) => self.known.looked_at(&observed.repo, at),
             Event::InputHeld(held) => {
-                // Whoever writes again is not answered with silence.
-                self.held.iter_mut().for_each(|held| held.asked_again = false);
+                self.may_ask_again();
                 self.held.push_back(HeldInput {
                     id: held.input.clone(),
                     text: held.text.clone(),
@@ -124,6 +126,11 @@ impl Thread {
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
             Event::SequenceEnded(ended) => self.sequence_ended(ended),
         }
+    }
+
+    /// Somebody is there: a person who writes, or a host whose turn ended.
+    fn may_ask_again(&mut self) {
+        self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
 
     fn deadline_passed(&mut self, phase: Phase) {
