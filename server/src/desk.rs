@@ -10,7 +10,7 @@ mod query;
 mod settings;
 
 pub use inquiry::Inquiry;
-pub use notes::MAX_TEXT;
+pub use notes::MAX_NOTE;
 pub use notice::Notice;
 pub use query::Summary;
 

@@ -293,13 +293,19 @@ fn what_is_no_folder_or_no_file_is_told() {
 }
 
 #[test]
-fn a_thread_whose_folder_is_gone_gets_no_new_one() {
+fn a_thread_whose_folder_is_nowhere_gets_no_other() {
     let mut lab = Lab::new();
     let gone = lab.home.work().join("gone");
-    lab.open("bob", &gone);
-    let failure = lab.sidecar.failure::<ScratchAppend>(&appending("bob", "one"));
-    assert!(failure.message.ends_with("No such file or directory (os error 2)"), "{failure:?}");
-    assert!(!gone.exists());
+    for (cwd, problem) in [
+        (gone.as_path(), "No such file or directory (os error 2)"),
+        (Path::new("."), "the thread's folder is not an absolute path"),
+        (Path::new(""), "the thread's folder is not an absolute path"),
+    ] {
+        lab.open("bob", cwd);
+        let failure = lab.sidecar.failure::<ScratchAppend>(&appending("bob", "one"));
+        assert!(failure.message.ends_with(problem), "{failure:?}");
+    }
+    assert!(!gone.exists() && !lab.path(".scratch").exists());
     lab.sidecar.leave();
 }
 

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// More than this is no note.
-pub const MAX_TEXT: usize = 64 << 10;
+pub const MAX_NOTE: usize = 64 << 10;
 /// A scratch file is read to this length unless less is asked for.
 const MAX_READ: u64 = 1 << 20;
 

@@ -1,7 +1,7 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
 use super::{Ctx, Module, now, on};
-use crate::desk::MAX_TEXT;
+use crate::desk::MAX_NOTE;
 use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
@@ -29,8 +29,8 @@ fn append(ctx: &Ctx, params: ScratchAppendParams) -> Result<ScratchAppendResult,
     if params.text.trim().is_empty() {
         return Err(Fault::bad_field("text", "there is nothing to add"));
     }
-    if length > MAX_TEXT {
-        let message = format!("a note of {length} bytes is too long, {MAX_TEXT} are allowed");
+    if length > MAX_NOTE {
+        let message = format!("a note of {length} bytes is too long, {MAX_NOTE} are allowed");
         return Err(Fault::bad_field("text", message));
     }
     let appended = ctx.desk()?.scratch_append(&id, &params.text, now())?;

@@ -39,6 +39,9 @@ const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOE
 impl Place {
     /// `None` where the folder is missing and stays so. The thread's own folder is never made.
     pub(super) fn find(cwd: &Path, file: &Path, missing: Missing) -> io::Result<Option<Self>> {
+        if !cwd.is_absolute() {
+            return Err(refused("the thread's folder is not an absolute path"));
+        }
         let mut steps = Vec::new();
         for component in file.components() {
             match component {

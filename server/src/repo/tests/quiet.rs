@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn look(lab: &Lab, git: PathBuf, settings: &'static RepoObservation) -> Look<'static> {
+fn look<'s>(lab: &Lab, git: PathBuf, settings: &'s RepoObservation) -> Look<'s> {
     Look { git, gt: None, cwd: lab.path("r"), settings }
 }
 
@@ -84,8 +84,6 @@ fn the_environment_of_another_repository_is_not_handed_on() {
     assert!(shown.contains(&locks), "{shown:?}");
 }
 
-const SECOND: RepoObservation = RepoObservation { timeout_seconds: 1, ..SETTINGS };
-
 /// Whether a process runs. One that nobody has waited for does not.
 fn runs(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
@@ -102,21 +100,24 @@ async fn ends(id: &str) -> bool {
     false
 }
 
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_program_that_takes_too_long_is_killed_with_all_that_it_started() {
-    for what in ["sleep 600 & echo $$ $! > ids; wait", "sleep 600 & echo $$ $! > ids"] {
-        let lab = Lab::with_commit();
-        let git = lab.script("git", what);
-        assert_eq!(look(&lab, git, &SECOND).observe(None).await, None);
-        let ids = fs::read_to_string(lab.path("r/ids")).unwrap();
-        for id in ids.split_whitespace() {
-            assert!(ends(id).await, "{what}: {id} of {ids} goes on");
-        }
+async fn check_killed(what: &str) {
+    let lab = Lab::with_commit();
+    let git = lab.script("git", what);
+    let settings = RepoObservation { timeout_seconds: 3, ..SETTINGS };
+    assert_eq!(look(&lab, git, &settings).observe(None).await, None);
+    let ids = fs::read_to_string(lab.path("r/ids")).unwrap();
+    for id in ids.split_whitespace() {
+        assert!(ends(id).await, "{what}: {id} of {ids} goes on");
     }
 }
 
-#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_takes_too_long_is_killed_with_all_that_it_started() {
+    let waits = check_killed("sleep 600 & echo $$ $! > ids; wait");
+    let leaves = check_killed("sleep 600 & echo $$ $! > ids");
+    tokio::join!(waits, leaves);
+}
+
 #[tokio::test]
 async fn a_look_that_is_given_up_ends_its_program() {
     let lab = Lab::with_commit();

@@ -18,11 +18,15 @@ async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: 
     expected.assert_eq(&format!("{asked}{}", lab.shown("r", seen)));
 }
 
-async fn check(says: &str, graphite_max_chars: usize, expected: Expect) {
+fn known_to_graphite() -> Lab {
     let lab = Lab::with_commit();
     lab.write("r/.git/.graphite_repo_config", "{}");
-    let settings = RepoObservation { graphite_max_chars, timeout_seconds: 3, ..SETTINGS };
-    check_with(&lab, says, settings, expected).await;
+    lab
+}
+
+async fn check(says: &str, graphite_max_chars: usize, expected: Expect) {
+    let settings = RepoObservation { graphite_max_chars, ..SETTINGS };
+    check_with(&known_to_graphite(), says, settings, expected).await;
 }
 
 #[tokio::test]
@@ -104,9 +108,11 @@ async fn what_graphite_says_when_it_fails_is_no_stack() {
 
 #[tokio::test]
 async fn a_slow_graphite_costs_only_the_stack() {
-    check(
+    let settings = RepoObservation { timeout_seconds: 4, ..SETTINGS };
+    check_with(
+        &known_to_graphite(),
         "sleep 600",
-        100,
+        settings,
         expect![[r#"
         gt log short --stack --no-interactive
         Some("main") at Some("HEAD"), 0 dirty: []"#]],
@@ -116,8 +122,7 @@ async fn a_slow_graphite_costs_only_the_stack() {
 
 #[tokio::test]
 async fn a_linked_work_tree_belongs_to_a_repository_that_graphite_knows() {
-    let lab = Lab::with_commit();
-    lab.write("r/.git/.graphite_repo_config", "{}");
+    let lab = known_to_graphite();
     lab.git("r", &["worktree", "add", "--quiet", "-b", "side", "../linked"]);
     let gt = lab.script("gt", "echo side");
     let seen = look(&lab, "linked", gt, &SETTINGS).observe(None).await;
