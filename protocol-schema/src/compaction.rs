@@ -84,6 +84,18 @@ names! {
         Cancelled = "cancelled",
     }
 
+    /// What a history item is to a compaction.
+    pub enum HistoryKind {
+        /// What was said or done in the conversation.
+        Message = "message",
+        /// What every conversation of this host begins with, whoever speaks; kept.
+        InitialContext = "initial_context",
+        /// The host's own note of a state that it can go back to; kept, after the summary.
+        Snapshot = "snapshot",
+        /// The summary of an earlier compaction; a new one takes its place.
+        Summary = "summary",
+    }
+
     /// Who speaks in a history item.
     pub enum HistoryRole {
         /// Fixed instructions.
@@ -125,18 +137,27 @@ pub struct CompactionUpdateNotification {
     pub error: Option<String>,
 }
 
-/// `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10).
+/// `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this
+/// order: the initial context; the newest user messages; the summary; the snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionRewriteParams {
     /// The whole history, in order; every item counts, so none is skipped in reading.
     pub items: Vec<HistoryItem>,
-    /// The summary that takes the history's place.
+    /// The summary that takes the history's place, without its prefix. A blank one is refused.
     pub summary: String,
-    /// How many tokens of the latest user messages stay word for word; the sidecar's own limit if absent.
+    /// How many tokens of the latest user messages stay word for word; 20,000 if absent. The message that crosses the
+    /// limit loses its middle, and a mark that is not counted says how much that was. What rawr injected, known by its
+    /// marker, is no user message and goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_user_tokens: Option<u64>,
+    /// The encoding to count by, as in `rawr/tokens/count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The model whose encoding to count by, as in `rawr/tokens/count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// One item of a history.
@@ -146,6 +167,10 @@ pub struct CompactionRewriteParams {
 pub struct HistoryItem {
     /// Who speaks.
     pub role: HistoryRole,
+    /// What it is to a compaction; a message if absent. Without it, the system items before the first other message are
+    /// the initial context, and a user message that begins with the prefix of summaries is a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<HistoryKind>,
     /// What.
     pub text: String,
     /// The host's name for the item; kept, so that the host finds what only it knows of it.
@@ -160,8 +185,10 @@ pub struct HistoryItem {
 pub struct CompactionRewriteResult {
     /// The new history, in order.
     pub items: Vec<HistoryItem>,
-    /// Size of the old one.
+    /// Size of the old one: its items' texts.
     pub tokens_before: u64,
-    /// Size of the new one.
+    /// Size of the new one, counted the same way.
     pub tokens_after: u64,
+    /// How they were counted, as in the answer to `rawr/tokens/count`.
+    pub method: String,
 }

@@ -7,11 +7,16 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokensCountParams {
-    /// The text.
+    /// The text. One that begins with a text that was counted lately by the same encoding costs no more than what was
+    /// added: a host may send its whole context again and again.
     pub text: String,
-    /// The encoding to count by, such as `o200k_base`; an estimate if absent or not built in.
+    /// The encoding to count by: `o200k_base`, `o200k_harmony` or `cl100k_base`. Goes before `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// The model whose encoding to count by, such as `gpt-5` or `o4-mini`. Of the models of other makers, and where
+    /// neither names an encoding that is built in, the count is an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// Answer to `rawr/tokens/count`.
@@ -19,8 +24,10 @@ pub struct TokensCountParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokensCountResult {
-    /// How many.
+    /// How many. Text that looks like a special token is counted as the text that it is.
     pub tokens: u64,
-    /// How they were counted: an encoding's name, or `bytes/4` for the estimate.
+    /// How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against
+    /// `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and
+    /// up to a quarter high on plain English prose.
     pub method: String,
 }

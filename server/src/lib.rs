@@ -19,6 +19,7 @@ mod repo;
 mod router;
 mod stdio;
 pub mod store;
+pub mod tokens;
 mod wire;
 
 use connection::{Closed, Connection};

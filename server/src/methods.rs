@@ -8,6 +8,7 @@ mod judgment;
 mod lifecycle;
 mod packet;
 mod prompt;
+mod rewrite;
 mod scratch;
 mod thread;
 mod tokens;
@@ -16,6 +17,7 @@ use crate::connection::{Backing, Ticket};
 use crate::desk::Desk;
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
+use crate::tokens::Tokens;
 use crate::wire::Fault;
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
@@ -35,12 +37,13 @@ pub struct Ctx {
     evaluations: judgment::Evaluations,
     outbox: Outbox,
     home: Option<PathBuf>,
+    tokens: Tokens,
 }
 
 impl Ctx {
     pub fn new(outbox: Outbox, home: Option<PathBuf>) -> Self {
-        let (desk, client, evaluations) = Default::default();
-        Self { desk, client, evaluations, outbox, home }
+        let (desk, client, evaluations, tokens) = Default::default();
+        Self { desk, client, evaluations, outbox, home, tokens }
     }
 
     /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.
@@ -128,6 +131,7 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     packet::register(&mut module)?;
     scratch::register(&mut module)?;
     prompt::register(&mut module)?;
+    rewrite::register(&mut module)?;
     tokens::register(&mut module)?;
     Ok(module)
 }

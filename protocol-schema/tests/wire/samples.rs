@@ -212,7 +212,7 @@ fn asked() -> Vec<Sample> {
         }
         DirectiveClearParams { "threadId": "t1", "directiveId": "p1" }
         DirectiveClearResult { "cleared": true }
-        TokensCountParams { "text": "hello", "encoding": "o200k_base" }
+        TokensCountParams { "text": "hello", "encoding": "o200k_base", "model": "gpt-5" }
         TokensCountResult { "tokens": 2, "method": "bytes/4" }
     }
 }
@@ -302,12 +302,15 @@ fn decided() -> Vec<Sample> {
 fn written() -> Vec<Sample> {
     samples! {
         CompactionRewriteParams {
-            "items": [{ "role": "system", "text": "s" }, { "role": "user", "text": "u", "id": "1" }],
-            "summary": "so far", "recentUserTokens": 20_000,
+            "items": [
+                { "role": "system", "text": "s" }, { "role": "user", "text": "u", "id": "1" },
+                { "role": "tool", "kind": "snapshot", "text": "" },
+            ],
+            "summary": "so far", "recentUserTokens": 20_000, "encoding": "o200k_base", "model": "gpt-5",
         }
         CompactionRewriteResult {
-            "items": [{ "role": "assistant", "text": "a" }, { "role": "tool", "text": "t" }],
-            "tokensBefore": 9, "tokensAfter": 4,
+            "items": [{ "role": "user", "kind": "summary", "text": "a" }, { "role": "tool", "text": "t" }],
+            "tokensBefore": 9, "tokensAfter": 4, "method": "o200k_base",
         }
         ScratchPathParams { "threadId": "t1" }
         ScratchPathResult { "scratchFile": ".scratch/a.md", "path": "/w/.scratch/a.md", "exists": false }

@@ -1,4 +1,9 @@
-//! Rewriting a history for a host that cannot: what was there at the start, the newest user messages, the summary.
+//! Rewriting a history for a host that cannot: what was there at the start, the newest user messages, the summary, the
+//! snapshots. It must not know how tokens are counted: the caller brings the count.
+
+mod shorten;
+
+use shorten::Shortened;
 
 /// How much of what the user said is kept word for word, unless another budget is given.
 pub const RECENT_USER_TOKENS: u64 = 20_000;
@@ -11,95 +16,170 @@ pub enum Role {
     Tool,
 }
 
+/// What an item is to a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Message,
+    InitialContext,
+    Snapshot,
+    Summary,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     pub role: Role,
+    pub kind: Kind,
     pub text: String,
     pub id: Option<String>,
 }
 
-/// Four bytes a token: off by a tenth to a quarter on real text, and good enough to compare before with after.
+/// A count of tokens, by whatever means.
+pub type Count<'c> = &'c mut dyn FnMut(&str) -> u64;
+
+/// Four bytes a token. Off by a tenth to a quarter either way on real text: good enough to compare before with after.
 pub fn estimate(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }
 
-pub fn tokens(items: &[Item]) -> u64 {
-    items.iter().map(|item| estimate(&item.text)).sum()
+/// What takes the history's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    prefix: String,
+    text: String,
 }
 
-/// System items stay. User messages stay as far as the budget reaches, the newest first; the one that crosses it is
-/// cut in its middle. Everything else gives way to the summary, which comes last.
+impl Summary {
+    /// `None` where nothing was written: a history is not given up for nothing.
+    pub fn new(prefix: &str, text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Self { prefix: prefix.trim().to_owned(), text: text.to_owned() })
+    }
+
+    fn into_item(self) -> Item {
+        let text = if self.prefix.is_empty() {
+            self.text
+        } else {
+            format!("{}\n{}", self.prefix, self.text)
+        };
+        Item { role: Role::User, kind: Kind::Summary, text, id: None }
+    }
+
+    /// Whether a host that keeps no kinds gives an earlier summary back. A person may have emptied the prefix: then it
+    /// tells nothing.
+    fn begins(&self, text: &str) -> bool {
+        !self.prefix.is_empty()
+            && text.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with('\n'))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    pub items: Vec<Item>,
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+}
+
+/// An item and its size, so that none is counted twice.
+struct Measured {
+    item: Item,
+    tokens: u64,
+}
+
+/// Where an item of the old history goes.
+enum Place {
+    Start,
+    RecentUser,
+    End,
+    Nowhere,
+}
+
+/// A rewritten history that is rewritten with the same summary and budget stays as it is.
 pub fn rewrite(
     items: Vec<Item>,
-    prefix: &str,
-    summary: &str,
-    recent_user_tokens: Option<u64>,
-) -> Vec<Item> {
-    let mut budget = recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
-    let mut kept: Vec<Item> = Vec::new();
-    for mut item in items.into_iter().rev() {
-        match item.role {
-            Role::System => kept.push(item),
-            Role::User if budget > 0 && !item.text.starts_with(prefix.trim_end()) => {
-                let size = estimate(&item.text);
-                if size > budget {
-                    item.text =
-                        cut_middle(&item.text, usize::try_from(budget * 4).unwrap_or(usize::MAX));
-                }
-                budget = budget.saturating_sub(size);
-                kept.push(item);
-            }
-            Role::User | Role::Assistant | Role::Tool => {}
+    summary: Summary,
+    recent_user_tokens: u64,
+    count: Count<'_>,
+) -> Rewritten {
+    let (mut kept, mut users, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut leading, mut tokens_before) = (true, 0);
+    for item in items {
+        let place = place(&item, leading, &summary);
+        leading &= matches!(place, Place::Start | Place::End);
+        let measured = Measured { tokens: count(&item.text), item };
+        tokens_before += measured.tokens;
+        match place {
+            Place::Start => kept.push(measured),
+            Place::RecentUser => users.push(measured),
+            Place::End => snapshots.push(measured),
+            Place::Nowhere => {}
         }
     }
+    kept.extend(recent(users, recent_user_tokens, count));
+    let summary = summary.into_item();
+    kept.push(Measured { tokens: count(&summary.text), item: summary });
+    kept.extend(snapshots);
+    Rewritten {
+        tokens_before,
+        tokens_after: kept.iter().map(|measured| measured.tokens).sum(),
+        items: kept.into_iter().map(|measured| measured.item).collect(),
+    }
+}
+
+fn place(item: &Item, leading: bool, summary: &Summary) -> Place {
+    match (item.kind, item.role) {
+        (Kind::InitialContext, _) => Place::Start,
+        (Kind::Snapshot, _) => Place::End,
+        (Kind::Message, Role::System) if leading => Place::Start,
+        (Kind::Message, Role::User) if is_users_own(&item.text, summary) => Place::RecentUser,
+        (Kind::Message | Kind::Summary, _) => Place::Nowhere,
+    }
+}
+
+fn is_users_own(text: &str, summary: &Summary) -> bool {
+    let (start, end) = Shortened::written(text);
+    !summary.begins(start) && !is_injected(end)
+}
+
+/// Whether rawr wrote it: a heads-up, a packet request or a handoff has its marker as its last line. A user who quotes
+/// one goes on, or has it within a sentence.
+fn is_injected(text: &str) -> bool {
+    let last = text.trim_end().rsplit_once('\n').map(|(_, last)| last);
+    let inside = last.and_then(|last| last.strip_prefix("[rawr:")?.strip_suffix(']'));
+    inside.and_then(|inside| inside.rsplit_once(':')).is_some_and(|(sequence, purpose)| {
+        let name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        !sequence.is_empty()
+            && !sequence.contains(char::is_whitespace)
+            && !purpose.is_empty()
+            && purpose.chars().all(name)
+    })
+}
+
+/// The newest within the budget. The one that crosses it is shortened, and nothing older than it is kept: what the
+/// user said before a gap would be read as said right before what follows.
+fn recent(users: Vec<Measured>, budget: u64, count: Count<'_>) -> Vec<Measured> {
+    let mut left = budget;
+    let mut kept = Vec::new();
+    for mut measured in users.into_iter().rev() {
+        if left == 0 {
+            break;
+        }
+        let text = Shortened::read(&measured.item.text);
+        // The mark of an earlier cut costs nothing: else the message would be cut again and again.
+        let size = if text.is_whole() { measured.tokens } else { text.tokens(count) };
+        if size > left {
+            if let Some(text) = text.within(left, size, count) {
+                let text = text.to_string();
+                measured = Measured { tokens: count(&text), item: Item { text, ..measured.item } };
+                kept.push(measured);
+            }
+            break;
+        }
+        left -= size;
+        kept.push(measured);
+    }
     kept.reverse();
-    let text = format!("{}\n{}", prefix.trim_end(), summary.trim());
-    kept.push(Item { role: Role::User, text, id: None });
     kept
 }
 
-fn cut_middle(text: &str, bytes: usize) -> String {
-    const CUT: &str = "\n[… cut …]\n";
-    let half = bytes.saturating_sub(CUT.len()) / 2;
-    let start = (0..=half.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let from = text.len().saturating_sub(half).max(start);
-    let end = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    format!("{}{CUT}{}", &text[..start], &text[end..])
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn item(role: Role, text: &str) -> Item {
-        Item { role, text: text.to_owned(), id: None }
-    }
-
-    #[test]
-    fn only_system_recent_user_messages_and_the_summary_survive() {
-        let history = vec![
-            item(Role::System, "be brief"),
-            item(Role::User, "SUMMARY:\nof before"),
-            item(Role::User, &"old ".repeat(40)),
-            item(Role::Assistant, "working"),
-            item(Role::Tool, "output"),
-            item(Role::User, "newest"),
-        ];
-        let texts: Vec<_> = rewrite(history, "SUMMARY:\n", " all of it ", Some(12))
-            .into_iter()
-            .map(|item| item.text)
-            .collect();
-        assert_eq!(
-            texts,
-            ["be brief", "old old old \n[… cut …]\nold old old ", "newest", "SUMMARY:\nall of it"]
-        );
-    }
-
-    #[test]
-    fn a_cut_never_splits_a_character() {
-        let history = vec![item(Role::User, &"é".repeat(100))];
-        for budget in 0..60 {
-            assert!(!rewrite(history.clone(), "P", "s", Some(budget)).is_empty());
-        }
-    }
-}
+mod tests;

@@ -1,22 +1,21 @@
 //! What a host reports: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
-//! `rawr/compaction/*`.
+//! `rawr/compaction/report`.
 
 use super::{Ctx, Module, directive, now, on};
 use crate::desk::Handled;
 use crate::wire::{self, Fault, ToCore};
 use jsonrpsee::core::RegisterMethodError;
+use rawr_core::Input;
 use rawr_core::event::{Answer, Event, InputCancelled};
-use rawr_core::{Input, rewrite};
 use rawr_protocol::methods::{
-    ActionReport, CompactionReport, CompactionRewrite, InputCancel, InputQueued, InputSubmit,
-    SignalReport, TurnCompleted, TurnStarted, TurnUsage,
+    ActionReport, CompactionReport, InputCancel, InputQueued, InputSubmit, SignalReport,
+    TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
-    ActionReportParams, ActionStatus, CompactionReportParams, CompactionRewriteParams,
-    CompactionRewriteResult, Disposition, Empty, HistoryItem, HistoryRole, InputCancelParams,
-    InputCancelResult, InputQueuedParams, InputQueuedResult, InputSubmitParams, InputSubmitResult,
-    SignalReportParams, SignalReportResult, TurnCompletedParams, TurnCompletedResult,
-    TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
+    ActionReportParams, ActionStatus, CompactionReportParams, Disposition, Empty,
+    InputCancelParams, InputCancelResult, InputQueuedParams, InputQueuedResult, InputSubmitParams,
+    InputSubmitResult, SignalReportParams, SignalReportResult, TurnCompletedParams,
+    TurnCompletedResult, TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -28,8 +27,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<InputQueued>(module, input_queued)?;
     on::<InputCancel>(module, input_cancel)?;
     on::<ActionReport>(module, action_report)?;
-    on::<CompactionReport>(module, compaction_report)?;
-    on::<CompactionRewrite>(module, compaction_rewrite)
+    on::<CompactionReport>(module, compaction_report)
 }
 
 /// One report of the thread's owner.
@@ -147,45 +145,4 @@ fn action_report(ctx: &Ctx, params: ActionReportParams) -> Result<Empty, Fault> 
 fn compaction_report(ctx: &Ctx, params: CompactionReportParams) -> Result<Empty, Fault> {
     let thread = params.thread_id.clone();
     report(ctx, &thread, wire::compaction_report(params)).map(|_| Empty {})
-}
-
-fn compaction_rewrite(
-    ctx: &Ctx,
-    params: CompactionRewriteParams,
-) -> Result<CompactionRewriteResult, Fault> {
-    let desk = ctx.desk()?;
-    let prefix = desk.prompts().set().prompts().text(rawr_core::prompt::PromptName::SummaryPrefix);
-    let items: Vec<_> = params
-        .items
-        .into_iter()
-        .map(|item| rewrite::Item {
-            role: match item.role {
-                HistoryRole::System => rewrite::Role::System,
-                HistoryRole::User => rewrite::Role::User,
-                HistoryRole::Assistant => rewrite::Role::Assistant,
-                HistoryRole::Tool => rewrite::Role::Tool,
-            },
-            text: item.text,
-            id: item.id,
-        })
-        .collect();
-    let before = rewrite::tokens(&items);
-    let items = rewrite::rewrite(items, prefix, &params.summary, params.recent_user_tokens);
-    Ok(CompactionRewriteResult {
-        tokens_before: before,
-        tokens_after: rewrite::tokens(&items),
-        items: items
-            .into_iter()
-            .map(|item| HistoryItem {
-                role: match item.role {
-                    rewrite::Role::System => HistoryRole::System,
-                    rewrite::Role::User => HistoryRole::User,
-                    rewrite::Role::Assistant => HistoryRole::Assistant,
-                    rewrite::Role::Tool => HistoryRole::Tool,
-                },
-                text: item.text,
-                id: item.id,
-            })
-            .collect(),
-    })
 }

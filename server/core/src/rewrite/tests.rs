@@ -1,0 +1,349 @@
+//! The rules of a rewrite, on small histories written one item a line, and its properties on any history.
+
+use super::*;
+use crate::event::Purpose;
+use crate::sequence::marker;
+use crate::units::SequenceId;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+const PREFIX: &str = "So far:";
+
+const KINDS: [(&str, Role, Kind); 8] = [
+    ("system", Role::System, Kind::Message),
+    ("user", Role::User, Kind::Message),
+    ("agent", Role::Assistant, Kind::Message),
+    ("tool", Role::Tool, Kind::Message),
+    ("context", Role::User, Kind::InitialContext),
+    ("snapshot", Role::Tool, Kind::Snapshot),
+    ("summary", Role::User, Kind::Summary),
+    ("note", Role::System, Kind::InitialContext),
+];
+
+const USERS_OWN: (Role, Kind) = (Role::User, Kind::Message);
+
+/// `who: text`, a line each; `\n` stands for a line's end inside a text.
+fn read(history: &str) -> Vec<Item> {
+    let item = |line: &str| {
+        let (who, text) = line.trim().split_once(": ").unwrap();
+        let (_, role, kind) = KINDS.into_iter().find(|(name, ..)| *name == who).unwrap();
+        Item { role, kind, text: text.replace("\\n", "\n"), id: None }
+    };
+    history.lines().filter(|line| !line.trim().is_empty()).map(item).collect()
+}
+
+fn write(items: &[Item]) -> String {
+    let line = |item: &Item| {
+        let of_it = |(_, role, kind): &(&str, Role, Kind)| *role == item.role && *kind == item.kind;
+        let (who, ..) = KINDS.into_iter().find(of_it).unwrap();
+        format!("{who}: {}\n", item.text.replace('\n', "\\n"))
+    };
+    items.iter().map(line).collect()
+}
+
+/// A token a byte: then budgets can be counted by eye.
+fn bytes(text: &str) -> u64 {
+    text.len() as u64
+}
+
+fn rewritten(items: Vec<Item>, budget: u64, mut count: impl FnMut(&str) -> u64) -> Rewritten {
+    rewrite(items, Summary::new(PREFIX, "all of it").unwrap(), budget, &mut count)
+}
+
+fn check(history: &str, budget: u64, expected: Expect) {
+    expected.assert_eq(&write(&rewritten(read(history), budget, bytes).items));
+}
+
+const SESSION: &str = "
+    system: You are a coding agent.
+    note: Tools: shell, patch.
+    context: <environment_context>/work</environment_context>
+    user: Fix the parser.
+    agent: I look at it.
+    tool: fn parse() {}
+    snapshot: 41ac
+    system: The plan tool was used.
+    user: Also the tokenizer.
+    agent: Done with both.
+    snapshot: 77be
+    user: Commit it.
+";
+
+#[test]
+fn the_start_the_users_words_the_summary_and_the_snapshots_stay_in_this_order() {
+    check(
+        SESSION,
+        RECENT_USER_TOKENS,
+        expect![[r#"
+            system: You are a coding agent.
+            note: Tools: shell, patch.
+            context: <environment_context>/work</environment_context>
+            user: Fix the parser.
+            user: Also the tokenizer.
+            user: Commit it.
+            summary: So far:\nall of it
+            snapshot: 41ac
+            snapshot: 77be
+        "#]],
+    );
+}
+
+#[test]
+fn the_newest_words_go_first_and_nothing_older_than_the_limit_is_kept() {
+    // 10 and 19 bytes fit, of the 15 before them one does not.
+    check(
+        SESSION,
+        43,
+        expect![[r#"
+            system: You are a coding agent.
+            note: Tools: shell, patch.
+            context: <environment_context>/work</environment_context>
+            user: Fix the\n[… 1 tokens cut …]\nparser.
+            user: Also the tokenizer.
+            user: Commit it.
+            summary: So far:\nall of it
+            snapshot: 41ac
+            snapshot: 77be
+        "#]],
+    );
+    check(
+        "user: short\nuser: as long as it needs to be\nuser: Commit it.",
+        22,
+        expect![[r#"
+            user: as lon\n[… 13 tokens cut …]\n to be
+            user: Commit it.
+            summary: So far:\nall of it
+        "#]],
+    );
+    check(
+        "user: short\nuser: Commit it.",
+        10,
+        expect![[r#"
+            user: Commit it.
+            summary: So far:\nall of it
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_budget_only_the_summary_speaks() {
+    check(
+        "user: Fix it.",
+        0,
+        expect![[r#"
+            summary: So far:\nall of it
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_of_which_nothing_would_be_left_goes() {
+    check(
+        "user: ßßßß",
+        1,
+        expect![[r#"
+            summary: So far:\nall of it
+        "#]],
+    );
+}
+
+#[test]
+fn there_is_one_summary_however_the_older_ones_are_known() {
+    check(
+        "
+        system: You are a coding agent.
+        user: So far:\\nof long ago
+        summary: of before, under a prefix that was changed since
+        user: So far: so good. What is next?
+        ",
+        100,
+        expect![[r#"
+            system: You are a coding agent.
+            user: So far: so good. What is next?
+            summary: So far:\nall of it
+        "#]],
+    );
+}
+
+#[test]
+fn an_empty_prefix_makes_no_summary_of_what_the_user_says() {
+    let summary = Summary::new(" \n", "all of it").unwrap();
+    let found = rewrite(read("user: \\nFix it."), summary, 100, &mut |text| bytes(text));
+    expect![[r#"
+        user: \nFix it.
+        summary: all of it
+    "#]]
+    .assert_eq(&write(&found.items));
+}
+
+#[test]
+fn a_blank_summary_is_none() {
+    assert_eq!(Summary::new(PREFIX, " \n"), None);
+}
+
+#[test]
+fn what_rawr_injected_is_no_word_of_the_users() {
+    use Purpose::{Handoff, HeadsUp, PacketRequest, ScratchWrite};
+    for purpose in [HeadsUp, ScratchWrite, PacketRequest, Handoff] {
+        let marker = marker(&SequenceId::new("s1-ab12"), purpose);
+        let history = format!(
+            "user: [rawr] The compaction is done.\\n\\n{marker}\n\
+             user: [rawr] The compaction is done.\\n\\n{marker}\\n \n\
+             user: Why do I see {marker}\n\
+             user: {marker}\\nWhat is that?"
+        );
+        let found = write(&rewritten(read(&history), 1000, bytes).items);
+        let expected = format!(
+            "user: Why do I see {marker}\nuser: {marker}\\nWhat is that?\nsummary: {PREFIX}\\nall of it\n"
+        );
+        assert_eq!(found, expected, "{purpose:?}");
+    }
+}
+
+#[test]
+fn a_system_item_in_the_middle_of_the_talk_is_part_of_the_talk() {
+    check(
+        "
+        snapshot: before anything
+        system: fixed
+        user: Fix it.
+        system: a reminder
+        note: of the host, for good
+        ",
+        100,
+        expect![[r#"
+            system: fixed
+            note: of the host, for good
+            user: Fix it.
+            summary: So far:\nall of it
+            snapshot: before anything
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_that_was_cut_is_cut_further_at_the_same_place_and_its_mark_adds_up() {
+    let history = "user: abcdefghij0123456789";
+    let first = rewritten(read(history), 12, bytes);
+    expect![[r#"
+        user: abcdef\n[… 8 tokens cut …]\n456789
+        summary: So far:\nall of it
+    "#]]
+    .assert_eq(&write(&first.items));
+    expect![[r#"
+        user: abc\n[… 14 tokens cut …]\n789
+        summary: So far:\nall of it
+    "#]]
+    .assert_eq(&write(&rewritten(first.items, 6, bytes).items));
+}
+
+#[test]
+fn what_only_looks_like_a_mark_is_text() {
+    for text in ["\\n[… 0 tokens cut …]\\n", "\\n[… many tokens cut …]\\n", "\\n[… 5 tokens cut"]
+    {
+        let found = write(&rewritten(read(&format!("user: ab{text}cd")), 9, bytes).items);
+        assert!(found.starts_with("user: ab\\n["), "{found}");
+        assert!(found.contains("tokens cut …]\\n"), "{found}");
+    }
+}
+
+#[test]
+fn ids_stay_with_their_items() {
+    let mut items = read("system: fixed\nuser: first words\nagent: a\nuser: x");
+    for (at, item) in items.iter_mut().enumerate() {
+        item.id = Some(at.to_string());
+    }
+    let ids: Vec<_> = rewritten(items, 8, bytes).items.into_iter().map(|item| item.id).collect();
+    assert_eq!(ids, [Some("0".to_owned()), Some("1".to_owned()), Some("3".to_owned()), None]);
+}
+
+#[test]
+fn both_sizes_are_counted_by_the_count_that_was_brought() {
+    let history = "user: one two three\nagent: four five";
+    let words = |text: &str| text.split_whitespace().count() as u64;
+    let found = rewritten(read(history), 10, words);
+    assert_eq!((found.tokens_before, found.tokens_after), (5, 8));
+    assert_eq!(words("So far: all of it"), 5);
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        4 => "[a-zé好👍 \n]{0,12}",
+        1 => Just("[rawr:s1:handoff]".to_owned()),
+        1 => Just(format!("{PREFIX}\n")),
+        1 => Just("\n[… 7 tokens cut …]\n".to_owned()),
+    ];
+    prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
+}
+
+fn any_history() -> impl Strategy<Value = Vec<Item>> {
+    let item = (prop::sample::select(&KINDS[..]), any_text());
+    prop::collection::vec(item, 0..12).prop_map(|items| {
+        let item = |(at, ((_, role, kind), text)): (usize, _)| Item {
+            role,
+            kind,
+            text,
+            id: Some(at.to_string()),
+        };
+        items.into_iter().enumerate().map(item).collect()
+    })
+}
+
+/// Some ways to count, one of them with seams: two halves together may count for more than the whole.
+fn any_count() -> impl Strategy<Value = fn(&str) -> u64> {
+    let seams = |text: &str| text.split_inclusive(' ').map(estimate).sum::<u64>();
+    prop::sample::select(vec![bytes as fn(&str) -> u64, estimate, seams])
+}
+
+proptest! {
+    #[test]
+    fn any_history_is_rewritten_within_its_budget(
+        history in any_history(), budget in 0u64..60, count in any_count()
+    ) {
+        let found = rewritten(history.clone(), budget, count);
+        let users = found.items.iter().filter(|item| (item.role, item.kind) == USERS_OWN);
+        let of_users: u64 = users
+            .map(|item| {
+                let text = Shortened::read(&item.text);
+                if text.is_whole() { count(&item.text) } else { text.tokens(&mut { count }) }
+            })
+            .sum();
+        prop_assert!(of_users <= budget, "{of_users} of {budget}");
+        prop_assert_eq!(found.tokens_before, history.iter().map(|item| count(&item.text)).sum::<u64>());
+        prop_assert_eq!(found.tokens_after, found.items.iter().map(|item| count(&item.text)).sum::<u64>());
+    }
+
+    #[test]
+    fn any_history_keeps_its_order_and_is_a_subset_with_one_summary(
+        history in any_history(), budget in 0u64..60
+    ) {
+        let found = rewritten(history.clone(), budget, estimate).items;
+        prop_assert_eq!(found.iter().filter(|item| item.kind == Kind::Summary).count(), 1);
+        let kinds: [fn(&Item) -> bool; 3] = [
+            |item| item.kind == Kind::Snapshot,
+            |item| (item.role, item.kind) == USERS_OWN,
+            |item| item.kind == Kind::InitialContext,
+        ];
+        for of_kind in kinds {
+            let ids: Vec<usize> = found.iter().filter(|item| of_kind(item))
+                .map(|item| item.id.as_ref().unwrap().parse().unwrap()).collect();
+            prop_assert!(ids.is_sorted());
+        }
+        for item in found.iter().filter(|item| item.kind != Kind::Summary) {
+            let old = &history[item.id.as_ref().unwrap().parse::<usize>().unwrap()];
+            let (start, end) = Shortened::written(&item.text);
+            let shortened = old.text.starts_with(start) && old.text.ends_with(end);
+            prop_assert!(item == old || shortened, "{:?} of {:?}", item.text, old.text);
+        }
+    }
+
+    #[test]
+    fn a_second_rewrite_with_the_same_summary_changes_nothing(
+        history in any_history(), budget in 0u64..60, count in any_count()
+    ) {
+        let once = rewritten(history, budget, count);
+        let twice = rewritten(once.items.clone(), budget, count);
+        prop_assert_eq!(&once.items, &twice.items);
+        prop_assert_eq!(once.tokens_after, twice.tokens_after);
+    }
+}

@@ -1,0 +1,86 @@
+//! `rawr/compaction/rewrite`: the history of a host that has no compaction of its own. The rules are the core's.
+
+use super::tokens::fault;
+use super::{Ctx, Module, on_async};
+use crate::tokens::Method;
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::prompt::PromptName;
+use rawr_core::rewrite::{Item, Kind, RECENT_USER_TOKENS, Role, Summary, rewrite};
+use rawr_protocol::methods::CompactionRewrite;
+use rawr_protocol::{
+    CompactionRewriteParams, CompactionRewriteResult, HistoryItem, HistoryKind, HistoryRole,
+};
+use std::sync::Arc;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on_async::<CompactionRewrite, _>(module, compaction_rewrite)
+}
+
+async fn compaction_rewrite(
+    ctx: Arc<Ctx>,
+    params: CompactionRewriteParams,
+) -> Result<CompactionRewriteResult, Fault> {
+    let summary = summary(&ctx, &params.summary)?;
+    let method = Method::choose(params.encoding.as_deref(), params.model.as_deref());
+    let budget = params.recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
+    let items: Vec<_> = params.items.into_iter().map(from_wire).collect();
+    let work = move |count: &mut dyn FnMut(&str) -> u64| rewrite(items, summary, budget, count);
+    let rewritten = ctx.tokens.with(method, work).await.map_err(fault)?;
+    Ok(CompactionRewriteResult {
+        items: rewritten.items.into_iter().map(to_wire).collect(),
+        tokens_before: rewritten.tokens_before,
+        tokens_after: rewritten.tokens_after,
+        method: method.name().to_owned(),
+    })
+}
+
+/// Under the prefix that is in force now.
+fn summary(ctx: &Ctx, text: &str) -> Result<Summary, Fault> {
+    let mut desk = ctx.desk()?;
+    desk.refresh_prompts();
+    let prefix = desk.prompts().set().prompts().text(PromptName::SummaryPrefix);
+    Summary::new(prefix, text).ok_or_else(|| {
+        let mut fault = Fault::bad_field("summary", "the summary is blank");
+        "keep the history as it is, or send what the model wrote".clone_into(&mut fault.data.hint);
+        fault
+    })
+}
+
+fn from_wire(item: HistoryItem) -> Item {
+    Item {
+        role: match item.role {
+            HistoryRole::System => Role::System,
+            HistoryRole::User => Role::User,
+            HistoryRole::Assistant => Role::Assistant,
+            HistoryRole::Tool => Role::Tool,
+        },
+        kind: match item.kind {
+            None | Some(HistoryKind::Message) => Kind::Message,
+            Some(HistoryKind::InitialContext) => Kind::InitialContext,
+            Some(HistoryKind::Snapshot) => Kind::Snapshot,
+            Some(HistoryKind::Summary) => Kind::Summary,
+        },
+        text: item.text,
+        id: item.id,
+    }
+}
+
+fn to_wire(item: Item) -> HistoryItem {
+    HistoryItem {
+        role: match item.role {
+            Role::System => HistoryRole::System,
+            Role::User => HistoryRole::User,
+            Role::Assistant => HistoryRole::Assistant,
+            Role::Tool => HistoryRole::Tool,
+        },
+        kind: match item.kind {
+            Kind::Message => None,
+            Kind::InitialContext => Some(HistoryKind::InitialContext),
+            Kind::Snapshot => Some(HistoryKind::Snapshot),
+            Kind::Summary => Some(HistoryKind::Summary),
+        },
+        text: item.text,
+        id: item.id,
+    }
+}
