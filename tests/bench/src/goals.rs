@@ -3,14 +3,16 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{BARE_SYNC, BARE_WRITE, Measure, Report, SPLIT_LINES, short};
+use crate::report::{
+    BARE_SYNC, BARE_WRITE, EXACT, Measure, OTHER_TOKENIZER, PIECES, Report, SPLIT_LINES, short,
+};
 
 enum Bound {
     AtMost(f64),
     AtLeast(f64),
 }
 use Bound::{AtLeast, AtMost};
-use Measure::{Append, Durable, Pipelined, Replay, RoundTrip, Start};
+use Measure::{Append, Count, Durable, Grow, Pipelined, Replay, RoundTrip, Start};
 
 struct Goal(Measure, &'static str, &'static str, &'static str, &'static str, Bound);
 
@@ -35,6 +37,8 @@ const GOALS: &[Goal] = &[
     Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
     Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(5.0)),
     Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
+    Goal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),
+    Goal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
 ];
 
 /// A goal beside what the run found.

@@ -18,3 +18,4 @@ mod servers;
 mod stats;
 mod store;
 mod system;
+mod tokens;

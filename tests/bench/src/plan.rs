@@ -15,6 +15,7 @@ use crate::{
     stats::quantile,
     store,
     system::{Pinned, cpu_seconds, resident_mb, threads},
+    tokens,
 };
 
 const WINDOWS: [(u64, &str); 2] = [(64, "window 64"), (1024, "window 1024")];
@@ -32,6 +33,8 @@ pub struct Amount {
     turns: u64,
     appends: u64,
     events: u64,
+    /// Of the texts whose tokens are counted.
+    texts: usize,
     retries: u32,
     patience: Duration,
 }
@@ -49,6 +52,7 @@ impl Amount {
             turns: 300,
             appends: 200_000,
             events: 1_000_000,
+            texts: usize::MAX,
             retries: 3,
             patience: Duration::from_secs(120),
         }
@@ -66,6 +70,7 @@ impl Amount {
             turns: 10,
             appends: 2_000,
             events: 20_000,
+            texts: 1,
             retries: 0,
             patience: Duration::ZERO,
         }
@@ -75,7 +80,7 @@ impl Amount {
 /// Who takes part.
 #[derive(Debug)]
 pub struct Choice {
-    /// Names of servers, or `store`; everyone when empty.
+    /// Names of servers, `store` or `tokens`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
@@ -103,12 +108,17 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     };
     report.rows.extend(lab.run(starts, amount.starts, round("starts", amount.starts))?);
     let mut cases = loads(&subjects, amount);
-    if choice.only.is_empty() || choice.only.iter().any(|name| name == "store") {
+    let chosen = |what| choice.only.is_empty() || choice.only.iter().any(|name| name == what);
+    if chosen("store") {
         let log = store::Log::generate(amount.events)?;
         cases.push(in_process(Measure::Append, store::APPEND, move || {
             store::append(amount.appends)
         }));
         cases.push(in_process(Measure::Replay, store::REPLAY, move || log.replay()));
+    }
+    if chosen("tokens") {
+        cases.push(in_process(Measure::Count, tokens::COUNT, move || tokens::count(amount.texts)));
+        cases.push(in_process(Measure::Grow, tokens::GROW, move || tokens::grow(amount.texts)));
     }
     report.rows.extend(lab.run(&mut cases, amount.rounds, round("load", amount.rounds))?);
     report.foreign = lab.foreign();

@@ -23,6 +23,8 @@ pub enum Measure {
     Durable,
     Append,
     Replay,
+    Count,
+    Grow,
 }
 
 struct About {
@@ -47,6 +49,8 @@ impl Measure {
             }
             Self::Append => ("append", "One observation appended", "meanUs", &[BARE_WRITE]),
             Self::Replay => ("replay", "Stored events read back", "mbPerS", &[SPLIT_LINES]),
+            Self::Count => ("count", "Tokens of a text counted", "mbPerS", &[OTHER_TOKENIZER]),
+            Self::Grow => ("grow", "Tokens counted after every 400 bytes", "meanUs", &[PIECES]),
         };
         About { name, title, key, bases }
     }
@@ -61,6 +65,10 @@ pub const BARE_WRITE: &str = "write(2)";
 pub const SPLIT_LINES: &str = "split-lines";
 /// rawr's own store, in this process.
 pub const STORE: &str = "store";
+pub const OTHER_TOKENIZER: &str = "tiktoken-rs";
+pub const PIECES: &str = "pieces alone";
+/// rawr's own count, in this process.
+pub const EXACT: &str = "exact";
 
 /// One server in one table.
 #[derive(Debug, Clone)]

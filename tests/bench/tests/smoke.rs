@@ -48,6 +48,13 @@ fn yardsticks_of_the_store_come_out() -> Result<()> {
 }
 
 #[test]
+fn tokens_come_out_beside_their_yardsticks() -> Result<()> {
+    let servers = ["tiktoken-rs", "exact"];
+    check("tokens", &servers, &[("count", 1)])?;
+    check("tokens", &["pieces alone", "exact"], &[("grow", 1)])
+}
+
+#[test]
 #[ignore = "needs the rawr binary, built in the same profile"]
 fn the_sidecar_comes_out_in_every_table() -> Result<()> {
     check("rawr", &["rawr-usage"], SERVER_TABLES)?;
