@@ -134,12 +134,12 @@ fn a_boundary_is_reason_enough_to_look_and_an_ordinary_turn_is_not() {
     end(sidecar);
 }
 
-/// A sidecar with a git of the test's own.
-fn with_git(home: &Home, script: &str) -> Sidecar {
+/// A sidecar with a program of the test's own before all others.
+fn with_program(home: &Home, name: &str, script: &str) -> Sidecar {
     let folder = home.path().join("bin");
     fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("git"), format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     let mut path = folder.into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
@@ -154,7 +154,7 @@ fn where_it_is_not_wanted_or_there_is_none_git_is_not_started() {
         let home = Home::new();
         home.configure(config);
         let mut sidecar =
-            with_git(&home, &format!("touch '{}'", home.work().join("ran").display()));
+            with_program(&home, "git", &format!("touch '{}'", home.work().join("ran").display()));
         open(&home, &mut sidecar, cwd);
         turn(&mut sidecar, "t1", PRESSURE);
         turn(&mut sidecar, "t2", PRESSURE);
@@ -165,12 +165,29 @@ fn where_it_is_not_wanted_or_there_is_none_git_is_not_started() {
 }
 
 #[test]
+fn graphite_is_asked_only_where_it_is_wanted() {
+    let repository = Repository::new();
+    fs::write(repository.path().join(".git/.graphite_repo_config"), "{}").unwrap();
+    for (wanted, stack) in [(true, Value::from("side\nmain")), (false, Value::Null)] {
+        let home = Home::new();
+        let toml = format!(
+            "[rawr_auto_compaction.repo_observation]\ngraphite_enabled = {wanted}\ntimeout_seconds = 60\n"
+        );
+        home.configure(&toml);
+        let mut sidecar = with_program(&home, "gt", "printf 'side\\nmain\\n'");
+        open(&home, &mut sidecar, repository.path());
+        assert_eq!(wait_for(&home, 1)[0]["stack"], stack, "wanted: {wanted}");
+        end(sidecar);
+    }
+}
+
+#[test]
 fn nobody_waits_for_git_and_it_ends_with_the_sidecar() {
     let (home, repository) = (Home::new(), Repository::new());
     home.configure("[rawr_auto_compaction.repo_observation]\ntimeout_seconds = 60\n");
     let started = home.work().join("started");
     let script = format!("echo $$ >> '{}'; exec sleep 600", started.display());
-    let mut sidecar = with_git(&home, &script);
+    let mut sidecar = with_program(&home, "git", &script);
     open(&home, &mut sidecar, repository.path());
     let runs = || fs::read_to_string(&started).unwrap_or_default();
     until("git was started", || runs().ends_with('\n'));
