@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod codex;
 pub mod mock_chat;
+pub mod mock_endpoint;
 pub mod mock_responses;
 pub mod repository;
 pub mod sidecar;

@@ -1,15 +1,12 @@
 //! The judge's endpoints over real sockets: what is sent, what is repeated, what is told. Nothing here asserts how long
 //! anything took: requests are counted instead.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
-mod mock;
 mod secrets;
 
-use mock::{Mock, Reply, reply};
 use rawr_core::policy::JudgeBackend;
 use rawr_server::config::JudgeSettings;
 use rawr_server::judge::{Answer, JudgeError, Question, judge};
+use rawr_tests::mock_endpoint::{Mock, Reply, reply};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -116,7 +116,7 @@ pub(super) const EMERGENCY: Table = tier!(
     emergency,
     Tier::Emergency,
     "rawr_auto_compaction.policy.emergency",
-    "Compact now. Boundaries and judgment are not asked; only the threshold has an effect.",
+    "Compact now. Boundaries and judgment are not asked; only the threshold changes what happens.",
     EMERGENCY_DOCS
 );
 

@@ -1,6 +1,7 @@
 //! An endpoint that gives scripted replies on a loopback port and notes what it was sent. It must not reach a network,
 //! nor know what a judgment is.
 
+use crate::sidecar::must;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -48,6 +49,7 @@ pub struct Seen {
     pub body: Value,
 }
 
+#[derive(Debug)]
 pub struct Mock {
     origin: String,
     seen: watch::Receiver<Vec<Seen>>,
@@ -63,8 +65,8 @@ struct Script {
 impl Mock {
     /// Serves as long as the test's runtime runs. A request beyond the script is a mistake, and is told as one.
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let listener = must(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await, "listen");
+        let origin = format!("http://{}", must(listener.local_addr(), "listen"));
         let ((seen, saw), (given_up, gave_up)) = (watch::channel(Vec::new()), watch::channel(0));
         let replies = Mutex::new(replies.into_iter().collect());
         let script = Arc::new(Script { replies, seen, given_up });
@@ -81,6 +83,19 @@ impl Mock {
         Self { origin, seen: saw, given_up: gave_up }
     }
 
+    /// The same for a test without a runtime: it serves until the test's process ends.
+    pub fn start_apart(replies: Vec<Reply>) -> Self {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            must(runtime, "make a runtime").block_on(async {
+                drop(sender.send(Self::start(replies).await));
+                std::future::pending::<()>().await;
+            });
+        });
+        must(receiver.recv(), "start an endpoint")
+    }
+
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -91,11 +106,11 @@ impl Mock {
 
     /// Waits for ever: the test runner's limit ends a test that gets stuck.
     pub async fn wait_for_request(&self) {
-        self.seen.clone().wait_for(|seen| !seen.is_empty()).await.unwrap();
+        drop(must(self.seen.clone().wait_for(|seen| !seen.is_empty()).await, "wait"));
     }
 
     pub async fn wait_until_given_up(&self) {
-        self.given_up.clone().wait_for(|count| *count > 0).await.unwrap();
+        drop(must(self.given_up.clone().wait_for(|count| *count > 0).await, "wait"));
     }
 }
 
@@ -112,21 +127,22 @@ async fn answer(
     script: Arc<Script>,
     request: Request<Incoming>,
 ) -> io::Result<Response<Full<Bytes>>> {
-    let header = |name| Some(request.headers().get(name)?.to_str().unwrap().to_owned());
+    let header =
+        |name| Some(must(request.headers().get(name)?.to_str(), "read a header").to_owned());
     let line = format!("{} {}", request.method(), request.uri());
     let (authorization, content_type) = (header("authorization"), header("content-type"));
     let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
     let body = serde_json::from_slice(&body).unwrap_or_default();
     script.seen.send_modify(|seen| seen.push(Seen { line, authorization, content_type, body }));
 
-    let next = script.replies.lock().unwrap().pop_front();
+    let next = script.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     match next.unwrap_or_else(|| reply(418, "nothing is scripted for this request")) {
         Reply::Http { status, headers, body } => {
             let response = Response::builder().status(status);
             let response = headers
                 .into_iter()
                 .fold(response, |response, (name, value)| response.header(name, value));
-            Ok(response.body(body.into()).unwrap())
+            Ok(must(response.body(body.into()), "make a reply"))
         }
         Reply::HangUp => Err(io::Error::other("scripted")),
         Reply::Stall => {

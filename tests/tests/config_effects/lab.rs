@@ -1,0 +1,404 @@
+//! A sidecar, a home and a host that plays a script and takes down what it is told. It decides nothing.
+
+use super::script::{AFTER_COMPACTION, Runs, Show, Step};
+use super::story::{Sign, Story, one_line};
+use super::{Can, World};
+use rawr_protocol::methods::{
+    ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
+    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadGet, ThreadOpen,
+    TurnCompleted, TurnStarted, TurnUsage,
+};
+use rawr_protocol::{
+    Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus, Verdict,
+};
+use rawr_tests::mock_endpoint::Mock;
+use rawr_tests::{Home, Launch, Repository, Sidecar};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const THREAD: &str = "t";
+const WINDOW: u64 = 100_000;
+const PACKET: &str =
+    "<continuation_packet>\nState: working\nGoal: parser\nNext: docs\n</continuation_packet>";
+
+/// Short texts in place of the shipped ones, and others that keys may name: what is shown is what is sent, not how it
+/// is worded.
+const PROMPTS: [(&str, &str); 9] = [
+    ("auto-compact", "WRITE-PACKET"),
+    ("heads-up", "HEADS-UP {reason}"),
+    ("scratch-write", "SCRATCH {scratchFile}"),
+    ("judgment", "JUDGE"),
+    ("judgment-context", "CASE {tier}"),
+    ("watcher-packet", "BY-RAWR goal={goal} last={lastAgentMessage}"),
+    ("handoff", "HANDOFF {packet} {directives}"),
+    ("compact", "SUMMARISE"),
+    ("summary-prefix", "SUMMARY:"),
+];
+
+pub struct Lab {
+    home: Home,
+    repository: Option<Repository>,
+    endpoint: Option<Mock>,
+    sidecar: Sidecar,
+    /// This run has the key.
+    with: bool,
+    turns: u32,
+    asked: VecDeque<ActionPerformNotification>,
+    compacted: bool,
+    story: Story,
+}
+
+impl Lab {
+    pub fn open(config: &str, world: &World, with: bool) -> Self {
+        let home = Home::new();
+        let endpoint =
+            (!world.endpoint.is_empty()).then(|| Mock::start_apart(world.endpoint.clone()));
+        let origin = endpoint.as_ref().map_or("", Mock::origin);
+        home.configure(&config.replace("{endpoint}", origin));
+        write_prompts(&home);
+        let repository = world.gt.map(|_| repository_with_a_stack());
+        let environment = environment(&home, world.gt);
+        let launch = Launch { environment, ..Launch::default() };
+        let mut lab = Self {
+            sidecar: Sidecar::spawn(&home, &launch),
+            home,
+            repository,
+            endpoint,
+            with,
+            turns: 0,
+            asked: VecDeque::new(),
+            compacted: false,
+            story: Story::default(),
+        };
+        lab.call::<Initialize>(json!({}));
+        lab.sidecar.notify::<Initialized>(&Empty {});
+        lab.problems();
+        lab.open_thread(world.can);
+        lab.listen();
+        lab
+    }
+
+    /// Of the configuration; what is odd about the short prompts is no matter here.
+    fn problems(&mut self) {
+        for note in self.sidecar.take_notes() {
+            let message = note.params["message"].as_str().unwrap_or_default();
+            if let Some((_, problem)) = message.split_once("rawr.toml:") {
+                self.story.tell(format!("problem at {problem}"));
+            }
+        }
+    }
+
+    fn open_thread(&mut self, can: &[Can]) {
+        let cwd = self
+            .repository
+            .as_ref()
+            .map_or_else(|| self.home.work(), |repository| repository.path().to_owned());
+        let can = |wanted: Can| can.contains(&wanted);
+        let opened = self.call::<ThreadOpen>(json!({
+            "threadId": THREAD,
+            "cwd": cwd,
+            "role": "owner",
+            "host": {"name": "lab", "capabilities": {
+                "injectTurn": true,
+                "compact": true,
+                "steer": can(Can::Steer),
+                "midTurnCompact": can(Can::MidTurnCompact),
+                "judge": can(Can::Judge),
+            }},
+            "contextWindow": WINDOW,
+        }));
+        self.story.tell(format!("opened with notes in {}", opened.scratch_file));
+    }
+
+    pub fn play(mut self, script: &[Step]) -> Vec<String> {
+        for step in script {
+            self.step(*step);
+            self.listen();
+        }
+        self.sidecar.leave();
+        self.story.lines
+    }
+
+    fn call<R: Request>(&mut self, params: Value) -> R::Result {
+        let params = serde_json::from_value(params).unwrap();
+        self.sidecar.call::<R>(&params)
+    }
+
+    fn listen(&mut self) {
+        for note in self.sidecar.take_notes() {
+            self.story.note(&note);
+            if note.method == ActionPerform::METHOD {
+                self.asked.push_back(serde_json::from_value(note.params).unwrap());
+            }
+        }
+    }
+
+    fn turn(&self) -> String {
+        format!("t{}", self.turns)
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::User(text) => self.start("user", None, text),
+            Step::Commit => self.signal(json!({"kind": "commit", "subject": "parser"})),
+            Step::PullRequest => self.signal(json!({"kind": "pr_checkpoint", "action": "opened"})),
+            Step::Plan(first, second) => self.plan(first, second),
+            Step::Usage(context) => {
+                let usage = json!({
+                    "threadId": THREAD,
+                    "turnId": self.turn(),
+                    "usage": {"contextTokens": context},
+                    "needsFollowUp": true,
+                    "lastAgentMessage": "Reading on.",
+                });
+                let verdict = self.call::<TurnUsage>(usage).verdict;
+                self.verdict(verdict);
+            }
+            Step::Says(context, message) => self.end(context, message),
+            Step::DoTo(tokens) => self.perform_next(tokens),
+            Step::DoAll => {
+                while !self.asked.is_empty() {
+                    self.perform_next(AFTER_COMPACTION);
+                    self.listen();
+                }
+            }
+            Step::Accept => {
+                let id = self.next_action().action_id;
+                self.report(&id, json!({"status": "accepted"}));
+            }
+            Step::Refuse => {
+                let id = self.next_action().action_id;
+                self.report(&id, json!({"status": "failed", "error": "no"}));
+            }
+            Step::Ago(seconds) => self.date_back(seconds),
+            Step::Await(sign, runs) => {
+                let run = if self.with { Runs::With } else { Runs::Without };
+                if runs == run || runs == Runs::Both {
+                    self.wait_for(sign);
+                }
+            }
+            Step::Show(show) => self.show(show),
+        }
+    }
+
+    fn start(&mut self, origin: &str, action: Option<&str>, text: &str) {
+        self.turns += 1;
+        self.call::<TurnStarted>(json!({
+            "threadId": THREAD,
+            "turnId": self.turn(),
+            "origin": origin,
+            "actionId": action,
+            "text": text,
+        }));
+    }
+
+    fn end(&mut self, context: u64, message: &str) {
+        let turn = self.turn();
+        let completed = self.call::<TurnCompleted>(json!({
+            "threadId": THREAD,
+            "turnId": turn,
+            "status": "completed",
+            "lastAgentMessage": message,
+            "usage": {"contextTokens": context},
+        }));
+        self.verdict(Some(completed.verdict));
+    }
+
+    fn verdict(&mut self, verdict: Option<Verdict>) {
+        if let Some(verdict) = verdict {
+            let outcome = serde_json::to_value(verdict.outcome).unwrap();
+            self.story.tell(format!("verdict {outcome}: {}", verdict.reason));
+        }
+    }
+
+    fn signal(&mut self, signal: Value) {
+        let turn = self.turn();
+        let params = json!({"threadId": THREAD, "turnId": turn, "signal": signal});
+        self.call::<SignalReport>(params);
+    }
+
+    fn plan(&mut self, first: StepStatus, second: StepStatus) {
+        let steps = [("write the parser", first), ("write the docs", second)]
+            .map(|(step, status)| json!({"step": step, "status": status}));
+        self.signal(json!({"kind": "plan_updated", "steps": steps}));
+    }
+
+    fn next_action(&mut self) -> ActionPerformNotification {
+        self.asked
+            .pop_front()
+            .unwrap_or_else(|| panic!("nothing was asked for:\n{}", self.story.lines.join("\n")))
+    }
+
+    fn report(&mut self, action: &str, mut report: Value) {
+        report["threadId"] = json!(THREAD);
+        report["actionId"] = json!(action);
+        self.call::<ActionReport>(report);
+    }
+
+    fn perform_next(&mut self, after: u64) {
+        let asked = self.next_action();
+        let id = asked.action_id.as_str();
+        match asked.action {
+            Action::InjectTurn { purpose, text, .. } => {
+                self.start("synthetic", Some(id), &text);
+                self.report(id, json!({"status": "accepted", "turnId": self.turn()}));
+                let packet = purpose == Purpose::PacketRequest;
+                let context = if self.compacted { after + 1000 } else { 0 };
+                let message = if packet { PACKET } else { "Understood, going on." };
+                self.answer(context, message);
+            }
+            Action::Compact { .. } => {
+                self.report(id, json!({"status": "accepted"}));
+                let report = |status, tokens: Option<u64>| {
+                    json!({
+                        "threadId": THREAD, "actionId": id, "origin": "rawr",
+                        "status": status, "tokensAfter": tokens,
+                    })
+                };
+                self.call::<CompactionReport>(report("started", None));
+                self.call::<CompactionReport>(report("completed", Some(after)));
+                self.report(id, json!({"status": "completed"}));
+                self.compacted = true;
+            }
+            Action::Judge { request_id, .. } => {
+                self.call::<JudgmentAnswer>(json!({
+                    "threadId": THREAD, "requestId": request_id,
+                    "shouldCompact": true, "reason": "yes",
+                }));
+            }
+            other => panic!("nobody asks for {other:?}"),
+        }
+    }
+
+    /// Of a turn of rawr's; its usage is told only where a compaction has made it news.
+    fn answer(&mut self, context: u64, message: &str) {
+        let turn = self.turn();
+        let usage = (context > 0).then(|| json!({"contextTokens": context}));
+        self.call::<TurnCompleted>(json!({
+            "threadId": THREAD, "turnId": turn, "status": "completed",
+            "lastAgentMessage": message, "usage": usage,
+        }));
+    }
+
+    /// As another process with a slow clock would write it: the owner takes up what others append.
+    fn date_back(&mut self, seconds: i64) {
+        let lines = self.home.lines(THREAD);
+        let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
+        let opened = |record: &Value| record["event"].get("thread_opened").is_some();
+        let mut record = lines.iter().rev().map(record).find(opened).unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        record["at"] = json!(i64::try_from(now).unwrap() - seconds * 1000);
+        let mut log = fs::OpenOptions::new().append(true).open(self.home.events(THREAD)).unwrap();
+        self.story.forget(Sign::Changed);
+        log.write_all(format!("{record}\n").as_bytes()).unwrap();
+    }
+
+    /// Only a hang takes the whole time.
+    fn wait_for(&mut self, sign: Sign) {
+        for _ in 0..6000 {
+            self.call::<ThreadGet>(json!({"threadId": THREAD}));
+            self.listen();
+            let came = match sign {
+                Sign::Repository => !self.repositories_seen().is_empty(),
+                Sign::Changed | Sign::Judged => self.story.has(sign),
+            };
+            if came {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("{sign:?} never came:\n{}", self.story.lines.join("\n"));
+    }
+
+    fn repositories_seen(&self) -> Vec<Value> {
+        let record = |line: &String| serde_json::from_str::<Value>(line).unwrap();
+        let lines = self.home.lines(THREAD);
+        let seen = |record: Value| record["event"].get("repo_observed")?.get("repo").cloned();
+        lines.iter().map(record).filter_map(seen).collect()
+    }
+
+    fn show(&mut self, show: Show) {
+        let shown = match show {
+            Show::Directives => {
+                let thread = self.call::<ThreadGet>(json!({"threadId": THREAD}));
+                thread.directives.into_iter().map(|directive| directive.text).collect()
+            }
+            Show::Packet => {
+                let packet = self.call::<PacketGet>(json!({"threadId": THREAD}));
+                packet.packet.lines().map(str::to_owned).collect()
+            }
+            Show::Prompt(name) => vec![self.call::<PromptGet>(json!({"name": name})).text],
+            Show::Rewritten => {
+                let items = json!([{"role": "user", "text": "Write the parser"}]);
+                let history = json!({"items": items, "summary": "The parser is written."});
+                let rewritten = self.call::<CompactionRewrite>(history);
+                rewritten.items.into_iter().map(|item| item.text).collect()
+            }
+            Show::Judgment => self.judgment(),
+            Show::Repository => {
+                self.repositories_seen().iter().map(|repo| repo["stack"].to_string()).collect()
+            }
+            Show::Endpoint => self.requests(),
+        };
+        for line in shown {
+            self.story.tell(format!("shown {}", one_line(&line)));
+        }
+    }
+
+    /// The host answers what it is asked, as it would in a sequence.
+    fn judgment(&mut self) -> Vec<String> {
+        let case = json!({"threadId": THREAD, "tier": "ready", "percentRemaining": 70});
+        let case = serde_json::from_value(case).unwrap();
+        let asked = self.sidecar.ask::<JudgmentEvaluate>(&case);
+        while self.asked.is_empty() {
+            self.call::<ThreadGet>(json!({"threadId": THREAD}));
+            self.listen();
+        }
+        self.perform_next(AFTER_COMPACTION);
+        vec![self.sidecar.answer::<JudgmentEvaluate>(asked).unwrap().reason]
+    }
+
+    fn requests(&self) -> Vec<String> {
+        let seen = self.endpoint.as_ref().map(Mock::seen).unwrap_or_default();
+        let told = |seen: rawr_tests::mock_endpoint::Seen| {
+            let key = seen.authorization.unwrap_or_else(|| "no key".to_owned());
+            let [model, effort] = ["model", "reasoning_effort"].map(|of| seen.body[of].to_string());
+            [seen.line, key, format!("model {model}"), format!("effort {effort}")]
+        };
+        seen.into_iter().flat_map(told).collect()
+    }
+}
+
+fn repository_with_a_stack() -> Repository {
+    let repository = Repository::new();
+    fs::write(repository.path().join(".git/.graphite_repo_config"), "{}").unwrap();
+    repository
+}
+
+fn write_prompts(home: &Home) {
+    let folder = home.path().join("auto-compact");
+    fs::create_dir(&folder).unwrap();
+    for (name, text) in PROMPTS {
+        fs::write(folder.join(format!("{name}.md")), text).unwrap();
+        fs::write(folder.join(format!("my-{name}.md")), format!("MY-{text}")).unwrap();
+    }
+}
+
+/// Keys for endpoints, and a `gt` before all that the machine has.
+fn environment(home: &Home, gt: Option<&str>) -> Vec<(&'static str, OsString)> {
+    let folder = home.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    if let Some(script) = gt {
+        fs::write(folder.join("gt"), format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(folder.join("gt"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut path = folder.into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    vec![("PATH", path), ("OPENAI_API_KEY", "usual".into()), ("MY_KEY", "mine".into())]
+}

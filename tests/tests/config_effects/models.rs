@@ -1,0 +1,169 @@
+//! What depends on the model and on the project, through the real binary: which table holds for a thread, that it is
+//! named, and that everybody sees the same.
+
+use rawr_protocol::methods::{
+    ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen,
+};
+use rawr_protocol::{
+    Action, ActionPerformNotification, ConfigGetParams, DecisionRecordedNotification, Gate,
+    Notification, Role,
+};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::Value;
+use std::fs;
+
+const THREAD: &str = "t";
+
+const MODELS: &str = r#"
+[rawr_auto_compaction.models."small*"]
+mode = "tag"
+asap_percent_remaining_lt = 55
+[rawr_auto_compaction.models."small-2"]
+mode = "auto"
+compaction_model = "tiny"
+"#;
+
+fn open(home: &Home, sidecar: &mut Sidecar, role: Role, model: Option<&str>) {
+    let mut opening = StandIn::new(THREAD).opening(home, role);
+    opening.model = model.map(str::to_owned);
+    sidecar.call::<ThreadOpen>(&opening);
+}
+
+/// A turn in which a phase ends, under pressure, and all that follows: what was decided, and what the host compacted
+/// with.
+fn turn(host: &mut StandIn, sidecar: &mut Sidecar) -> (String, Option<String>) {
+    let (mut decided, mut compacted_with) = (None, None);
+    host.user_turn_with_boundaries();
+    assert!(host.run_and(sidecar, |note| {
+        if note.method == DecisionRecorded::METHOD {
+            let recorded: DecisionRecordedNotification =
+                serde_json::from_value(note.params.clone()).unwrap();
+            let gate = |wanted: Gate| recorded.decision.gates.iter().find(|of| of.gate == wanted);
+            let pressure = gate(Gate::Pressure).unwrap().evidence.clone();
+            let mode = gate(Gate::Mode).unwrap().evidence.clone();
+            decided.get_or_insert(format!("{pressure}; {mode}"));
+        }
+        if note.method == ActionPerform::METHOD {
+            let asked: ActionPerformNotification =
+                serde_json::from_value(note.params.clone()).unwrap();
+            if let Action::Compact { model, .. } = asked.action {
+                compacted_with = model;
+            }
+        }
+    }));
+    (decided.unwrap(), compacted_with)
+}
+
+/// The value in force and its layer, with the folder taken off.
+fn effective(sidecar: &mut Sidecar, key: &str) -> (Value, String) {
+    let config = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: Some(THREAD.to_owned()) });
+    let entry = &config.effective[key];
+    let layer = entry["layer"].as_str().unwrap();
+    (entry["value"].clone(), layer.rsplit('/').next().unwrap().to_owned())
+}
+
+const MODE: &str = "rawr_auto_compaction.mode";
+
+fn of_mode(mode: &str, layer: &str) -> (Value, String) {
+    (mode.into(), layer.to_owned())
+}
+
+#[test]
+fn a_thread_goes_by_the_table_of_its_model_and_the_record_names_it() {
+    for (model, expected, compacted_with) in [
+        (None, "25 % left is below 65 % (asap); auto", None),
+        (Some("large"), "25 % left is below 65 % (asap); auto", None),
+        (
+            Some("small-1"),
+            "25 % left is below 55 % (asap, set by model \"small*\"); tag: would compact here",
+            None,
+        ),
+        (
+            Some("small-2"),
+            "25 % left is below 55 % (asap, set by model \"small*\"); auto",
+            Some("tiny"),
+        ),
+    ] {
+        let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+        home.configure(MODELS);
+        let mut sidecar = Sidecar::start(&home);
+        open(&home, &mut sidecar, Role::Owner, model);
+        let (decided, with) = turn(&mut host, &mut sidecar);
+        assert_eq!((decided.as_str(), with.as_deref()), (expected, compacted_with), "{model:?}");
+        sidecar.leave();
+    }
+}
+
+#[test]
+fn a_thread_that_is_opened_again_with_another_model_goes_by_that_ones_table() {
+    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    home.configure(MODELS);
+    let mut sidecar = Sidecar::start(&home);
+    for (model, mode) in [
+        ("small-1", "tag: would compact here"),
+        ("small-2", "auto"),
+        ("small-3", "tag: would compact here"),
+    ] {
+        open(&home, &mut sidecar, Role::Owner, Some(model));
+        let (decided, _) = turn(&mut host, &mut sidecar);
+        assert!(decided.ends_with(mode), "{model}: {decided}");
+    }
+    sidecar.leave();
+}
+
+#[test]
+fn whoever_looks_sees_what_the_host_named() {
+    let home = Home::new();
+    home.configure(MODELS);
+    let (mut owner, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
+    observer.allow::<ThreadChanged>();
+    open(&home, &mut owner, Role::Owner, Some("small-1"));
+    open(&home, &mut observer, Role::Observer, Some("small-2"));
+    let tagged = of_mode("tag", "rawr.toml, model small*");
+    assert_eq!(effective(&mut observer, MODE), tagged);
+    assert_eq!(effective(&mut owner, MODE), tagged);
+
+    open(&home, &mut owner, Role::Owner, Some("small-2"));
+    let automatic = of_mode("auto", "rawr.toml, model small-2");
+    assert_eq!(effective(&mut observer, MODE), automatic);
+    assert_eq!(effective(&mut owner, MODE), automatic);
+
+    open(&home, &mut owner, Role::Owner, None);
+    assert_eq!(effective(&mut observer, MODE), of_mode("auto", "built-in"));
+    owner.leave();
+    observer.leave();
+}
+
+#[test]
+fn a_projects_threshold_is_named_in_the_record() {
+    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    let project = "[rawr_auto_compaction]\nasap_percent_remaining_lt = 30\nmode = \"tag\"\n";
+    fs::write(home.work().join(".rawr.toml"), project).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, Role::Owner, None);
+    let (decided, _) = turn(&mut host, &mut sidecar);
+    assert_eq!(decided, "25 % left is below 30 % (asap, set by project); tag: would compact here");
+    sidecar.leave();
+}
+
+#[test]
+fn what_is_wrong_in_a_models_table_is_told_at_the_start_and_not_again() {
+    let home = Home::new();
+    home.configure(
+        "[rawr_auto_compaction.models.small]\nmdoe = \"tag\"\nearly_percent_remaining_lt = 60\n",
+    );
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, Role::Owner, Some("small"));
+    let told: Vec<_> =
+        sidecar.take::<LogMessage>().into_iter().map(|message| message.message).collect();
+    let after_the_file = |message: &String| message.split_once("rawr.toml:").unwrap().1.to_owned();
+    assert_eq!(
+        told.iter().map(after_the_file).collect::<Vec<_>>(),
+        [
+            "2:1: no key `mdoe` in `[rawr_auto_compaction.models.\"small\"]`; did you mean `mode`?",
+            "3:30: early (below 60 %) never comes before ready (below 75 %), for model small; \
+             thresholds fall from early over ready and asap to emergency",
+        ]
+    );
+    sidecar.leave();
+}
