@@ -4,7 +4,7 @@
 use crate::config::{JudgeSettings, RepoObservation};
 use crate::judge::{self, Answer, JudgeError, Question};
 use crate::repo;
-use futures::future::BoxFuture;
+use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rawr_core::event::{JudgeSource, Repo};
@@ -58,8 +58,15 @@ impl Job {
     fn alone_in(&self) -> Option<&ThreadId> {
         match self {
             Self::Observe { thread, .. } => Some(thread),
-            // The core asks one question at a time, and knows a late answer by its name.
             Self::Judge { .. } => None,
+        }
+    }
+
+    /// The thread in which it ends an older job of this kind: nobody waits for that one's result any more.
+    fn newest_in(&self) -> Option<&ThreadId> {
+        match self {
+            Self::Observe { .. } => None,
+            Self::Judge { thread, .. } => Some(thread),
         }
     }
 }
@@ -81,7 +88,7 @@ fn work(job: Job) -> BoxFuture<'static, Done> {
 
 struct Ended {
     alone_in: Option<ThreadId>,
-    /// `None`: it panicked.
+    /// `None`: it panicked, or a newer one ended it.
     done: Option<Done>,
 }
 
@@ -90,11 +97,14 @@ pub struct Jobs {
     running: FuturesUnordered<BoxFuture<'static, Ended>>,
     /// Threads with a job that must be alone, and the one that comes after it.
     alone: HashMap<ThreadId, Option<Job>>,
+    /// The newest question of each thread, which may be answered already.
+    newest: HashMap<ThreadId, AbortHandle>,
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self { work, running: FuturesUnordered::new(), alone: HashMap::new() }
+        let (alone, newest) = Default::default();
+        Self { work, running: FuturesUnordered::new(), alone, newest }
     }
 }
 
@@ -113,16 +123,23 @@ impl Jobs {
         if let Some(thread) = &alone_in {
             self.alone.insert(thread.clone(), None);
         }
+        let (handle, registration) = AbortHandle::new_pair();
+        if let Some(thread) = job.newest_in()
+            && let Some(older) = self.newest.insert(thread.clone(), handle)
+        {
+            older.abort();
+        }
         self.running.push(
             async move {
-                let done = AssertUnwindSafe(async move { work(job).await }).catch_unwind().await;
-                if done.is_err() {
+                let work = AssertUnwindSafe(async move { work(job).await }).catch_unwind();
+                let done = Abortable::new(work, registration).await;
+                if matches!(done, Ok(Err(_))) {
                     tracing::error!(
                         job = name,
                         "a job failed inside the sidecar; this is a defect"
                     );
                 }
-                Ended { alone_in, done: done.ok() }
+                Ended { alone_in, done: done.ok().and_then(Result::ok) }
             }
             .boxed(),
         );

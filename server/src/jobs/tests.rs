@@ -3,37 +3,61 @@
 use super::*;
 
 fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
-    let Job::Observe { thread, cwd, since, .. } = job else { panic!("{job:?}") };
-    async move {
-        match cwd.to_str() {
-            Some("panic") => panic!("on purpose"),
-            Some("never") => std::future::pending().await,
-            Some("later") => tokio::task::yield_now().await,
+    async fn obey(told: &str) {
+        match told {
+            "panic" => panic!("on purpose"),
+            "never" => std::future::pending().await,
+            "later" => tokio::task::yield_now().await,
             _ => {}
         }
-        // What ran is told by its commit.
-        let repo = since.map(|since| Repo { head: Some(since), ..Repo::default() });
-        Done::Observed { thread, repo }
+    }
+    async move {
+        match job {
+            Job::Observe { thread, cwd, since, .. } => {
+                obey(cwd.to_str().unwrap()).await;
+                // What ran is told by its commit.
+                let repo = since.map(|since| Repo { head: Some(since), ..Repo::default() });
+                Done::Observed { thread, repo }
+            }
+            Job::Judge { thread, request, source, question, .. } => {
+                obey(&question.context).await;
+                Done::Judged { thread, request, source, answer: Err(JudgeError::Empty) }
+            }
+        }
     }
     .boxed()
 }
 
 fn job(told: &str) -> Job {
-    let [thread, cwd, since] = told.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    Job::Observe {
-        thread: ThreadId::new(thread),
-        cwd: cwd.into(),
-        since: Some(since.to_owned()),
-        settings: RepoObservation::default(),
+    let [thread, does, name] = told.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let thread = ThreadId::new(thread);
+    match name.strip_prefix('?') {
+        None => Job::Observe {
+            thread,
+            cwd: does.into(),
+            since: Some(name.to_owned()),
+            settings: RepoObservation::default(),
+        },
+        Some(request) => Job::Judge {
+            thread,
+            request: RequestId::new(request),
+            source: JudgeSource::Chat,
+            question: Question { instructions: String::new(), context: does.to_owned() },
+            settings: JudgeSettings::default(),
+        },
     }
 }
 
 fn shown(done: Done) -> String {
-    let Done::Observed { thread, repo } = done else { panic!("{done:?}") };
-    format!("{thread} {}", repo.and_then(|repo| repo.head).unwrap_or_default())
+    match done {
+        Done::Observed { thread, repo } => {
+            format!("{thread} {}", repo.and_then(|repo| repo.head).unwrap_or_default())
+        }
+        Done::Judged { thread, request, .. } => format!("{thread} ?{request}"),
+    }
 }
 
-/// Jobs as `thread folder commit`, and what comes of them until nothing more does.
+/// Jobs as `thread folder commit`, or `thread case ?request`, and what comes of them until nothing more does.
 fn check(jobs: &[&str], expected: &[&str]) {
     let mut under_way = Jobs { work: do_as_told, ..Jobs::default() };
     under_way.start(jobs.iter().map(|told| job(told)).collect());
@@ -58,6 +82,24 @@ fn threads_do_not_wait_for_each_other() {
 fn of_those_that_wait_only_the_newest_counts() {
     check(&["a later 1", "a now 2", "a now 3", "a now 4"], &["a 1", "a 4"]);
     check(&["a never 1", "a now 2"], &[]);
+}
+
+#[test]
+fn a_newer_question_ends_the_older_one_of_its_thread() {
+    check(&["a later ?1", "a now ?2"], &["a ?2"]);
+    check(&["a later ?1", "b now ?1"], &["b ?1", "a ?1"]);
+    check(&["a later ?1", "a now 1"], &["a 1", "a ?1"]);
+    check(&["a panic ?1", "a now ?2", "a never ?3", "b now 1"], &["b 1"]);
+}
+
+#[test]
+fn an_answered_question_ends_nothing() {
+    let mut jobs = Jobs { work: do_as_told, ..Jobs::default() };
+    for question in ["a now ?1", "a now ?2"] {
+        jobs.start(vec![job(question)]);
+        let told = jobs.next().now_or_never().map(shown).unwrap();
+        assert_eq!(told, question.replace("now ", ""));
+    }
 }
 
 #[test]
