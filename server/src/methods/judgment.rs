@@ -125,10 +125,11 @@ async fn evaluate(
 }
 
 fn inquire(ctx: &Ctx, id: &ThreadId, params: JudgmentEvaluateParams) -> Result<Inquiry, Fault> {
-    let desk = ctx.desk()?;
+    let mut desk = ctx.desk()?;
     if desk.thread(id)?.judging.is_some() {
         return Err(busy());
     }
+    desk.refresh_prompts();
     let asked = desk.inquire(
         id,
         params.tier.to_core(),
