@@ -3,6 +3,7 @@
 use super::{Desk, DeskError};
 use crate::config::JudgeSettings;
 use crate::judge::Question;
+use crate::redact::redact;
 use rawr_core::assess;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{Answer, JudgeSource};
@@ -41,7 +42,9 @@ impl Desk {
         let case = Case { thread, tier, percent, boundaries, last_message, excerpt };
         let prompts = self.prompts.set().prompts();
         let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
+        // The client's own words have not passed the desk's cleaning.
         let context = judgment::context(&case, prompts.text(PromptName::JudgmentContext));
+        let context = redact(&context).into_owned();
         Ok(Some(Inquiry {
             source,
             question: Question { instructions: prompts.decision(path).to_owned(), context },
