@@ -103,10 +103,11 @@ async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
     let _ = to.write_all_buf(&mut buffer).await;
 }
 
-/// A script, and how often it was asked for a summary.
+/// A script, and how often it was asked for a summary and for a judgment.
 struct Counting {
     script: Script,
     summaries: Arc<AtomicUsize>,
+    judgments: Arc<AtomicUsize>,
 }
 
 impl Model for Counting {
@@ -121,7 +122,9 @@ impl Model for Counting {
         hear: Hear<'_>,
     ) -> Result<ModelReply, ModelError> {
         let is_summary = matches!(want, Want::Summary { .. });
+        let is_judgment = matches!(want, Want::Judgment { .. });
         self.summaries.fetch_add(usize::from(is_summary), Ordering::Relaxed);
+        self.judgments.fetch_add(usize::from(is_judgment), Ordering::Relaxed);
         self.script.sample(history, want, hear).await
     }
 
@@ -143,6 +146,7 @@ struct Case {
     injected: usize,
     handoffs: usize,
     agent_messages: usize,
+    judgments: usize,
 }
 
 const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
@@ -173,6 +177,23 @@ const TURN_END: Case = Case {
     injected: 1,
     handoffs: 1,
     agent_messages: 5,
+    judgments: 0,
+};
+
+/// The same, with a judge that is asked first.
+const JUDGED: Case = Case {
+    scenes: || {
+        let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
+        let mut scenes = (TURN_END.scenes)();
+        scenes.push(scene(Cue::Judgment, vec![Line::says(yes)]));
+        scenes
+    },
+    config: "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\npolicy.asap.decision_prompt_path = \"judgment.md\"\n",
+    // A second one would wait for the judge's word or not, as it happens.
+    prompts: &["write the parser"],
+    agent_messages: 4,
+    judgments: 1,
+    ..TURN_END
 };
 
 /// Fills its window in the middle of its work.
@@ -202,6 +223,7 @@ const MID_TURN: Case = Case {
     injected: 1,
     handoffs: 1,
     agent_messages: 4,
+    judgments: 0,
 };
 
 /// The same without rawr's own decisions.
@@ -222,6 +244,7 @@ const INLINE: Case = Case {
     injected: 0,
     handoffs: 0,
     agent_messages: 3,
+    judgments: 0,
 };
 
 /// Returns how many requests the session made.
@@ -236,9 +259,12 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
         lives: Cell::new(0),
         requests: Rc::clone(&requests),
     };
-    let summaries = Arc::default();
-    let script = Script::new((case.scenes)());
-    let model = Counting { script, summaries: Arc::clone(&summaries) };
+    let (summaries, judgments) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let model = Counting {
+        script: Script::new((case.scenes)()),
+        summaries: Arc::clone(&summaries),
+        judgments: Arc::clone(&judgments),
+    };
     let host = Embedded::start(settings(&folder, case.context_window), model);
     let mut renderer = Renderer::to_program(Box::new(page.clone()));
     let mut prompts = Prompts::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
@@ -258,8 +284,10 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
         let found = count(&format!("{{\"event\":\"{event}\""));
         assert_eq!(found, expected, "{event}, cut at {at}, {loss:?}:\n{page}");
     }
-    let outcome = (summaries.load(Ordering::Relaxed), ended.is_ok());
-    assert_eq!(outcome, (1, true), "cut at {at}, {loss:?}: {ended:?}\n{page}");
+    let asked = [summaries, judgments].map(|count| count.load(Ordering::Relaxed));
+    let outcome = (asked, ended.is_ok());
+    let expected = ([1, case.judgments], true);
+    assert_eq!(outcome, expected, "cut at {at}, {loss:?}: {ended:?}\n{page}");
     requests.get()
 }
 
@@ -278,6 +306,11 @@ async fn check_everywhere(case: &Case) {
 #[tokio::test]
 async fn a_sidecar_that_is_lost_at_any_point_costs_nothing() {
     check_everywhere(&TURN_END).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_around_a_judgment_costs_nothing() {
+    check_everywhere(&JUDGED).await;
 }
 
 #[tokio::test]
