@@ -7,13 +7,13 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 #[derive(Debug, Clone)]
 pub enum Reply {
@@ -25,10 +25,31 @@ pub enum Reply {
     /// Closes the connection where a reply should begin.
     HangUp,
     Stall,
+    /// Comes once the test lets it go.
+    Held(Box<Reply>),
 }
 
 pub fn reply(status: u16, body: impl Into<String>) -> Reply {
     Reply::Http { status, headers: Vec::new(), body: body.into() }
+}
+
+/// What the Responses API sends when a model said `text`.
+pub fn by_responses(text: &str) -> Reply {
+    let body = json!({
+        "status": "completed",
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+        "usage": {"input_tokens": 40, "output_tokens": 9},
+    });
+    reply(200, body.to_string())
+}
+
+/// What a chat completions endpoint sends when a model said `text`.
+pub fn by_chat(text: &str) -> Reply {
+    let body = json!({
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 40, "completion_tokens": 9},
+    });
+    reply(200, body.to_string())
 }
 
 impl Reply {
@@ -37,6 +58,10 @@ impl Reply {
             headers.push((name, value.into()));
         }
         self
+    }
+
+    pub fn held(self) -> Self {
+        Self::Held(Box::new(self))
     }
 }
 
@@ -54,12 +79,14 @@ pub struct Mock {
     origin: String,
     seen: watch::Receiver<Vec<Seen>>,
     given_up: watch::Receiver<usize>,
+    let_go: Arc<Semaphore>,
 }
 
 struct Script {
     replies: Mutex<VecDeque<Reply>>,
     seen: watch::Sender<Vec<Seen>>,
     given_up: watch::Sender<usize>,
+    let_go: Arc<Semaphore>,
 }
 
 impl Mock {
@@ -69,7 +96,8 @@ impl Mock {
         let origin = format!("http://{}", must(listener.local_addr(), "listen"));
         let ((seen, saw), (given_up, gave_up)) = (watch::channel(Vec::new()), watch::channel(0));
         let replies = Mutex::new(replies.into_iter().collect());
-        let script = Arc::new(Script { replies, seen, given_up });
+        let let_go = Arc::new(Semaphore::new(0));
+        let script = Arc::new(Script { replies, seen, given_up, let_go: Arc::clone(&let_go) });
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
                 let script = Arc::clone(&script);
@@ -80,7 +108,7 @@ impl Mock {
                 );
             }
         });
-        Self { origin, seen: saw, given_up: gave_up }
+        Self { origin, seen: saw, given_up: gave_up, let_go }
     }
 
     /// The same for a test without a runtime: it serves until the test's process ends.
@@ -104,14 +132,29 @@ impl Mock {
         self.seen.borrow().clone()
     }
 
+    /// The next reply that is held, or the first one that will be, comes.
+    pub fn let_go(&self) {
+        self.let_go.add_permits(1);
+    }
+
     /// Waits for ever: the test runner's limit ends a test that gets stuck.
     pub async fn wait_for_request(&self) {
-        drop(must(self.seen.clone().wait_for(|seen| !seen.is_empty()).await, "wait"));
+        self.wait_for_requests(1).await;
+    }
+
+    pub async fn wait_for_requests(&self, count: usize) {
+        drop(must(self.seen.clone().wait_for(|seen| seen.len() >= count).await, "wait"));
     }
 
     pub async fn wait_until_given_up(&self) {
         drop(must(self.given_up.clone().wait_for(|count| *count > 0).await, "wait"));
     }
+}
+
+/// A wait in a test without a runtime.
+pub fn block_on(wait: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    must(runtime, "make a runtime").block_on(wait);
 }
 
 /// Dropped with the request that it stands for.
@@ -136,7 +179,14 @@ async fn answer(
     script.seen.send_modify(|seen| seen.push(Seen { line, authorization, content_type, body }));
 
     let next = script.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    match next.unwrap_or_else(|| reply(418, "nothing is scripted for this request")) {
+    let next = match next.unwrap_or_else(|| reply(418, "nothing is scripted for this request")) {
+        Reply::Held(next) => {
+            must(script.let_go.acquire().await, "hold a reply").forget();
+            *next
+        }
+        next => next,
+    };
+    match next {
         Reply::Http { status, headers, body } => {
             let response = Response::builder().status(status);
             let response = headers
@@ -145,7 +195,7 @@ async fn answer(
             Ok(must(response.body(body.into()), "make a reply"))
         }
         Reply::HangUp => Err(io::Error::other("scripted")),
-        Reply::Stall => {
+        Reply::Held(_) | Reply::Stall => {
             let _waiting = Waiting(script);
             std::future::pending().await
         }

@@ -269,7 +269,8 @@ impl Sidecar {
         }
     }
 
-    fn next_note(&mut self) -> Note {
+    /// The next notification in order, whatever it is.
+    pub fn next_note(&mut self) -> Note {
         while self.notes.is_empty() {
             if !self.receive() {
                 panic!("no notification came\n{}", self.told());

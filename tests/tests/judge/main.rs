@@ -6,7 +6,7 @@ mod secrets;
 use rawr_core::policy::JudgeBackend;
 use rawr_server::config::JudgeSettings;
 use rawr_server::judge::{Answer, JudgeError, Question, judge};
-use rawr_tests::mock_endpoint::{Mock, Reply, reply};
+use rawr_tests::mock_endpoint::{Mock, Reply, by_chat, by_responses, reply};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,18 +29,10 @@ fn question() -> Question {
 
 /// What the endpoint sends when the model said `text`.
 fn said(backend: JudgeBackend, text: &str) -> Reply {
-    let body = match backend {
-        JudgeBackend::Chat => json!({
-            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 40, "completion_tokens": 9},
-        }),
-        _ => json!({
-            "status": "completed",
-            "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
-            "usage": {"input_tokens": 40, "output_tokens": 9},
-        }),
-    };
-    reply(200, body.to_string())
+    match backend {
+        JudgeBackend::Chat => by_chat(text),
+        _ => by_responses(text),
+    }
 }
 
 fn refused(backend: JudgeBackend, text: &str) -> Reply {

@@ -1,0 +1,164 @@
+//! The real Codex as the judge, through `rawr exec`: in an ephemeral thread with an output schema, which leaves nothing
+//! in the user's thread and is none of the threads that Codex keeps.
+
+use rawr_server::judge::OUTPUT_SCHEMA;
+use rawr_tests::codex::{CodexHome, Config, binary};
+use rawr_tests::mock_responses::{Recorded, Reply, Script, call, http_error, say};
+use rawr_tests::{MockModel, Repository, rawr};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// Stands in the case that a judge is told, and in nothing that the agent is.
+const CASE: &str = "Boundaries present:";
+const PACKET: &str = "<continuation_packet>\nState: waiting_for_user\nGoal: a parser\nNext: the docs\n</continuation_packet>";
+
+fn session(judgment: Reply) -> Script {
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    Script::default()
+        .on(CASE, [judgment])
+        .on("packet_request]", [say(PACKET).input_tokens(145_000)])
+        .on(":handoff]", [say("Which docs?").input_tokens(20_000)])
+        .on(
+            "WRITE-PARSER",
+            [
+                call("exec_command", json!({"cmd": commit})).input_tokens(140_000),
+                say("The parser is written and committed.").input_tokens(143_000),
+            ],
+        )
+        .on("AND-NOW", [say("Here they are.").input_tokens(145_500)])
+        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+}
+
+struct Done {
+    model: MockModel,
+    home: CodexHome,
+    events: Vec<Value>,
+}
+
+fn exec(judgment: Reply) -> Done {
+    let model = MockModel::start(session(judgment));
+    let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
+    let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
+    let output = Command::new(rawr())
+        .args(["exec", "--host", "codex", "--json", "--codex"])
+        .arg(binary())
+        .arg("--cd")
+        .arg(repository.path())
+        .args(["-c", policy, "WRITE-PARSER please", "AND-NOW the docs"])
+        .envs(home.environment())
+        .env_remove("RAWR_HOME")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    Done { model, home, events }
+}
+
+impl Done {
+    fn all(&self, name: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["event"] == name).collect()
+    }
+
+    /// Of the first turn's end: the question, and what came of it.
+    fn verdicts(&self) -> [&Value; 2] {
+        let at_end = |event: &&Value| event["entrance"] == "turn_complete";
+        let verdicts: Vec<_> = self.all("verdict").into_iter().filter(at_end).collect();
+        [verdicts[0], verdicts[1]]
+    }
+
+    fn outcomes(&self) -> [&str; 2] {
+        self.verdicts().map(|verdict| verdict["outcome"].as_str().unwrap())
+    }
+
+    /// Asked once, alone, by the schema; and nothing of it in any other request.
+    fn check_judged(&self) {
+        let (judged, others): (Vec<Arc<Recorded>>, Vec<_>) = self
+            .model
+            .requests()
+            .into_iter()
+            .partition(|request| request.marker.as_deref() == Some(CASE));
+        assert_eq!(judged.len(), 1);
+        let [case] = judged[0].user_messages().try_into().unwrap();
+        assert!(case.starts_with("Tier: asap"), "{case}");
+        assert_eq!(judged[0].body["text"]["format"]["schema"], json!(*OUTPUT_SCHEMA));
+        assert!(judged[0].body.to_string().contains("You decide whether a coding agent's context"));
+        for request in others {
+            let text = request.body.to_string();
+            for words in ["should_compact", CASE, "You decide whether"] {
+                assert!(!text.contains(words), "{words}: {text}");
+            }
+        }
+    }
+
+    /// The ids of the threads that a Codex on this home knows of.
+    fn threads(&self) -> Vec<String> {
+        let mut codex = Command::new(binary())
+            .arg("app-server")
+            .envs(self.home.environment())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let client = json!({"clientInfo": {"name": "test", "version": "0"}});
+        let calls = [
+            json!({"id": 1, "method": "initialize", "params": client}),
+            json!({"method": "initialized"}),
+            json!({"id": 2, "method": "thread/list", "params": {}}),
+        ];
+        let mut input = codex.stdin.take().unwrap();
+        for call in calls {
+            writeln!(input, "{call}").unwrap();
+        }
+        let lines = BufReader::new(codex.stdout.take().unwrap()).lines();
+        let mut answers = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let listed = answers.find(|answer| answer["id"] == 2).unwrap();
+        drop(input);
+        codex.wait().unwrap();
+        let threads = listed["result"]["data"].as_array().unwrap_or_else(|| panic!("{listed}"));
+        threads.iter().map(|thread| thread["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn check_threads(&self) {
+        let session = self.all("session")[0];
+        let own = session["threadId"].as_str().unwrap_or_else(|| panic!("{session}"));
+        assert_eq!(self.threads(), [own]);
+    }
+}
+
+#[test]
+fn after_a_no_the_users_thread_goes_on_as_if_nobody_had_asked() {
+    let done = exec(say(r#"{"should_compact": false, "reason": "half an edit"}"#));
+    done.check_judged();
+    assert_eq!(done.outcomes(), ["judge", "nothing"]);
+    assert_eq!((done.all("injected").len(), done.all("compaction").len()), (0, 0));
+    let requests = done.model.requests();
+    let last = requests.last().unwrap();
+    assert_eq!(last.user_messages(), ["WRITE-PARSER please", "AND-NOW the docs"]);
+    assert_eq!(last.messages("assistant"), ["The parser is written and committed."]);
+    done.check_threads();
+}
+
+#[test]
+fn after_a_yes_packet_compaction_and_handoff_follow() {
+    let done = exec(say(r#"{"should_compact": true, "reason": "committed"}"#));
+    done.check_judged();
+    assert_eq!(done.outcomes(), ["judge", "compact"]);
+    assert_eq!((done.all("packet").len(), done.all("handoff").len()), (1, 1));
+    done.check_threads();
+}
+
+#[test]
+fn a_model_that_fails_the_judgment_fails_nothing_else() {
+    let done = exec(http_error(500));
+    done.check_judged();
+    assert_eq!(done.outcomes(), ["judge", "compact"]);
+    let compact = done.verdicts()[1].to_string();
+    assert!(compact.contains("host gave no answer"), "{compact}");
+    assert_eq!(done.all("handoff").len(), 1);
+    done.check_threads();
+}

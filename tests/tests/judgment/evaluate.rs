@@ -1,0 +1,300 @@
+//! `rawr/judgment/evaluate`: a case that a client puts, judged beside the thread and recorded nowhere.
+
+use super::lab::{At, Lab, NO, THREAD, WIRES, Wire, YES, is_judge, launch, performed};
+use rawr_protocol::methods::{
+    ActionPerform, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
+};
+use rawr_protocol::{
+    Action, ActionStatus, Boundary, CancelParams, ErrorCode, JudgmentAnswerParams,
+    JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, RequestId, Role, Tier,
+};
+use rawr_tests::Sidecar;
+use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+
+fn case_of(thread: &str, request: Option<&str>) -> JudgmentEvaluateParams {
+    JudgmentEvaluateParams {
+        thread_id: thread.to_owned(),
+        request_id: request.map(str::to_owned),
+        tier: Tier::Ready,
+        percent_remaining: 61,
+        boundaries_present: vec![Boundary::Commit],
+        last_agent_message: Some("All of it is pushed.".to_owned()),
+        transcript_excerpt: Some("user: go on".to_owned()),
+    }
+}
+
+fn case(request: &str) -> JudgmentEvaluateParams {
+    case_of(THREAD, Some(request))
+}
+
+/// The request, its tier, and who said what.
+fn told(result: &JudgmentEvaluateResult) -> String {
+    let JudgmentEvaluateResult { request_id, tier, should_compact, reason, source } = result;
+    format!("{request_id} at {tier}: {should_compact} by {source}, {reason}")
+}
+
+/// What a host is asked beside its thread.
+fn asked(sidecar: &mut Sidecar) -> (String, Action) {
+    let asked = sidecar.expect::<ActionPerform>();
+    (asked.action_id, asked.action)
+}
+
+fn say(sidecar: &mut Sidecar, request: &str, should_compact: bool) -> bool {
+    let params = JudgmentAnswerParams {
+        thread_id: THREAD.to_owned(),
+        request_id: request.to_owned(),
+        should_compact,
+        reason: "as I see it".to_owned(),
+    };
+    sidecar.call::<JudgmentAnswer>(&params).accepted
+}
+
+/// It fails like this, and at once.
+fn check_refused(sidecar: &mut Sidecar, thread: &str, code: ErrorCode, words: &str) {
+    let failure = sidecar.failure::<JudgmentEvaluate>(&case_of(thread, None));
+    assert_eq!(failure.code, code, "{failure:?}");
+    assert!(failure.message.contains(words), "{failure:?}");
+    assert!(!failure.data.hint.is_empty(), "{failure:?}");
+}
+
+#[test]
+fn an_endpoint_judges_the_clients_case() {
+    for wire in WIRES {
+        for (text, expected) in [
+            (YES, "r at ready: true by <wire>, the parser is committed"),
+            (NO, "r at ready: false by <wire>, a test is being repaired"),
+        ] {
+            let endpoint = Mock::start_apart(vec![wire.said(text)]);
+            let mut lab = Lab::on(&endpoint, wire, &[]);
+            let result = lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
+            assert_eq!(told(&result), expected.replace("<wire>", wire.name()));
+            let body = endpoint.seen()[0].body.to_string();
+            for words in
+                ["Tier: ready", "61 percent", "All of it is pushed.", "user: go on", "commit"]
+            {
+                assert!(body.contains(words), "{words}: {body}");
+            }
+            lab.leave();
+        }
+    }
+}
+
+#[test]
+fn the_host_judges_the_clients_case() {
+    let mut lab = Lab::on_host(&[]);
+    let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
+    let (action, question) = asked(&mut lab.sidecar);
+    let Action::Judge { request_id, context, .. } = question else { panic!("{question:?}") };
+    assert_eq!((action.as_str(), request_id.as_str()), ("r", "r"));
+    assert!(context.contains("All of it is pushed."), "{context}");
+    assert!(!say(&mut lab.sidecar, "another", true));
+    assert!(say(&mut lab.sidecar, "r", true));
+    assert!(!say(&mut lab.sidecar, "r", false));
+    let result = lab.sidecar.answer::<JudgmentEvaluate>(id).unwrap();
+    assert_eq!(told(&result), "r at ready: true by host, as I see it");
+    lab.leave();
+}
+
+#[test]
+fn the_heuristic_judges_the_clients_case() {
+    for backend in ["heuristic", "auto"] {
+        let mut lab = Lab::configured(vec![format!("judgment.backend = \"{backend}\"")], false);
+        let result = lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
+        assert_eq!(
+            told(&result),
+            "r at ready: true by heuristic, score 4, 3 needed: a commit +3, ready +1"
+        );
+        lab.leave();
+    }
+}
+
+#[test]
+fn a_case_without_a_name_gets_one_of_its_own() {
+    let mut lab = Lab::configured(vec!["judgment.backend = \"heuristic\"".to_owned()], false);
+    let mut name = || lab.sidecar.call::<JudgmentEvaluate>(&case_of(THREAD, None)).request_id;
+    let (first, second) = (name(), name());
+    assert!(!first.is_empty() && first != second, "{first} {second}");
+    lab.leave();
+}
+
+#[test]
+fn the_prompts_are_as_they_are_on_the_disk() {
+    let endpoint = Mock::start_apart(vec![Wire::Chat.said(YES), Wire::Chat.said(YES)]);
+    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    let prompt = lab.home.path().join("auto-compact/judgment.md");
+    for (at, text) in ["Judge like an owl.", "Judge like a magpie, and gather."].iter().enumerate()
+    {
+        std::fs::write(&prompt, text).unwrap();
+        lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
+        let body = endpoint.seen()[at].body.to_string();
+        assert!(body.contains(text), "{body}");
+    }
+    lab.leave();
+}
+
+#[test]
+fn what_looks_like_a_secret_is_taken_out_of_the_case() {
+    const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
+    let mut lab = Lab::on_host(&[]);
+    let mut case = case("r");
+    case.last_agent_message = Some(format!("I ran `export TOKEN={TOKEN}`."));
+    let id = lab.sidecar.ask::<JudgmentEvaluate>(&case);
+    let (_, question) = asked(&mut lab.sidecar);
+    let Action::Judge { context, .. } = question else { panic!("{question:?}") };
+    assert!(!context.contains(TOKEN) && context.contains("[redacted:"), "{context}");
+    assert!(say(&mut lab.sidecar, "r", true));
+    assert!(lab.sidecar.answer::<JudgmentEvaluate>(id).is_ok());
+    lab.leave();
+}
+
+#[test]
+fn nothing_of_it_is_recorded_or_told() {
+    for wire in WIRES {
+        let limited = wire.said(YES).with("x-ratelimit-remaining-requests", "9");
+        let endpoint = Mock::start_apart(vec![limited]);
+        let mut lab = Lab::on(&endpoint, wire, &[]);
+        lab.sidecar.take_notes();
+        let (records, before) = (lab.records(), lab.get());
+        lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
+        assert_eq!((lab.records(), lab.get()), (records, before));
+        assert_eq!(lab.sidecar.take_notes(), []);
+        lab.leave();
+    }
+}
+
+#[test]
+fn one_case_a_thread_is_judged_at_a_time() {
+    for wire in WIRES {
+        let endpoint =
+            Mock::start_apart(vec![wire.said(NO).held(), wire.said(YES), wire.said(YES)]);
+        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut other = lab.opening(Role::Owner);
+        "other".clone_into(&mut other.thread_id);
+        lab.sidecar.call::<ThreadOpen>(&other);
+        let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
+        block_on(endpoint.wait_for_requests(1));
+        check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "under way");
+        // Another thread's is no matter.
+        let result = lab.sidecar.call::<JudgmentEvaluate>(&case_of("other", Some("o")));
+        assert!(result.should_compact);
+        endpoint.let_go();
+        let first = lab.sidecar.answer::<JudgmentEvaluate>(first).unwrap();
+        assert_eq!((first.request_id.as_str(), first.should_compact), ("first", false));
+        assert!(lab.sidecar.call::<JudgmentEvaluate>(&case("next")).should_compact);
+        assert_eq!(endpoint.seen().len(), 3);
+        lab.leave();
+    }
+}
+
+#[test]
+fn while_the_thread_itself_is_judged_no_case_is() {
+    let endpoint = Mock::start_apart(vec![Reply::Stall]);
+    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    assert!(is_judge(&lab.turn(At::Ready)));
+    check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "under way");
+    assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
+    lab.leave();
+}
+
+#[test]
+fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
+    for wire in WIRES {
+        let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES)]);
+        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
+        block_on(endpoint.wait_for_requests(1));
+        cancel(&mut lab.sidecar, first);
+        assert!(lab.sidecar.call::<JudgmentEvaluate>(&case("next")).should_compact);
+        // The endpoint's request ended with it.
+        block_on(endpoint.wait_until_given_up());
+        lab.leave();
+    }
+}
+
+fn cancel(sidecar: &mut Sidecar, id: u64) {
+    let number = RequestId::Number(i64::try_from(id).unwrap());
+    sidecar.notify::<CancelRequest>(&CancelParams { id: number });
+    let failure = sidecar.answer::<JudgmentEvaluate>(id).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::RequestCancelled);
+}
+
+#[test]
+fn what_the_host_says_to_a_case_that_was_cancelled_is_dropped() {
+    let mut lab = Lab::on_host(&[]);
+    let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
+    asked(&mut lab.sidecar);
+    cancel(&mut lab.sidecar, first);
+    let next = lab.sidecar.ask::<JudgmentEvaluate>(&case("next"));
+    assert_eq!(asked(&mut lab.sidecar).0, "next");
+    assert!(!say(&mut lab.sidecar, "first", true));
+    assert!(say(&mut lab.sidecar, "next", false));
+    assert!(!lab.sidecar.answer::<JudgmentEvaluate>(next).unwrap().should_compact);
+    lab.leave();
+}
+
+#[test]
+fn without_an_answer_the_error_says_why() {
+    for wire in WIRES {
+        let refused = reply(401, r#"{"error": {"message": "no such key"}}"#);
+        for (reply, words) in [
+            (refused, "the endpoint answers 401: no such key"),
+            (wire.said("Sure!"), "not JSON"),
+            (wire.said("{}"), "against the schema"),
+            (Reply::Stall, "no answer within 1s"),
+        ] {
+            let endpoint = Mock::start_apart(vec![reply]);
+            let mut lab = Lab::on(&endpoint, wire, &["judgment.timeout_seconds = 1"]);
+            check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, words);
+            lab.leave();
+        }
+    }
+}
+
+#[test]
+fn a_host_that_fails_or_is_silent_is_told_of() {
+    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
+    let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
+    asked(&mut lab.sidecar);
+    lab.report("r", ActionStatus::Failed, None, Some("out of credit"));
+    let failure = lab.sidecar.answer::<JudgmentEvaluate>(id).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::JudgmentUnavailable);
+    assert_eq!(failure.message, "out of credit");
+    check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, "within 1s");
+    assert_eq!(performed(&lab.sidecar.take_notes()).len(), 1);
+    lab.leave();
+}
+
+#[test]
+fn who_cannot_be_asked_is_not() {
+    let unavailable = ErrorCode::JudgmentUnavailable;
+    let mut off = Lab::configured(vec!["judgment.backend = \"off\"".to_owned()], true);
+    check_refused(&mut off.sidecar, THREAD, unavailable, "`off`");
+    check_refused(&mut off.sidecar, "nobody's", ErrorCode::UnknownThread, "nobody's");
+    off.leave();
+
+    let owner = Lab::on_host(&[]);
+    let mut observer = Sidecar::start(&owner.home);
+    observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
+    check_refused(&mut observer, THREAD, unavailable, "not here");
+    assert_eq!(observer.take_notes(), []);
+    observer.leave();
+    owner.leave();
+
+    let mut unable = Lab::configured(vec!["judgment.backend = \"host\"".to_owned()], false);
+    check_refused(&mut unable.sidecar, THREAD, unavailable, "cannot judge");
+    unable.leave();
+}
+
+#[test]
+fn whoever_looks_on_may_ask_an_endpoint() {
+    for wire in WIRES {
+        let endpoint = Mock::start_apart(vec![wire.said(YES)]);
+        let owner = Lab::on(&endpoint, wire, &[]);
+        let mut observer = launch(&owner.home);
+        observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
+        assert!(observer.call::<JudgmentEvaluate>(&case("r")).should_compact);
+        assert_eq!(endpoint.seen().len(), 1);
+        observer.leave();
+        owner.leave();
+    }
+}

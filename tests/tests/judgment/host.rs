@@ -1,0 +1,207 @@
+//! The judge that the host runs: the action that asks it, which answers count, and what its silence means.
+
+use super::lab::{At, Lab, THREAD, is_judge, performed};
+use expect_test::{Expect, expect};
+use rawr_protocol::methods::{JudgmentAnswer, ThreadClose};
+use rawr_protocol::{
+    Action, ActionPerformNotification, ActionStatus, JudgmentAnswerParams, Outcome, Phase,
+    ThreadCloseParams,
+};
+use rawr_server::judge::OUTPUT_SCHEMA;
+
+/// A turn ends, and the host is asked.
+fn asked(lab: &mut Lab, at: At) -> ActionPerformNotification {
+    assert!(is_judge(&lab.turn(at)));
+    let mut asked = performed(&lab.sidecar.take_notes());
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    asked.remove(0)
+}
+
+fn request_of(asked: &ActionPerformNotification) -> String {
+    let Action::Judge { request_id, .. } = &asked.action else { panic!("{asked:?}") };
+    request_id.clone()
+}
+
+/// Whether the answer was waited for.
+fn answer(lab: &mut Lab, request: &str, should_compact: bool) -> bool {
+    let params = JudgmentAnswerParams {
+        thread_id: THREAD.to_owned(),
+        request_id: request.to_owned(),
+        should_compact,
+        reason: "as I see it".to_owned(),
+    };
+    lab.sidecar.call::<JudgmentAnswer>(&params).accepted
+}
+
+/// An answer that nobody waits for changes nothing and is told to nobody.
+fn check_dropped(lab: &mut Lab, request: &str) {
+    lab.sidecar.take_notes();
+    let (before, records) = (lab.get(), lab.records());
+    assert!(!answer(lab, request, true));
+    assert_eq!((lab.get(), lab.records()), (before, records));
+    assert_eq!(lab.sidecar.take_notes(), []);
+}
+
+fn check_answered(should_compact: bool, expected: Expect) {
+    let mut lab = Lab::on_host(&[]);
+    let request = request_of(&asked(&mut lab, At::Ready));
+    assert!(answer(&mut lab, &request, should_compact));
+    expected.assert_eq(&lab.told());
+    lab.leave();
+}
+
+#[test]
+fn the_action_brings_prompt_case_and_schema() {
+    let mut lab = Lab::on_host(&[]);
+    let asked = asked(&mut lab, At::Ready);
+    let Action::Judge { request_id, instructions, context, output_schema } = &asked.action else {
+        panic!("{asked:?}")
+    };
+    assert_eq!((asked.thread_id.as_str(), &asked.action_id), (THREAD, request_id));
+    assert!(instructions.starts_with("You decide whether a coding agent's context"));
+    assert!(context.starts_with("Tier: ready\n"), "{context}");
+    assert_eq!(output_schema, &*OUTPUT_SCHEMA);
+    lab.leave();
+}
+
+#[test]
+fn the_hosts_yes_starts_the_sequence() {
+    check_answered(
+        true,
+        expect![[r#"
+        judged by host: yes, as I see it
+        [compact] 70 % left (ready) at commit
+        heads-up will_compact
+        perform packet_request
+        phase awaiting_packet
+    "#]],
+    );
+}
+
+#[test]
+fn the_hosts_no_starts_nothing() {
+    check_answered(
+        false,
+        expect![[r#"
+        judged by host: no, as I see it
+        [nothing] host: as I see it
+        phase idle
+    "#]],
+    );
+}
+
+#[test]
+fn an_answer_counts_once() {
+    let mut lab = Lab::on_host(&[]);
+    let request = request_of(&asked(&mut lab, At::Ready));
+    assert!(answer(&mut lab, &request, false));
+    lab.settled();
+    check_dropped(&mut lab, &request);
+    lab.leave();
+}
+
+#[test]
+fn an_answer_to_another_question_is_dropped() {
+    let mut lab = Lab::on_host(&[]);
+    let first = request_of(&asked(&mut lab, At::Ready));
+    assert!(answer(&mut lab, &first, false));
+    let second = request_of(&asked(&mut lab, At::Ready));
+    for other in [first.as_str(), "j-other", ""] {
+        check_dropped(&mut lab, other);
+    }
+    assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
+    assert!(answer(&mut lab, &second, false));
+    lab.leave();
+}
+
+#[test]
+fn an_answer_after_the_deadline_is_dropped() {
+    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
+    let request = request_of(&asked(&mut lab, At::Ready));
+    expect![[r#"
+        [defer] host gave no answer: the judge did not answer in time
+        phase idle
+    "#]]
+    .assert_eq(&lab.told());
+    check_dropped(&mut lab, &request);
+    lab.leave();
+}
+
+#[test]
+fn an_answer_after_the_users_next_turn_is_dropped() {
+    let mut lab = Lab::on_host(&[]);
+    let first = request_of(&asked(&mut lab, At::Ready));
+    let second = request_of(&asked(&mut lab, At::Ready));
+    assert_ne!(first, second);
+    check_dropped(&mut lab, &first);
+    lab.leave();
+}
+
+#[test]
+fn a_host_that_fails_to_judge_has_given_no_answer() {
+    let mut told = String::new();
+    let mut lab = Lab::on_host(&[]);
+    for at in [At::Early, At::Ready, At::Asap] {
+        let asked = asked(&mut lab, at);
+        lab.report(&asked.action_id, ActionStatus::Failed, None, Some("out of credit"));
+        told.push_str(&lab.told());
+        check_dropped(&mut lab, &request_of(&asked));
+    }
+    expect![[r#"
+        [defer] host gave no answer: out of credit
+        phase idle
+        [defer] host gave no answer: out of credit
+        phase idle
+        [compact] 50 % left (asap) at commit
+        heads-up will_compact
+        perform packet_request
+        phase awaiting_packet
+    "#]]
+    .assert_eq(&told);
+    lab.leave();
+}
+
+#[test]
+fn a_host_that_fails_without_a_reason_has_failed_too() {
+    let mut lab = Lab::on_host(&[]);
+    let asked = asked(&mut lab, At::Ready);
+    lab.report(&asked.action_id, ActionStatus::Failed, None, None);
+    expect![[r#"
+        [defer] host gave no answer: the host gave no reason
+        phase idle
+    "#]]
+    .assert_eq(&lab.told());
+    lab.leave();
+}
+
+#[test]
+fn a_host_that_cannot_judge_is_not_asked() {
+    let lines = vec!["judgment.backend = \"host\"".to_owned()];
+    let mut lab = Lab::configured(lines, false);
+    let verdict = lab.turn(At::Ready);
+    assert_eq!(verdict.outcome, Outcome::Defer);
+    assert_eq!(verdict.reason, "host gave no answer: the host says that it cannot judge");
+    assert_eq!(performed(&lab.sidecar.take_notes()), []);
+    lab.leave();
+}
+
+#[test]
+fn whoever_takes_the_thread_up_again_is_asked_under_the_same_name() {
+    let mut lab = Lab::on_host(&[]);
+    let asked = asked(&mut lab, At::Ready);
+    let killed = lab.lose_the_sidecar();
+    lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
+    let left = lab.open();
+    for opened in [killed, left] {
+        assert_eq!(opened.phase, Phase::AwaitingJudgment);
+        let pending: Vec<_> = opened.pending_actions.iter().map(|it| &it.action_id).collect();
+        assert_eq!(pending, [&asked.action_id]);
+        assert_eq!(opened.pending_actions[0].action, asked.action);
+    }
+    let request = request_of(&asked);
+    assert!(answer(&mut lab, &request, false));
+    check_dropped(&mut lab, &request);
+    assert_eq!(lab.records_of("judgment_answered").len(), 1);
+    assert_eq!(lab.totals().unwrap().calls, 1);
+    lab.leave();
+}

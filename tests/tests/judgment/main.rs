@@ -1,0 +1,13 @@
+//! Judgments through the real sidecar and the real hosts: who is asked, what follows from the answer or from none, and
+//! that nothing of it stays in a transcript. What an endpoint may send is tested with `judge`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod codex;
+mod embedded;
+mod endpoint;
+mod evaluate;
+mod host;
+mod killed;
+mod lab;
+mod traces;
