@@ -236,14 +236,14 @@ fn what_the_host_says_to_a_case_that_was_cancelled_is_dropped() {
 fn without_an_answer_the_error_says_why() {
     for wire in WIRES {
         let refused = reply(401, r#"{"error": {"message": "no such key"}}"#);
-        for (reply, words) in [
-            (refused, "the endpoint answers 401: no such key"),
-            (wire.said("Sure!"), "not JSON"),
-            (wire.said("{}"), "against the schema"),
-            (Reply::Stall, "no answer within 1s"),
+        for (reply, more, words) in [
+            (refused, "", "the endpoint answers 401: no such key"),
+            (wire.said("Sure!"), "", "not JSON"),
+            (wire.said("{}"), "", "against the schema"),
+            (Reply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
         ] {
             let endpoint = Mock::start_apart(vec![reply]);
-            let mut lab = Lab::on(&endpoint, wire, &["judgment.timeout_seconds = 1"]);
+            let mut lab = Lab::on(&endpoint, wire, &[more]);
             check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, words);
             lab.leave();
         }
@@ -251,14 +251,20 @@ fn without_an_answer_the_error_says_why() {
 }
 
 #[test]
-fn a_host_that_fails_or_is_silent_is_told_of() {
-    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
+fn a_host_that_fails_is_told_of() {
+    let mut lab = Lab::on_host(&[]);
     let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
     asked(&mut lab.sidecar);
     lab.report("r", ActionStatus::Failed, None, Some("out of credit"));
     let failure = lab.sidecar.answer::<JudgmentEvaluate>(id).unwrap_err();
     assert_eq!(failure.code, ErrorCode::JudgmentUnavailable);
     assert_eq!(failure.message, "out of credit");
+    lab.leave();
+}
+
+#[test]
+fn a_host_that_is_silent_is_told_of() {
+    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, "within 1s");
     assert_eq!(performed(&lab.sidecar.take_notes()).len(), 1);
     lab.leave();
