@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use rawr_protocol::{ConfigGetParams, methods};
+use serde_json::{Map, Value};
 
 use super::{Common, exit_code, overrides};
 use crate::args::{ExecArgs, HostName};
 use crate::drive::{self, Drive, DriveError, Prompts};
 use crate::host::Host;
-use crate::host::codex::{Codex, CodexSettings, find_codex};
+use crate::host::codex::{Codex, CodexSettings, OwnCompaction, find_codex};
 use crate::render::{Level, Reader, Renderer, Shown};
 use crate::saved::Saved;
 use crate::sidecar::{Launch, Sidecar, SidecarSettings};
@@ -58,12 +60,18 @@ impl Session {
         settings.sandbox = args.sandbox.map(Into::into);
         let stop = Stop::on_signals()?;
         // A sidecar that cannot start should not cost a Codex.
-        let sidecar = self.settings.launch().await?;
-        match Codex::start(&settings).await {
+        let mut sidecar = self.settings.launch().await?;
+        let started = async {
+            if switches(&mut sidecar).await?.all_are(&ALL_OFF) {
+                settings.own_compaction = OwnCompaction::AsConfigured;
+            }
+            anyhow::Ok(Codex::start(&settings).await?)
+        };
+        match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
             Err(error) => {
                 sidecar.stop().await;
-                Err(error.into())
+                Err(error)
             }
         }
     }
@@ -113,6 +121,27 @@ pub(super) async fn drive<L: Launch>(
     stop: &mut Stop,
 ) -> Result<drive::Session, DriveError> {
     Drive::open(host, launch, sidecar, renderer).await?.run(prompts, stop).await
+}
+
+/// Neither rawr nor its plain compaction is wanted.
+const ALL_OFF: [(&str, bool); 2] =
+    [("features.rawr_auto_compaction", false), ("auto_compact.enabled", false)];
+
+/// What the user switched on and off.
+struct Switches(Map<String, Value>);
+
+async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
+    let params = ConfigGetParams { thread_id: None };
+    let got = sidecar.call::<methods::ConfigGet>(params).await;
+    Ok(Switches(got.context("the configuration cannot be had")?.effective))
+}
+
+impl Switches {
+    fn all_are(&self, expected: &[(&str, bool)]) -> bool {
+        expected.iter().all(|(key, value)| {
+            self.0.get(*key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(*value))
+        })
+    }
 }
 
 fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {

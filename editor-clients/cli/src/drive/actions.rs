@@ -131,15 +131,21 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     async fn inject(
         &mut self,
-        action: PendingAction,
+        mut action: PendingAction,
         purpose: Purpose,
         text: &str,
         via_steer: bool,
     ) -> Result<(), DriveError> {
         let begun = if via_steer { self.host.steer(text).await } else { Err(HostError::NoTurn) };
         let (begun, starts) = match begun {
-            // The turn that it was meant for is over, or it was meant for none.
-            Err(HostError::NoTurn) => (self.host.start_turn(&[text]).await, true),
+            // The turn that it was meant for is over, or it was meant for none. Should its end still be on its way,
+            // the text waits for that.
+            Err(HostError::NoTurn) => {
+                if let Action::InjectTurn { via_steer, .. } = &mut action.action {
+                    *via_steer = false;
+                }
+                (self.host.start_turn(&[text]).await, true)
+            }
             begun => (begun, false),
         };
         let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };

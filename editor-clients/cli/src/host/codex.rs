@@ -22,7 +22,7 @@ use tokio::process::Command;
 
 use self::asides::Asides;
 use self::connection::{Arrived, Connection};
-use self::message::{Incoming, Note, Status};
+use self::message::{Incoming, Note, Refusal, Status};
 use self::turns::Turns;
 use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
 
@@ -36,6 +36,7 @@ pub struct CodexSettings {
     pub model: Option<String>,
     /// Codex's configured one if absent.
     pub sandbox: Option<Sandbox>,
+    pub own_compaction: OwnCompaction,
     /// Further `-c key=value` settings; they give way to rawr's own.
     pub overrides: Vec<String>,
     /// Set beside the environment that rawr itself runs in.
@@ -50,6 +51,16 @@ pub enum Sandbox {
     DangerFullAccess,
 }
 
+/// When Codex compacts by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnCompaction {
+    /// Somebody else does it in time.
+    #[default]
+    EmergencyBrakeOnly,
+    /// Nobody else does it.
+    AsConfigured,
+}
+
 /// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
 pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
 
@@ -59,6 +70,9 @@ const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_auto_compact_token_limit_scope=\"body_after_prefix\"",
     "model_post_turn_compact_threshold_percent=0",
 ];
+
+/// How Codex refuses a text for a turn that is over.
+const NO_TURN_ANY_MORE: &str = "no active turn";
 
 /// What Codex's own status line takes off both sides; with it rawr and Codex show the same percentage.
 const BASELINE_TOKENS: u64 = 12_000;
@@ -71,6 +85,7 @@ impl CodexSettings {
             cwd,
             model: None,
             sandbox: None,
+            own_compaction: OwnCompaction::default(),
             overrides: Vec::new(),
             environment: Vec::new(),
         }
@@ -79,7 +94,11 @@ impl CodexSettings {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("app-server");
-        for setting in self.overrides.iter().map(String::as_str).chain(EMERGENCY_BRAKE_ONLY) {
+        let brake = match self.own_compaction {
+            OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY[..],
+            OwnCompaction::AsConfigured => &[],
+        };
+        for setting in self.overrides.iter().map(String::as_str).chain(brake.iter().copied()) {
             command.arg("-c").arg(setting);
         }
         command.current_dir(&self.cwd).envs(self.environment.iter().cloned());
@@ -227,9 +246,15 @@ impl Codex {
         &self.thread.thread_id
     }
 
+    /// A turn that has ended counts until the driver hears of its end: nothing may overtake that.
+    fn is_busy(&self) -> bool {
+        let is_end = |event: &HostEvent| matches!(event, HostEvent::TurnCompleted { .. });
+        self.turns.is_busy() || self.events.iter().any(is_end)
+    }
+
     /// Whether Codex is idle by its own word, everything that it had said before included.
     async fn is_idle(&mut self) -> Result<bool, HostError> {
-        if self.turns.is_busy() {
+        if self.is_busy() {
             return Ok(false);
         }
         let params = json!({"threadId": self.thread_id(), "includeTurns": false});
@@ -238,7 +263,7 @@ impl Codex {
         // Codex cannot always read a thread that it has just begun to store; its notifications have come all the same.
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
         let status = read.and_then(|read| read.thread.status);
-        Ok(status != Some(Status::Active) && !self.turns.is_busy())
+        Ok(status != Some(Status::Active) && !self.is_busy())
     }
 }
 
@@ -255,7 +280,7 @@ impl Host for Codex {
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
         // On a running turn Codex would steer without a word.
-        if self.turns.is_busy() {
+        if self.is_busy() {
             return Err(HostError::Busy);
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(items)});
@@ -269,9 +294,14 @@ impl Host for Codex {
         self.ready()?;
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
         let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(&[text])});
-        self.connection.request("turn/steer", params).await?;
+        let answer = self.connection.ask("turn/steer", params).await?;
         self.catch_up();
-        Ok(turn_id)
+        match answer {
+            Ok(_) => Ok(turn_id),
+            // It has just ended, and the word of it is on its way.
+            Err(refusal) if refusal.message.contains(NO_TURN_ANY_MORE) => Err(HostError::NoTurn),
+            Err(Refusal { message }) => Err(HostError::Refused { method: "turn/steer", message }),
+        }
     }
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
-use rawr_protocol::{ConfigGetParams, methods};
-use serde_json::Value;
+use anyhow::{anyhow, bail};
 
+use super::switches;
 use crate::args::ExecArgs;
 use crate::commands::compaction_prompts;
 use crate::host::embedded::{
@@ -112,7 +111,7 @@ pub(super) async fn start(
         instructions: INSTRUCTIONS.to_owned(),
         prompts: compaction_prompts(sidecar).await?,
         pace: Duration::ZERO,
-        estimate_every: may_interrupt(sidecar).await?.then_some(ESTIMATE_EVERY),
+        estimate_every: switches(sidecar).await?.all_are(&MAY_INTERRUPT).then_some(ESTIMATE_EVERY),
     };
     Ok(match chosen {
         Chosen::Endpoint { chat, .. } => Embedded::start(settings, *chat),
@@ -120,18 +119,12 @@ pub(super) async fn start(
     })
 }
 
-/// Whether a running request may be cut off for a compaction: only then anybody wants to know how it grows.
-async fn may_interrupt(sidecar: &mut Sidecar) -> anyhow::Result<bool> {
-    let params = ConfigGetParams { thread_id: None };
-    let got = sidecar.call::<methods::ConfigGet>(params).await;
-    let config = got.context("the configuration cannot be had")?.effective;
-    let is = |key: &str, value: bool| {
-        config.get(key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(value))
-    };
-    Ok(is("features.rawr_auto_compaction", false)
-        && is("auto_compact.enabled", true)
-        && is("auto_compact.interrupt_mid_turn", true))
-}
+/// A running request may be cut off for a compaction: only then anybody wants to know how it grows.
+const MAY_INTERRUPT: [(&str, bool); 3] = [
+    ("features.rawr_auto_compaction", false),
+    ("auto_compact.enabled", true),
+    ("auto_compact.interrupt_mid_turn", true),
+];
 
 /// There is no model, and it says so.
 fn stand_in() -> Script {
