@@ -10,7 +10,7 @@ use rawr_server::config::{Config, Home};
 use rawr_server::problem::{Look, Position, Problem, Severity, positions, read_text, render};
 use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse};
 use serde::Serialize;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::Common;
 use crate::args::DoctorArgs;
@@ -22,11 +22,11 @@ pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<Exi
     let home = common.home()?;
     let mut report = Report { as_json: args.json, failed: false };
     report.tell(&home_check(&home.dir))?;
-    let (config, prompts) = files(&home);
-    report.tell(&config)?;
+    let (config, written, prompts) = files(&home);
+    report.tell(&written)?;
     report.tell(&prompts)?;
     report.tell(&sidecar(common).await)?;
-    for check in codex(args.codex.as_deref()).await {
+    for check in codex(args.codex.as_deref(), &config).await {
         report.tell(&check)?;
     }
     Ok(ExitCode::from(u8::from(report.failed)))
@@ -151,7 +151,7 @@ fn open_to_others(_: &Path) -> Option<u32> {
 }
 
 /// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
-fn files(home: &Home) -> (Check, Check) {
+fn files(home: &Home) -> (Config, Check, Check) {
     let cwd = std::env::current_dir().ok();
     let load =
         |front_matter: &PacketFrontMatter| Config::load(home, cwd.as_deref(), None, front_matter);
@@ -183,10 +183,10 @@ fn files(home: &Home) -> (Check, Check) {
         count => format!("{count} files in {}", home.prompt_folder().display()),
     });
     let (config, problems) = load(&front_matter);
-    let config = written("config", &problems, || {
+    let check = written("config", &problems, || {
         format!("from {}", config.layers().collect::<Vec<_>>().join(", "))
     });
-    (config, prompts)
+    (config, check, prompts)
 }
 
 fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> String) -> Check {
@@ -264,7 +264,7 @@ async fn sidecar(common: &Common) -> Check {
 /// A Codex that says nothing for so long is taken to say nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-async fn codex(explicit: Option<&Path>) -> Vec<Check> {
+async fn codex(explicit: Option<&Path>, config: &Config) -> Vec<Check> {
     let binary = match find_codex(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::CodexNotFound) => {
@@ -288,7 +288,12 @@ async fn codex(explicit: Option<&Path>) -> Vec<Check> {
             return vec![Check::new("codex", Status::Fail, message)];
         }
     };
-    vec![found_codex(&binary, &found), update_plan(&found), token_budget(&found)]
+    vec![
+        found_codex(&binary, &found),
+        update_plan(&found),
+        token_budget(&found),
+        inside_a_turn(&config.effective()),
+    ]
 }
 
 fn found_codex(binary: &Path, found: &CodexProbe) -> Check {
@@ -322,6 +327,38 @@ fn token_budget(found: &CodexProbe) -> Check {
             Check::new("budget", Status::Warn, message)
                 .todo("take it out of Codex's config.toml, or say `token_budget = false` under [features]")
         }
-        Some(false) | None => Check::new("budget", Status::Ok, "Codex leaves compaction to rawr"),
+        Some(false) | None => {
+            Check::new("budget", Status::Ok, "Codex's own [features.token_budget] is off")
+        }
     }
+}
+
+/// What is configured for the middle of a turn, and what comes of it: Codex takes a message there, but no compaction.
+fn inside_a_turn(config: &Map<String, Value>) -> Check {
+    let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
+    let is_on = |key: &str| value(key) == Some(&Value::Bool(true));
+    let check = |status, message: &str| Check::new("mid-turn", status, message);
+    if is_on("features.rawr_auto_compaction") {
+        let key = "rawr_auto_compaction.mid_turn";
+        return match value(key).and_then(Value::as_str).unwrap_or("off") {
+            "off" => check(Status::Ok, "off: a turn that runs is left alone"),
+            mid_turn => check(
+                Status::Ok,
+                &format!(
+                    "{mid_turn}: the agent writes its packet inside the turn; Codex compacts when that has ended"
+                ),
+            ),
+        };
+    }
+    if !is_on("auto_compact.enabled") {
+        return check(Status::Ok, "off: Codex compacts by itself, as it is configured");
+    }
+    if is_on("auto_compact.interrupt_mid_turn") {
+        return check(
+            Status::Warn,
+            "Codex cannot compact inside a turn, and is not cut off for it",
+        )
+        .todo("auto_compact.interrupt_mid_turn only does something with `--host embedded`");
+    }
+    check(Status::Ok, "[auto_compact] compacts when the turn has ended: Codex cannot inside it")
 }
