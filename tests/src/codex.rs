@@ -100,6 +100,21 @@ impl CodexHome {
         self.folder.path()
     }
 
+    /// Everything that Codex has stored of its threads.
+    pub fn rollouts(&self) -> String {
+        let mut text = String::new();
+        let mut folders = vec![self.path().join("sessions")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.path() {
+                    path if path.is_dir() => folders.push(path),
+                    path => text.push_str(&std::fs::read_to_string(path).unwrap_or_default()),
+                }
+            }
+        }
+        text
+    }
+
     /// What a Codex that must not see the user's own settings is started with.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().display().to_string();

@@ -6,6 +6,8 @@ pub mod mock_chat;
 pub mod mock_endpoint;
 pub mod mock_responses;
 pub mod repository;
+pub mod sent;
+pub mod session;
 pub mod sidecar;
 pub mod stand_in;
 
@@ -13,5 +15,7 @@ pub use binary::rawr;
 pub use mock_chat::MockChat;
 pub use mock_responses::MockModel;
 pub use repository::Repository;
+pub use sent::sent;
+pub use session::Session;
 pub use sidecar::{Home, Launch, Sidecar};
 pub use stand_in::StandIn;

@@ -119,9 +119,10 @@ impl Request {
         let line = |message: &Value| {
             let calls = message["tool_calls"].as_array().into_iter().flatten();
             let calls = calls.filter_map(|call| call["function"]["name"].as_str());
-            let calls: String = calls.map(|name| format!(" <{name}>")).collect();
-            let text = message["content"].as_str().unwrap_or_default();
-            format!("{}: {text}{calls}", message["role"].as_str().unwrap_or("?"))
+            let calls = calls.map(|name| format!("<{name}>"));
+            let text = message["content"].as_str().filter(|text| !text.is_empty());
+            let said: Vec<_> = text.map(str::to_owned).into_iter().chain(calls).collect();
+            format!("{}: {}", message["role"].as_str().unwrap_or("?"), said.join(" "))
         };
         self.messages().iter().map(line).collect()
     }

@@ -56,6 +56,11 @@ impl Recorded {
         messages
     }
 
+    /// The history as one line each: who speaks, and what; calls by name. Without what Codex writes by itself.
+    pub fn transcript(&self) -> Vec<String> {
+        self.input().iter().flat_map(lines_of).collect()
+    }
+
     /// The types of the items that are not messages: calls, outputs, reasoning.
     pub fn other_items(&self) -> Vec<&str> {
         self.input()
@@ -110,6 +115,25 @@ impl Recorded {
 
 fn is_fragment(text: &str) -> bool {
     FRAGMENTS.iter().any(|fragment| text.trim_start().starts_with(fragment))
+}
+
+/// The parts of one message stay apart.
+fn lines_of(item: &Value) -> Vec<String> {
+    let role = item["role"].as_str().unwrap_or_default();
+    if matches!(role, "user" | "assistant") {
+        let parts = item["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let texts = parts.iter().filter_map(|part| part["text"].as_str());
+        let texts = texts.filter(|text| role != "user" || !is_fragment(text));
+        return texts
+            .enumerate()
+            .map(|(at, text)| format!("{}: {text}", if at == 0 { role } else { "and" }))
+            .collect();
+    }
+    match (item["type"].as_str().unwrap_or_default(), item["name"].as_str()) {
+        ("function_call" | "custom_tool_call", Some(name)) => vec![format!("assistant: <{name}>")],
+        (kind, _) if kind.ends_with("_output") => vec!["tool".to_owned()],
+        _ => Vec::new(),
+    }
 }
 
 fn text_of(item: &Value) -> String {

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use rawr_tests::MockChat;
 use rawr_tests::mock_chat::{Purpose, Reply, Script, call, cut, http, say, stall};
+use rawr_tests::{MockChat, Session};
 use serde_json::json;
 
-use super::lab::{Done, Lab};
+use super::lab::Lab;
 
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text\n\
     Next: write the docs\n</continuation_packet>";
@@ -252,8 +252,9 @@ fn an_endpoint_that_compacts_is_asked_first_and_not_again_where_that_was_of_no_u
         let model = MockChat::start(script);
         let lab = Lab::on_endpoint(&model, 10_000);
         lab.configure("[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n");
-        let done =
-            Done::of(lab.command(&["--remote-compaction", "write the parser"]).output().unwrap());
+        let done = Session::of(
+            lab.command(&["--remote-compaction", "write the parser"]).output().unwrap(),
+        );
         done.expect_success();
         let count = |purpose: Purpose| {
             model.requests().iter().filter(|request| request.purpose == purpose).count()
@@ -272,7 +273,7 @@ fn ctrl_c_in_the_middle_of_an_answer_leaves_nothing_half_done() {
     model.wait_for("go");
     let interrupted = Command::new("kill").args(["-INT", &rawr.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
-    let done = Done::of(rawr.wait_with_output().unwrap());
+    let done = Session::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
     assert_eq!(done.all("turn_completed")[0]["status"], "interrupted");
     assert!(lab.stored().contains("turn_completed"), "{}", lab.stored());

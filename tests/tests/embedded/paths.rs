@@ -1,66 +1,64 @@
 //! The six paths of a compaction, each as the session tells it; and the golden path as the agent's transcript has it.
 
 use expect_test::{Expect, expect};
-use rawr_tests::MockChat;
-use rawr_tests::mock_chat::{Purpose, Script, call, say};
+use rawr_tests::mock_chat::{Purpose, Reply, Request, Script, call, say, stall};
+use rawr_tests::{MockChat, sent};
 use serde_json::json;
 
 use super::lab::Lab;
 
-/// An agent that fills its window, commits, and goes on where it is told to. Its packet is asked for by every path
-/// that wants one.
-const AGENT: &str = r#"
-context_window = 2000
+/// An agent that commits and concludes under the pressure of the tier `ready`, and one that fills its window. Its packet
+/// is asked for by every path that wants one.
+fn agent() -> Script {
+    let commit = shell("git commit -q --allow-empty -m 'Add the parser'");
+    Script::default()
+        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+        .on(":packet_request]", [say(&packet()).input_tokens(3_200)])
+        .on(":heads_up]", [say("ok").input_tokens(3_200)])
+        .on(":handoff]", [shell("echo docs > docs.txt"), say("The docs are written.")])
+        .on("A SUMMARY.", [say("I go on after the summary.")])
+        .on("fits hardly", [say("It did fit.")])
+        .on(
+            "the parser",
+            [
+                commit.input_tokens(3_000),
+                say("The parser is written and committed.").input_tokens(3_100),
+            ],
+        )
+        .on(
+            "fill the window",
+            [shell("true").input_tokens(9_000), say("All is read.").input_tokens(9_100)],
+        )
+        .on("hello", [say("Hello.").input_tokens(7_500)])
+        .on("talk on", [stall(&"And so on and on. ".repeat(2_200))])
+        .on("", [say("Here you are.").input_tokens(1_000)])
+}
 
-[[scenes]]
-on = "summary"
-replies = [{ message = "A SUMMARY." }]
+const NOTES: &str =
+    "State: working\nGoal: a parser with docs\nDecisions: plain text\nNext: write the docs";
 
-[[scenes]]
-on = { words = ":packet_request]" }
-replies = [{ message = """<continuation_packet>
-State: working
-Goal: a parser with docs
-Decisions: plain text
-Next: write the docs
-</continuation_packet>""" }]
+fn packet() -> String {
+    format!("<continuation_packet>\n{NOTES}\n</continuation_packet>")
+}
 
-[[scenes]]
-on = { words = ":handoff]" }
-replies = [{ message = "I go on with the docs." }]
+fn shell(command: &str) -> Reply {
+    call("shell", json!({ "command": command }))
+}
 
-[[scenes]]
-on = { words = "A SUMMARY." }
-replies = [{ message = "I go on after the summary." }]
-
-[[scenes]]
-on = { words = "the parser" }
-replies = [
-    { message = "Reading what there is. ", times = 70, calls = [{ tool = "shell", command = "true" }] },
-    { calls = [{ tool = "shell", command = "git commit -q --allow-empty -m 'Add the parser'" }] },
-    { message = "The parser is written and committed. Next I will turn to the docs." },
-]
-
-[[scenes]]
-on = { words = "fill the window" }
-replies = [
-    { message = "So much to read. ", times = 410, calls = [{ tool = "shell", command = "true" }] },
-    { calls = [{ tool = "shell", command = "echo done" }] },
-    { message = "All is read." },
-]
-
-[[scenes]]
-on = "anything"
-replies = [{ message = "Here you are." }]
-"#;
-
-fn check(config: &str, prompts: &[&str], expected: Expect) -> Lab {
-    let lab = Lab::on_script(AGENT);
+fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> Vec<Request> {
+    let model = MockChat::start(agent());
+    let lab = Lab::on_endpoint(&model, 10_000);
     lab.configure(config);
     let done = lab.exec(prompts);
     done.expect_success();
-    expected.assert_eq(&done.story());
-    lab
+    told.assert_eq(&done.story());
+    let requests = model.requests();
+    seen.assert_eq(&sent(requests.iter().map(|request| {
+        let purpose = if request.purpose == Purpose::Turn { "turn" } else { "compaction" };
+        // The first is the agent's instructions.
+        (purpose, request.transcript().into_iter().skip(1).collect())
+    })));
+    requests
 }
 
 #[test]
@@ -70,10 +68,8 @@ fn path_1_suggest_recommends_and_does_nothing() {
         &["the parser", "thanks"],
         expect![[r#"
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
-              agent: The parser is written and committed. Next I will turn to the docs.
+              agent: The parser is written and committed.
             turn completed
             [suggest by turn_complete]
             [heads-up recommended]
@@ -81,39 +77,76 @@ fn path_1_suggest_recommends_and_does_nothing() {
               agent: Here you are.
             turn completed
         "#]],
+        expect![[r#"
+            turn begins
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The parser is written and committed.
+              user: thanks
+        "#]],
     );
 }
 
 #[test]
 fn path_2_auto_with_a_packet_by_rawr() {
     let config = "[rawr_auto_compaction]\npacket_author = \"watcher\"\n";
-    check(
+    let requests = check(
         config,
         &["the parser", "thanks"],
         expect![[r#"
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
-              agent: The parser is written and committed. Next I will turn to the docs.
+              agent: The parser is written and committed.
             turn completed
             [compact by turn_complete]
             [heads-up will_compact]
             rawr: heads_up
-              agent: Here you are.
+              agent: ok
             turn completed
             [packet by watcher]
             [compaction in_progress]
             [compaction completed]
             turn completed
             rawr: handoff
-              agent: I go on with the docs.
+              ran echo docs > docs.txt
+              agent: The docs are written.
             turn completed
             user: thanks
               agent: Here you are.
             turn completed
         "#]],
+        expect![[r#"
+            turn begins
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The parser is written and committed.
+              user: [rawr] This thread's context will be compacted next, b … heads_up]
+            compaction goes on
+              assistant: ok
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: the parser
+              user: The conversation before this point was compacted. You
+              user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The docs are written.
+              user: thanks
+        "#]],
     );
+    let handoff = requests[4].latest();
+    for expected in ["It was written by rawr", "(Built by rawr from what it saw", "Add the parser"]
+    {
+        assert!(handoff.contains(expected), "{expected}: {handoff}");
+    }
 }
 
 #[test]
@@ -123,10 +156,8 @@ fn path_3_auto_with_a_packet_by_the_agent() {
         &["the parser", "thanks"],
         expect![[r#"
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
-              agent: The parser is written and committed. Next I will turn to the docs.
+              agent: The parser is written and committed.
             turn completed
             [compact by turn_complete]
             [heads-up will_compact]
@@ -138,11 +169,35 @@ fn path_3_auto_with_a_packet_by_the_agent() {
             [compaction completed]
             turn completed
             rawr: handoff
-              agent: I go on with the docs.
+              ran echo docs > docs.txt
+              agent: The docs are written.
             turn completed
             user: thanks
               agent: Here you are.
             turn completed
+        "#]],
+        expect![[r#"
+            turn begins
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The parser is written and committed.
+              user: [rawr] This thread's context will be compacted next, b … packet_request]
+            compaction goes on
+              assistant: <continuation_packet>
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: the parser
+              user: The conversation before this point was compacted. You
+              user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The docs are written.
+              user: thanks
         "#]],
     );
 }
@@ -156,10 +211,8 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
         &["the parser", "now the docs"],
         expect![[r#"
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
-              agent: The parser is written and committed. Next I will turn to the docs.
+              agent: The parser is written and committed.
             turn completed
             [defer by preflight]
             [heads-up deferred]
@@ -178,6 +231,24 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
               agent: Here you are.
             turn completed
         "#]],
+        expect![[r#"
+            turn begins
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: The parser is written and committed.
+              user: [rawr] This thread's context will be compacted next, b … packet_request]
+            compaction goes on
+              assistant: <continuation_packet>
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: the parser
+              user: The conversation before this point was compacted. You
+              user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
+              user: now the docs
+        "#]],
     );
 }
 
@@ -188,7 +259,6 @@ fn path_5_mid_turn_compacts_between_two_requests_and_the_turn_goes_on() {
         &["fill the window"],
         expect![[r#"
             user: fill the window
-              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
               ran true
             [compact by mid_turn]
             [heads-up will_compact]
@@ -198,8 +268,27 @@ fn path_5_mid_turn_compacts_between_two_requests_and_the_turn_goes_on() {
             [compaction in_progress]
             [compaction completed]
             rawr: handoff
-              agent: I go on with the docs.
+              ran echo docs > docs.txt
+              agent: The docs are written.
             turn completed
+        "#]],
+        expect![[r#"
+            turn begins
+              user: fill the window
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+              user: [rawr] This thread's context will be compacted next, b … packet_request]
+            compaction goes on
+              assistant: <continuation_packet>
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: fill the window
+              user: The conversation before this point was compacted. You
+              user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
         "#]],
     );
 }
@@ -212,8 +301,6 @@ fn path_5_mid_turn_by_policy_at_a_boundary() {
         &["the parser"],
         expect![[r#"
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
             [compact by mid_turn]
             [heads-up will_compact]
@@ -223,8 +310,27 @@ fn path_5_mid_turn_by_policy_at_a_boundary() {
             [compaction in_progress]
             [compaction completed]
             rawr: handoff
-              agent: I go on with the docs.
+              ran echo docs > docs.txt
+              agent: The docs are written.
             turn completed
+        "#]],
+        expect![[r#"
+            turn begins
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+              user: [rawr] This thread's context will be compacted next, b … packet_request]
+            compaction goes on
+              assistant: <continuation_packet>
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: the parser
+              user: The conversation before this point was compacted. You
+              user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
         "#]],
     );
 }
@@ -238,7 +344,6 @@ fn path_6_inline_compacts_inside_the_turn_without_packet_and_handoff() {
         &["fill the window"],
         expect![[r#"
             user: fill the window
-              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
               ran true
             [compact by inline]
             [compaction in_progress]
@@ -246,19 +351,28 @@ fn path_6_inline_compacts_inside_the_turn_without_packet_and_handoff() {
               agent: I go on after the summary.
             turn completed
         "#]],
+        expect![[r#"
+            turn begins
+              user: fill the window
+            compaction goes on
+              assistant: <shell>
+              tool: exit code 0
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: The conversation before this point was compacted. You
+        "#]],
     );
 }
 
 #[test]
 fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
     let message = format!("fits hardly: {}", "word ".repeat(1400));
-    let lab = Lab::on_script(AGENT);
-    lab.configure(INLINE);
-    let done = lab.exec(&["hello", &message]);
-    done.expect_success();
-    expect![[r#"
+    check(
+        INLINE,
+        &["hello", &message],
+        expect![[r#"
         user: hello
-          agent: Here you are.
+          agent: Hello.
         turn completed
         [compact by inline]
         [held: fits hardly: word word word word word word word word word word word word word wo…]
@@ -266,99 +380,74 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
         [compaction completed]
         turn completed
         user: fits hardly: word word word word word word word word word word word word word wo…
-          agent: Here you are.
+          agent: It did fit.
         turn completed
-    "#]]
-    .assert_eq(&done.story());
+    "#]],
+        expect![[r#"
+            turn begins
+              user: hello
+            compaction goes on
+              assistant: Hello.
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: The conversation before this point was compacted. You
+              user: fits hardly: word word word word word word word word w
+        "#]],
+    );
 }
 
 #[test]
 fn path_6_inline_cuts_off_an_answer_where_it_may() {
-    let script = r#"
-context_window = 2000
-[[scenes]]
-on = "summary"
-replies = [{ message = "A SUMMARY." }]
-[[scenes]]
-on = { words = "A SUMMARY." }
-replies = [{ message = "I go on after the summary." }]
-[[scenes]]
-on = "anything"
-replies = [{ message = "And so on and on. ", times = 420, hangs = true }]
-"#;
-    let lab = Lab::on_script(script);
-    lab.configure(&format!("{INLINE}interrupt_mid_turn = true\n"));
-    let done = lab.exec(&["talk"]);
-    done.expect_success();
-    expect![[r#"
-        user: talk
+    let config = format!("{INLINE}interrupt_mid_turn = true\n");
+    check(
+        &config,
+        &["talk on"],
+        expect![[r#"
+        user: talk on
         [compact by inline]
           agent: And so on and on. And so on and on. And so on and on. And so on and on. And so o…
         [compaction in_progress]
         [compaction completed]
           agent: I go on after the summary.
         turn completed
-    "#]]
-    .assert_eq(&done.story());
+    "#]],
+        expect![[r#"
+            turn begins
+              user: talk on
+            compaction goes on
+              assistant: And so on and on. And so on and on. And so on and
+              user: Summarise this conversation, so that you can go on wit
+            turn begins
+              user: The conversation before this point was compacted. You
+        "#]],
+    );
 }
 
 /// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
-/// and the agent goes on; each as the model itself gets it.
+/// and the agent goes on with its work; each as the model itself gets it.
 #[test]
 fn the_golden_path_is_what_the_model_sees() {
-    let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text\n\
-        Next: write the docs\n</continuation_packet>";
-    let commit = json!({"command": "git commit -q --allow-empty -m 'Add the parser'"});
-    let model = MockChat::start(
-        Script::default()
-            .on_each(Purpose::Summary, [say("A SUMMARY.")])
-            .on(":packet_request]", [say(packet).input_tokens(3_200)])
-            .on(":handoff]", [say("I go on with the docs.")])
-            .on(
-                "the parser",
-                [
-                    call("shell", commit).input_tokens(3_000),
-                    say("It is committed.").input_tokens(3_100),
-                ],
-            ),
-    );
+    let model = MockChat::start(agent());
     let lab = Lab::on_endpoint(&model, 10_000);
-    let done = lab.exec(&["the parser"]);
-    done.expect_success();
+    let session = lab.exec(&["the parser"]);
+    session.expect_success();
     let requests = model.requests();
-    let seen = |at: usize| {
-        let lines = requests[at].transcript();
-        let short = |line: &String| {
-            let marker = line.rfind("[rawr:").map(|at| line[at..].to_owned());
-            let first: String = line.lines().next().unwrap_or_default().chars().take(60).collect();
-            match marker {
-                // The sequence's name is another one every time.
-                Some(marker) => format!("{first} … {}", marker.rsplit(':').next().unwrap()),
-                None => first,
-            }
-        };
-        lines.iter().skip(1).map(short).collect::<Vec<_>>().join("\n") + "\n"
-    };
-    assert_eq!(requests.len(), 5, "{}", done.dump());
-    expect![[r#"
-        user: the parser
-        assistant:  <shell>
-        tool: exit code 0
-        assistant: It is committed.
-        user: [rawr] This thread's context will be compacted next, b … packet_request]
-    "#]]
-    .assert_eq(&seen(2));
-    expect![[r#"
-        user: the parser
-        user: The conversation before this point was compacted. You 
-        user: [rawr] The compaction is done. Heads-ups, packet reque … handoff]
-    "#]]
-    .assert_eq(&seen(4));
-    let handoff = done.all("handoff")[0]["text"].as_str().unwrap();
-    assert!(handoff.contains("Goal: a parser with docs\nDecisions: plain text"), "{handoff}");
-    assert!(
-        !handoff.contains('%') && !done.all("injected")[0]["text"].as_str().unwrap().contains('%')
-    );
+    let (notice, handoff) = (requests[2].latest(), requests[4].latest());
+    let sequence = session.one("handoff", |_| true)["sequenceId"].as_str().unwrap();
+    for (text, expected) in [
+        (notice, "will be compacted next, because a phase ended here (commit"),
+        (notice, "Write the continuation packet"),
+        (notice, &format!("[rawr:{sequence}:packet_request]")),
+        (handoff, NOTES),
+        (handoff, "The compaction is done."),
+        (handoff, "Continue now with its next step."),
+        (handoff, &format!("[rawr:{sequence}:handoff]")),
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+        assert!(!text.contains('%'), "the agent is never told how full its window is: {text}");
+    }
+    assert_eq!(session.said().last(), Some(&"The docs are written."));
+    assert_eq!(lab.file("docs.txt"), "docs\n");
 }
 
 #[test]
@@ -369,17 +458,26 @@ fn off_is_off() {
         &["fill the window", "the parser"],
         expect![[r#"
             user: fill the window
-              agent: So much to read. So much to read. So much to read. So much to read. So much to r…
               ran true
-              ran echo done
               agent: All is read.
             turn completed
             user: the parser
-              agent: Reading what there is. Reading what there is. Reading what there is. Reading wha…
-              ran true
               ran git commit -q --allow-empty -m 'Add the parser'
-              agent: The parser is written and committed. Next I will turn to the docs.
+              agent: The parser is written and committed.
             turn completed
+        "#]],
+        expect![[r#"
+            turn begins
+              user: fill the window
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
+            turn goes on
+              assistant: All is read.
+              user: the parser
+            turn goes on
+              assistant: <shell>
+              tool: exit code 0
         "#]],
     );
 }

@@ -2,14 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Reply, Script, call, http_error, say, stall};
-use rawr_tests::{MockModel, Repository, rawr};
-use serde_json::{Value, json};
-use std::process::{Command, Output, Stdio};
+mod lab;
+mod paths;
 
-const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+use std::process::Command;
+
+use lab::{Lab, PACKET, shell};
+use rawr_tests::codex::binary;
+use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say, stall};
+use rawr_tests::{Session, rawr};
+use serde_json::{Value, json};
 
 /// The agent plans, writes a file, commits it and updates its plan; then it answers the packet request.
 fn session(packet: &str) -> Script {
@@ -35,76 +37,11 @@ fn session(packet: &str) -> Script {
         .on_compaction([say("A summary by the model.").input_tokens(146_000)])
 }
 
-fn shell(command: &str) -> Reply {
-    call("exec_command", json!({ "cmd": command }))
-}
-
-struct Lab {
-    model: MockModel,
-    home: CodexHome,
-    repository: Repository,
-}
-
-struct Done {
-    output: Output,
-    events: Vec<Value>,
-}
-
-impl Lab {
-    fn new(script: Script) -> Self {
-        let model = MockModel::start(script);
-        let home = CodexHome::new(&model, &Config::default());
-        Self { model, home, repository: Repository::new() }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(rawr());
-        command
-            .args(["exec", "--host", "codex", "--json", "--codex"])
-            .arg(binary())
-            .arg("--cd")
-            .arg(self.repository.path())
-            .args(arguments)
-            .envs(self.home.environment())
-            .env_remove("RAWR_HOME")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn exec(&self, options: &[&str], prompts: &[&str]) -> Done {
-        Done::of(self.command(&[options, prompts].concat()).output().unwrap())
-    }
-}
-
-impl Done {
-    fn of(output: Output) -> Self {
-        let text = String::from_utf8(output.stdout.clone()).unwrap();
-        let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        Self { output, events }
-    }
-
-    fn all(&self, name: &str) -> Vec<&Value> {
-        self.events.iter().filter(|event| event["event"] == name).collect()
-    }
-
-    fn one<'e>(&'e self, name: &str, fits: impl Fn(&Value) -> bool) -> &'e Value {
-        let found: Vec<_> = self.all(name).into_iter().filter(|event| fits(event)).collect();
-        assert_eq!(found.len(), 1, "{name}: {}", self.dump());
-        found[0]
-    }
-
-    fn dump(&self) -> String {
-        let lines: Vec<_> = self.events.iter().map(ToString::to_string).collect();
-        format!("{}\n{}", lines.join("\n"), String::from_utf8_lossy(&self.output.stderr))
-    }
-}
-
 #[test]
 fn a_real_codex_is_carried_across_and_the_same_pressure_does_not_compact_it_again() {
     let lab = Lab::new(session(PACKET));
-    let done = lab.exec(&[], &["WRITE-PARSER please", "AND-NOW the docs"]);
-    assert!(done.output.status.success(), "{}", done.dump());
+    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
     assert_eq!(lab.repository.subjects().first().map(String::as_str), Some("Add the parser"));
 
     let verdict = done.one("verdict", |event| event["outcome"] == "compact");
@@ -163,8 +100,8 @@ fn a_real_codex_is_carried_across_and_the_same_pressure_does_not_compact_it_agai
 #[test]
 fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
     let lab = Lab::new(session(PACKET).on_compaction([http_error(500)]));
-    let done = lab.exec(&[], &["WRITE-PARSER please", "AND-NOW the docs"]);
-    assert!(done.output.status.success(), "{}", done.dump());
+    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
     done.one("compaction", |event| event["status"] == "failed");
     assert!(done.all("handoff").is_empty(), "{}", done.dump());
     let said: Vec<_> =
@@ -175,7 +112,7 @@ fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
 #[test]
 fn an_empty_packet_is_stood_in_for_and_labelled() {
     let lab = Lab::new(session(""));
-    let done = lab.exec(&[], &["WRITE-PARSER please"]);
+    let done = lab.exec(&["WRITE-PARSER please"]);
     let packet = done.one("packet", |_| true);
     assert_eq!(packet["author"], "watcher", "{packet}");
     assert!(packet["packet"].as_str().unwrap().contains("Built by rawr"), "{packet}");
@@ -186,8 +123,8 @@ fn an_empty_packet_is_stood_in_for_and_labelled() {
 #[test]
 fn an_empty_summary_still_gets_its_handoff() {
     let lab = Lab::new(session(PACKET).on_compaction([say("").input_tokens(146_000)]));
-    let done = lab.exec(&[], &["WRITE-PARSER please"]);
-    assert!(done.output.status.success(), "{}", done.dump());
+    let done = lab.exec(&["WRITE-PARSER please"]);
+    done.expect_success();
     done.one("handoff", |_| true);
     let requests = lab.model.requests();
     let handoff = requests.last().unwrap().user_messages().last().unwrap().clone();
@@ -197,9 +134,31 @@ fn an_empty_summary_still_gets_its_handoff() {
 #[test]
 fn suggest_only_recommends() {
     let lab = Lab::new(session(PACKET));
-    let done = lab.exec(&["-c", "rawr_auto_compaction.mode=suggest"], &["WRITE-PARSER please"]);
+    let done = lab.exec(&["-c", "rawr_auto_compaction.mode=suggest", "WRITE-PARSER please"]);
     done.one("verdict", |event| event["outcome"] == "suggest");
     assert!(lab.model.requests().iter().all(|request| request.purpose == Purpose::Turn));
+}
+
+#[test]
+fn the_doctor_says_what_becomes_of_a_compaction_inside_a_turn() {
+    let inline = "features.rawr_auto_compaction = false\nauto_compact.enabled = true\n";
+    for (config, status, words) in [
+        ("", "ok", "emergency: the agent writes its packet inside the turn"),
+        ("rawr_auto_compaction.mid_turn = \"off\"", "ok", "a turn that runs is left alone"),
+        ("features.rawr_auto_compaction = false", "ok", "Codex compacts by itself"),
+        (inline, "ok", "when the turn has ended"),
+        (&format!("{inline}auto_compact.interrupt_mid_turn = true"), "warn", "is not cut off"),
+    ] {
+        let lab = Lab::new(Script::default());
+        lab.configure(config);
+        let mut doctor = Command::new(rawr());
+        doctor.args(["doctor", "--json", "--codex"]).arg(binary());
+        let doctor = doctor.envs(lab.home.environment()).env_remove("RAWR_HOME").output();
+        let checks = Session::of(doctor.unwrap());
+        let check = checks.one("check", |check| check["name"] == "mid-turn");
+        assert_eq!(check["status"], status, "{check}");
+        assert!(check["message"].as_str().unwrap().contains(words), "{check}");
+    }
 }
 
 fn without_codex(options: &[&str]) -> String {
@@ -241,7 +200,7 @@ fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
             Command::new("kill").args(["-9", &child]).status().unwrap();
         }
     }
-    let done = Done::of(rawr.wait_with_output().unwrap());
+    let done = Session::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
     assert!(error.contains("codex ended (signal: 9"), "{error}");
@@ -249,6 +208,51 @@ fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
     let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
     let events = std::fs::read_to_string(thread.join("events.jsonl")).unwrap();
     assert!(events.ends_with('\n') && events.contains("sequence_ended"), "{events}");
+}
+
+/// The agent was told to write its packet between two requests, and had no other to come.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_packet_request_that_is_too_late_for_its_turn_is_a_turn_of_its_own() {
+    let wait = "touch begun; until test -e go; do sleep 0.05; done; rm begun go";
+    let lab = Lab::new(session(PACKET).on(
+        "WAIT",
+        [shell(wait).input_tokens(175_000), say("All is done.").input_tokens(175_500)],
+    ));
+    let rawr = lab.command(&["WAIT for it"]).spawn().unwrap();
+    let (begun, go) = (lab.repository.path().join("begun"), lab.repository.path().join("go"));
+    wait_until(|| begun.exists());
+    // Whatever Codex says from now on is read only when its turn is over.
+    signal(rawr.id(), "-STOP");
+    std::fs::write(go, "").unwrap();
+    wait_until(|| lab.home.rollouts().contains("task_complete"));
+    signal(rawr.id(), "-CONT");
+    let done = Session::of(rawr.wait_with_output().unwrap());
+    done.expect_success();
+    expect_test::expect![[r#"
+        user: WAIT for it
+          ran touch begun; until test -e go; do sleep 0.05; done; rm begun go
+        [compact by mid_turn]
+        [heads-up will_compact]
+          agent: All is done.
+        turn completed
+        rawr: packet_request
+          agent: <continuation_packet>
+        turn completed
+        [packet by agent]
+        [compaction in_progress]
+        [compaction completed]
+        turn completed
+        rawr: handoff
+          agent: Writing the docs now.
+        turn completed
+    "#]]
+    .assert_eq(&done.story());
+}
+
+#[cfg(target_os = "linux")]
+fn signal(process: u32, signal: &str) {
+    assert!(Command::new("kill").args([signal, &process.to_string()]).status().unwrap().success());
 }
 
 #[cfg(target_os = "linux")]

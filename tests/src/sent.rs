@@ -1,0 +1,35 @@
+//! What a model was sent in the course of a session, as text. Knows no model's form.
+
+/// What a request is for, and its transcript.
+pub type Request = (&'static str, Vec<String>);
+
+/// Request by request: what is new in it, or everything where it does not go on from the one before.
+pub fn sent(requests: impl IntoIterator<Item = Request>) -> String {
+    let mut text = String::new();
+    let mut before: Vec<String> = Vec::new();
+    for (purpose, transcript) in requests {
+        let goes_on = !before.is_empty() && transcript.starts_with(&before);
+        let (how, new) = if goes_on {
+            ("goes on", &transcript[before.len()..])
+        } else {
+            ("begins", &transcript[..])
+        };
+        text.push_str(&format!("{purpose} {how}\n"));
+        for line in new {
+            text.push_str(&format!("  {}\n", shortened(line)));
+        }
+        before = transcript;
+    }
+    text
+}
+
+/// The beginning of a line, and of rawr's own texts what they are for: a sequence's name is another one every time.
+fn shortened(text: &str) -> String {
+    const LETTERS: usize = 60;
+    let first: String = text.lines().next().unwrap_or_default().chars().take(LETTERS).collect();
+    let marker = text.trim_end().strip_suffix(']').and_then(|text| text.rsplit_once("[rawr:"));
+    match marker.and_then(|(_, marker)| marker.rsplit_once(':')) {
+        Some((_, purpose)) => format!("{first} … {purpose}]"),
+        None => first.trim_end().to_owned(),
+    }
+}

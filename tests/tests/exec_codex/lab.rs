@@ -1,0 +1,70 @@
+//! A session of `rawr exec` on the real Codex, and what its model was sent. Holds no case.
+
+use std::process::{Command, Stdio};
+
+use rawr_tests::codex::{CodexHome, Config, binary};
+use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, call};
+use rawr_tests::{MockModel, Repository, Session, rawr, sent};
+use serde_json::json;
+
+pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
+    Next: write the docs of parser.txt\n</continuation_packet>";
+
+pub fn shell(command: &str) -> Reply {
+    call("exec_command", json!({ "cmd": command }))
+}
+
+pub struct Lab {
+    pub model: MockModel,
+    pub home: CodexHome,
+    pub repository: Repository,
+}
+
+impl Lab {
+    pub fn new(script: Script) -> Self {
+        Self::configured(script, &Config::default())
+    }
+
+    pub fn configured(script: Script, config: &Config) -> Self {
+        let model = MockModel::start(script);
+        let home = CodexHome::new(&model, config);
+        Self { model, home, repository: Repository::new() }
+    }
+
+    /// What rawr is told in its own file.
+    pub fn configure(&self, text: &str) {
+        std::fs::write(self.home.path().join("rawr.toml"), text).unwrap();
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(rawr());
+        command
+            .args(["exec", "--host", "codex", "--json", "--codex"])
+            .arg(binary())
+            .arg("--cd")
+            .arg(self.repository.path())
+            .args(arguments)
+            .envs(self.home.environment())
+            .env_remove("RAWR_HOME")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn exec(&self, arguments: &[&str]) -> Session {
+        Session::of(self.command(arguments).output().unwrap())
+    }
+
+    /// What the model was sent, without the requests that do not count.
+    pub fn sent(&self, counts: impl Fn(&Recorded) -> bool) -> String {
+        let requests = self.model.requests();
+        sent(requests.iter().filter(|request| counts(request)).map(|request| {
+            let purpose = match request.purpose {
+                Purpose::Turn => "turn",
+                Purpose::LocalCompaction | Purpose::RemoteCompaction => "compaction",
+            };
+            (purpose, request.transcript())
+        }))
+    }
+}
