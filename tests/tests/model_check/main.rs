@@ -1,0 +1,94 @@
+//! Every state of small worlds: events in any order, twice, lost and late, two messages that wait, and a process that
+//! dies at any point. No world is drawn by lot: what is said here holds for all that can happen in them.
+
+mod defects;
+mod explore;
+mod host;
+mod process;
+mod properties;
+mod same;
+mod state;
+mod world;
+mod worlds;
+
+use defects::{Defect, Rawr};
+use explore::{Explored, explore};
+use process::Played;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use worlds::{World, worlds};
+
+/// A world with more states than that is not small: it would hold the tests up.
+const MOST_STATES: usize = 200_000;
+const FEWEST_STATES: usize = 100_000;
+
+fn told(world: &World, explored: &Explored) -> String {
+    let Explored { states, steps, depth, to_rest, is_cut, violation } = explored;
+    let mut told = format!(
+        "{:<38}{states:>8} states{steps:>8} steps, {depth:>3} deep, at most {to_rest:>2} to rest",
+        world.name,
+    );
+    if *is_cut {
+        told += ": not all of it";
+    }
+    if let Some((violation, way)) = violation {
+        told += &format!("\n{}: {}\n{}", violation.property, violation.what, way.join("\n"));
+    }
+    told
+}
+
+/// `MODEL_CHECK_MORE=1` allows each world one disturbance more, `MODEL_CHECK_ONLY` looks at one world.
+#[test]
+fn nothing_that_can_happen_breaks_a_promise() {
+    let only = std::env::var("MODEL_CHECK_ONLY").ok();
+    let most =
+        if std::env::var_os("MODEL_CHECK_MORE").is_some() { usize::MAX } else { MOST_STATES };
+    let mut worlds = worlds();
+    worlds.retain(|world| only.as_deref().is_none_or(|only| only == world.name));
+    let (next, broken) = (Mutex::new(worlds.iter()), Mutex::new(Vec::new()));
+    let sum = AtomicUsize::new(0);
+    // The lock is not held while a world is explored.
+    let next_world = || next.lock().unwrap().next();
+    let explore_worlds = || {
+        for world in std::iter::from_fn(next_world) {
+            let explored = explore(&Played::new(world, Rawr(None)), most);
+            println!("{}", told(world, &explored));
+            sum.fetch_add(explored.states, Ordering::Relaxed);
+            if explored.violation.is_some() || explored.is_cut {
+                broken.lock().unwrap().push(world.name);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(explore_worlds);
+        }
+    });
+    let sum = sum.into_inner();
+    println!("{sum} states in all");
+    assert_eq!(broken.into_inner().unwrap(), Vec::<&str>::new());
+    assert!(only.is_some() || sum > FEWEST_STATES, "{sum}");
+}
+
+/// Every promise is broken by some machine, and the world that finds it out is one of those above.
+#[test]
+fn a_machine_that_is_broken_on_purpose_is_caught() {
+    use properties::{EMERGENCY, ENDED, SPENT, SYNTHETIC};
+    let worlds = worlds();
+    for (defect, world, promise) in [
+        (Defect::NewNamesAfterARestart, "turn end", host::ONCE),
+        (Defect::KeepsBoundaries, "turn end", SPENT),
+        (Defect::DeliversTwice, "turn end", host::INPUT),
+        (Defect::AsksInAnEmergency, "judged in an emergency", EMERGENCY),
+        (Defect::NoDeadlines, "turn end", process::IDLE),
+        (Defect::ForgetsWhoseTurn, "turn end, long answers", SYNTHETIC),
+        (Defect::ActsAfterTheEnd, "turn end", ENDED),
+        (Defect::HandsOffAtOnce, "turn end", host::OWED),
+    ] {
+        let world = worlds.iter().find(|other| other.name == world).unwrap();
+        let explored = explore(&Played::new(world, Rawr(Some(defect))), MOST_STATES);
+        let found = explored.violation.as_ref().map(|(violation, _)| violation.property);
+        println!("{defect:?}: found after {} states", explored.states);
+        assert_eq!(found, Some(promise), "{defect:?}: {}", told(world, &explored));
+    }
+}

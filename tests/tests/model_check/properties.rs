@@ -1,0 +1,182 @@
+//! What must hold whatever happens, and what has to be remembered of the past to say so. The host keeps the rest: what
+//! was done once, and which messages came in which order.
+
+use crate::explore::Violation;
+use crate::host::Report;
+use crate::same::NOW;
+use crate::worlds::World;
+use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
+use rawr_core::boundary::Boundary;
+use rawr_core::event::{
+    Action, ActionIssued, Assessed, Entrance, Event, Item, ItemRole, Outcome, Purpose,
+    SequenceStarted, Trigger,
+};
+use rawr_core::policy::Tier;
+use rawr_core::thread::{Issued, Mark};
+use rawr_core::units::{RequestId, SequenceId, TurnId};
+use rawr_core::{Effect, Machine, Record, Thread};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub const SPENT: &str = "at most one compaction per spent boundary";
+pub const ENDED: &str = "no action after its sequence ended";
+pub const SYNTHETIC: &str = "no synthetic trigger";
+pub const EMERGENCY: &str = "an emergency is never blocked by judgment";
+pub const IDS: &str = "an action id is given once";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Past {
+    /// Boundaries that a sequence has spent.
+    spent: BTreeSet<(TurnId, Boundary)>,
+    /// Turns of which rawr was told that they belong to a sequence, and to what part of it.
+    told: BTreeMap<TurnId, Purpose>,
+}
+
+impl Past {
+    /// A report has been taken note of.
+    pub fn told(&mut self, report: Option<&Report>) {
+        self.told.extend(report.and_then(|report| report.tells.clone()));
+    }
+}
+
+/// Looks at what rawr did, record by record.
+pub fn check(
+    world: &World,
+    before: &Machine,
+    effects: &[Effect],
+    past: &mut Past,
+) -> Result<(), Violation> {
+    let mut machine = Cow::Borrowed(before);
+    let looked_at =
+        |effect: &Effect| matches!(effect, Effect::Record(record) if is_looked_at(record));
+    let last = effects.iter().rposition(looked_at).unwrap_or(0);
+    for (at, effect) in effects.iter().enumerate() {
+        match effect {
+            Effect::Record(record) => {
+                check_record(machine.thread(), record, past)?;
+                if at < last {
+                    machine.to_mut().apply(record);
+                }
+            }
+            Effect::Decided(decision) => check_emergency(world, decision)?,
+            Effect::Perform(_) | Effect::Tell(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_looked_at(record: &Record) -> bool {
+    matches!(record.event, Event::ActionIssued(_) | Event::Assessed(_) | Event::SequenceStarted(_))
+}
+
+fn check_record(before: &Thread, record: &Record, past: &mut Past) -> Result<(), Violation> {
+    match &record.event {
+        Event::ActionIssued(issued) => {
+            if before.action(&issued.action).is_some() {
+                return Err(Violation::of(IDS, format!("{issued:?}")));
+            }
+            check_issued(before, issued)
+        }
+        Event::Assessed(assessed) => check_origin(before, assessed, past),
+        Event::SequenceStarted(started) => check_boundary(before, started, past),
+        _ => Ok(()),
+    }
+}
+
+fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation> {
+    let alone = |items: &[Item]| items.iter().all(|item| item.role == ItemRole::Input);
+    let belongs = match &issued.kind {
+        Action::Judge { request, .. } => is_asked(thread, request),
+        Action::DeliverInput { items, .. } if alone(items) => true,
+        _ => runs(thread, &issued.sequence),
+    };
+    if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
+}
+
+/// What is asked for again. A message that was on its way when its sequence ended is still the user's.
+pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
+    let belongs = match &issued.kind {
+        Action::Judge { request, .. } => is_asked(thread, request),
+        Action::DeliverInput { .. } => true,
+        Action::InjectTurn { .. } | Action::Compact { .. } => runs(thread, &issued.sequence),
+    };
+    if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
+}
+
+fn runs(thread: &Thread, sequence: &SequenceId) -> bool {
+    thread.sequence.as_ref().is_some_and(|running| running.id == *sequence)
+}
+
+fn is_asked(thread: &Thread, request: &RequestId) -> bool {
+    thread.judging.as_ref().is_some_and(|judging| judging.request == *request)
+}
+
+/// The turn of a handoff is the agent's own work once its sequence is over: between its requests it may trigger.
+fn check_origin(before: &Thread, assessed: &Assessed, past: &Past) -> Result<(), Violation> {
+    let triggers = match assessed.outcome {
+        Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
+        Outcome::Defer => assessed.entrance == Entrance::Preflight,
+        Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
+    };
+    let part = assessed.turn.as_ref().and_then(|turn| past.told.get(turn));
+    let inside = assessed.turn.as_ref().is_some_and(|turn| before.is_in_turn(turn));
+    match part.filter(|_| triggers) {
+        None => Ok(()),
+        Some(Purpose::Handoff) if inside && before.sequence.is_none() => Ok(()),
+        Some(part) => Err(Violation::of(SYNTHETIC, format!("{part:?}: {assessed:?}"))),
+    }
+}
+
+fn check_boundary(
+    before: &Thread,
+    started: &SequenceStarted,
+    past: &mut Past,
+) -> Result<(), Violation> {
+    let fresh = before.boundaries.iter().filter(|mark| mark.spent_by.is_none());
+    if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
+        && *tier != Tier::Emergency
+    {
+        let counts = fresh.clone().filter(|mark| !mark.assessed && boundaries.has(mark.boundary));
+        if let Some(again) = counts.filter_map(named).find(|mark| past.spent.contains(mark)) {
+            return Err(Violation::of(SPENT, format!("{again:?} starts {started:?}")));
+        }
+    }
+    past.spent.extend(fresh.filter_map(named));
+    Ok(())
+}
+
+fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
+    Some((mark.turn.clone()?, mark.boundary))
+}
+
+/// By the world's own policy, whatever rawr thinks of it.
+fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violation> {
+    let threshold = world.policy.tiers.emergency.percent_remaining_lt;
+    let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
+    let fails = |gate: Gate| {
+        let failed = |result: &&rawr_core::assess::GateResult| {
+            result.gate == gate && result.outcome == GateOutcome::Fail
+        };
+        decision.gates.iter().any(|result| failed(&result))
+    };
+    let others = decision.gates.iter().filter(|result| result.gate != Gate::Judgment);
+    let stopped = others.clone().any(|result| fails(result.gate));
+    let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+    if world.policy.enabled && is_emergency && !stopped && !goes_on {
+        return Err(Violation::of(EMERGENCY, format!("{decision:?}")));
+    }
+    Ok(())
+}
+
+/// In a state in which rawr waits: a question that is open does not stand where an emergency would go on.
+pub fn check_rest(world: &World, thread: &Thread) -> Result<(), Violation> {
+    let (Some(turn), Some(_)) = (&thread.between_requests, &thread.judging) else { return Ok(()) };
+    if !thread.is_in_turn(turn) {
+        return Ok(());
+    }
+    let decision = assess(thread, &world.policy, Question::MidTurn(turn), NOW);
+    if decision.tier == Some(Tier::Emergency) && decision.outcome == Outcome::Compact {
+        return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging)));
+    }
+    Ok(())
+}
