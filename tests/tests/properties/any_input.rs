@@ -5,15 +5,17 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    ActionReported, ActionStatus, BranchChanged, Capabilities, Choice, CommitMade,
-    CompactionOrigin, CompactionReported, CompactionStatus, DirectiveGiven, Event, GuardCleared,
-    HostInfo, InputCancelled, Origin, PhaseEnded, PlanUpdated, PrCheckpoint, ThreadClosed,
-    ThreadOpened, ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage,
-    UsageReported,
+    ActionReported, ActionStatus, Answer, BranchChanged, Capabilities, Choice, CommitMade,
+    CompactionOrigin, CompactionReported, CompactionStatus, DirectiveCleared, DirectiveGiven,
+    Event, GuardCleared, HostInfo, InputCancelled, JudgeSource, JudgmentAnswered, Origin,
+    PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed, ThreadOpened,
+    ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage, UsageReported,
 };
 use rawr_core::machine::{InputKind, Response, ShellCommand};
 use rawr_core::signal::plan::{PlanStep, StepStatus};
-use rawr_core::units::{ActionId, CallId, GuardId, InputId, Tokens, TurnId};
+use rawr_core::units::{
+    ActionId, CallId, DirectiveId, GuardId, InputId, RequestId, Tokens, TurnId,
+};
 use rawr_core::{Input, Thread};
 
 pub const WINDOW: u64 = 1000;
@@ -22,16 +24,49 @@ pub const WINDOW: u64 = 1000;
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a list of a few dozen steps")]
 pub enum Step {
-    Open { window: Option<u64>, can: bool },
+    Open {
+        window: Option<u64>,
+        can: Capabilities,
+    },
     Event(Event),
-    Command { turn: Option<TurnId>, command: &'static str, exit_code: i64 },
-    TurnOfAction { turn: TurnId, action: usize, origin: Origin },
-    MarkedTurn { turn: TurnId, action: usize },
-    Report { action: usize, status: ActionStatus, turn: Option<TurnId>, text: Option<String> },
-    Submit { input: InputId, text: String, kind: InputKind },
-    Respond { choice: Choice, named: bool, turns: Option<u32>, packet: Option<String> },
+    Command {
+        turn: Option<TurnId>,
+        command: &'static str,
+        exit_code: i64,
+    },
+    TurnOfAction {
+        turn: TurnId,
+        action: usize,
+        origin: Origin,
+    },
+    MarkedTurn {
+        turn: TurnId,
+        action: usize,
+    },
+    Report {
+        action: usize,
+        status: ActionStatus,
+        turn: Option<TurnId>,
+        text: Option<String>,
+    },
+    Submit {
+        input: InputId,
+        text: String,
+        kind: InputKind,
+    },
+    Respond {
+        choice: Choice,
+        named: bool,
+        turns: Option<u32>,
+        packet: Option<String>,
+    },
     Guard(Until),
     Unguard(usize),
+    /// `asked`: about the question that is open; else about none that ever was. `says`: nothing where it failed.
+    Judged {
+        asked: bool,
+        says: Option<bool>,
+    },
     Tick,
 }
 
@@ -43,7 +78,11 @@ impl Step {
             Self::Respond { .. }
                 | Self::Guard(_)
                 | Self::Unguard(_)
-                | Self::Event(Event::InputCancelled(_) | Event::DirectiveGiven(_))
+                | Self::Event(
+                    Event::InputCancelled(_)
+                        | Event::DirectiveGiven(_)
+                        | Event::DirectiveCleared(_)
+                )
         )
     }
 
@@ -89,13 +128,41 @@ impl Step {
                 let guard = guard.map_or_else(|| GuardId::new("g99"), |guard| guard.id.clone());
                 Input::Saw(GuardCleared { guard }.into())
             }
+            Self::Judged { asked, says } => {
+                let open = thread.judging.as_ref().filter(|_| asked);
+                let request =
+                    open.map_or_else(|| RequestId::new("none"), |judging| judging.request.clone());
+                Input::Judged(judged(request, says))
+            }
             Self::Tick => Input::Tick,
         }
     }
 }
 
-pub fn opened(window: Option<u64>, can: bool) -> Event {
-    let can = Capabilities { inject_turn: can, compact: can, ..Capabilities::default() };
+/// A host that does no more than carry out turns and compactions.
+pub const fn plain() -> Capabilities {
+    Capabilities {
+        inject_turn: true,
+        compact: true,
+        steer: false,
+        sample: false,
+        queue: false,
+        mid_turn_compact: false,
+        inject_items: false,
+        judge: false,
+    }
+}
+
+pub fn judged(request: RequestId, says: Option<bool>) -> JudgmentAnswered {
+    let answer = match says {
+        Some(should_compact) => Answer::Says { should_compact, reason: "so it is".to_owned() },
+        None => Answer::Failed { error: "no".to_owned() },
+    };
+    let (source, usage) = (JudgeSource::Host, None);
+    JudgmentAnswered { request, source, answer, usage, rate_limits: Vec::new() }
+}
+
+pub fn opened(window: Option<u64>, can: Capabilities) -> Event {
     let host = HostInfo { name: "any".to_owned(), version: None, can };
     let (model, agent) = (None, None);
     let window = window.map(Tokens);
@@ -159,9 +226,25 @@ pub fn step() -> impl Strategy<Value = Step> {
         4 => compaction(),
         4 => person(),
         3 => Just(Step::Tick),
-        1 => (proptest::option::of(Just(WINDOW)), proptest::bool::weighted(0.8))
+        1 => (proptest::option::of(Just(WINDOW)), capabilities())
             .prop_map(|(window, can)| Step::Open { window, can }),
+        2 => (proptest::bool::weighted(0.8), proptest::option::of(any::<bool>()))
+            .prop_map(|(asked, says)| Step::Judged { asked, says }),
     ]
+}
+
+pub fn capabilities() -> impl Strategy<Value = Capabilities> {
+    let often = || proptest::bool::weighted(0.8);
+    (often(), often(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(inject_turn, compact, steer, mid_turn_compact, judge)| Capabilities {
+            inject_turn,
+            compact,
+            steer,
+            mid_turn_compact,
+            judge,
+            ..Capabilities::default()
+        },
+    )
 }
 
 fn turn_step() -> impl Strategy<Value = Step> {
@@ -211,9 +294,17 @@ fn signal() -> impl Strategy<Value = Step> {
         1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, label: "a phase".to_owned() }.into())),
         1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
         1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),
+        1 => (1..4_u32).prop_map(move |nth| event(DirectiveCleared { directive: DirectiveId::new(format!("p{nth}")) }.into())),
+        1 => (0..4_u32).prop_map(move |dirty| event(RepoObserved { repo: repo(dirty) }.into())),
         1 => call().prop_map(move |call| event(ToolStarted { call, name: None }.into())),
         1 => call().prop_map(move |call| event(ToolFinished { call }.into())),
     ]
+}
+
+fn repo(dirty: u32) -> Repo {
+    let files = (0..dirty).map(|nth| format!("src/{nth}.rs")).collect();
+    let (branch, head) = (Some("b".to_owned()), Some(format!("{dirty:040}")));
+    Repo { branch, head, dirty, files, changed: Vec::new(), stack: None }
 }
 
 fn plan() -> impl Strategy<Value = Vec<PlanStep>> {

@@ -1,12 +1,12 @@
 //! A host and a person played against the machine. The host carries out every action id once and survives the machine,
 //! which may be killed between any two records; reports get lost, come twice or in another order. Decides nothing.
 
-use crate::any_input::{opened, reported, started, usage};
+use crate::any_input::{judged, opened, plain, reported, started, usage};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    Action, ActionReported, ActionStatus, Choice, CommitMade, CompactionOrigin, CompactionReported,
-    CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin, PrCheckpoint, Purpose,
-    TurnCompleted, TurnStatus, Until,
+    Action, ActionReported, ActionStatus, Capabilities, Choice, CommitMade, CompactionOrigin,
+    CompactionReported, CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin,
+    PrCheckpoint, Purpose, TurnCompleted, TurnStatus, Until,
 };
 use rawr_core::machine::{InputKind, Response};
 use rawr_core::policy::Policy;
@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const WINDOW: u64 = 10_000;
 const PACKET: &str =
     "State: working\nGoal: the parser. Decisions: none. Next: all done, then the docs.";
+
+/// Texts go in as turns of their own, never into one that runs.
+const CAN: Capabilities = Capabilities { judge: true, ..plain() };
 
 /// How a host tells of the turns that were asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +121,7 @@ impl Session {
             now: Timestamp(1_000_000),
             crash: None,
         };
-        session.say(Input::Saw(opened(Some(WINDOW), true)));
+        session.say(Input::Saw(opened(Some(WINDOW), CAN)));
         session
     }
 
@@ -276,7 +279,7 @@ impl Session {
         let mut thread = Thread::new(ThreadId::new("t"));
         self.log.iter().for_each(|record| thread.apply(record));
         self.machine = Machine::new(thread);
-        self.handle_at_once(Input::Saw(opened(Some(WINDOW), true)));
+        self.handle_at_once(Input::Saw(opened(Some(WINDOW), CAN)));
         let pending: Vec<_> = self.machine.thread().pending_actions().cloned().collect();
         pending.iter().for_each(|issued| self.perform(issued));
     }
@@ -314,8 +317,12 @@ impl Session {
 }
 
 impl Done {
-    pub const fn compacts(&self) -> bool {
-        matches!(self.kind, Action::Compact { .. })
+    /// Whether by the host itself, where it is a compaction.
+    pub const fn compacts(&self) -> Option<bool> {
+        match self.kind {
+            Action::Compact { local, .. } => Some(local),
+            _ => None,
+        }
     }
 
     pub fn hands_over(&self) -> bool {
@@ -338,8 +345,10 @@ impl Host {
     fn user_turn(&mut self) {
         let turn = self.next_turn();
         self.reports.push_back(Input::Saw(started(turn.clone(), Origin::User, None, None)));
+        self.context = (self.context + 1500).min(WINDOW);
+        self.reports.push_back(Input::Saw(reported(turn.clone(), self.context, true)));
         let made = CommitMade { turn: Some(turn.clone()), hash: None, subject: None };
-        let work = self.work(&turn, made.into(), 2500);
+        let work = self.work(&turn, made.into(), 1000);
         self.reports.extend(work);
     }
 
@@ -395,8 +404,10 @@ impl Host {
                 });
                 told
             }
-            // The judge is no host's business here.
-            (Action::Judge { .. }, _) => Vec::new(),
+            (Action::Judge { request, .. }, _) => {
+                const SAYS: [Option<bool>; 3] = [Some(true), Some(false), None];
+                vec![Input::Judged(judged(request.clone(), SAYS[self.turns as usize % 3]))]
+            }
             // A user's message is announced by every host.
             (Action::DeliverInput { .. }, Manner::BindsLate) | (_, Manner::AcceptsThenStarts) => {
                 [vec![accepted, start], work].concat()
