@@ -8,9 +8,9 @@ use crate::outbox::Outbox;
 use crate::router::{Dispatched, Router, error};
 use bytes::BytesMut;
 use envelope::{Envelope, Malformed, RequestId};
-use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use jsonrpsee::core::server::MethodResponse;
 use jsonrpsee::types::{ErrorObjectOwned, Id};
 use rawr_protocol::framing::{Frame, Framing, FramingError};
@@ -269,10 +269,14 @@ impl<C: Backing> Connection<C> {
         None
     }
 
-    /// Answered at once; what its work still comes to falls on the floor.
+    /// Answered at once; what its work still comes to falls on the floor, and what it held is given up before the next
+    /// message is read.
     fn cancel(&mut self, id: &RequestId) {
         if let Some(handle) = self.table.remove(id) {
             handle.abort();
+            while let Some(Some(done)) = self.in_flight.next().now_or_never() {
+                self.finish(done);
+            }
             let code = ErrorCode::RequestCancelled;
             self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
         }

@@ -50,8 +50,9 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 tier: tier.map(ToWire::to_wire),
             });
         }
-        Notice::JudgmentAnswered { thread, answered, tier } => {
-            outbox.notify::<JudgmentResult>(&wire::judgment_result(thread, answered, *tier));
+        Notice::JudgmentAnswered { thread, request, tier, source, answer } => {
+            let result = wire::judgment_result(thread, request, *tier, *source, answer);
+            outbox.notify::<JudgmentResult>(&result);
         }
         Notice::SequenceEnded { thread, ended } => {
             if ended.ending == Ending::Failed {

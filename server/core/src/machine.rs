@@ -6,12 +6,12 @@ mod observe;
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
 use crate::event::{
-    Action, ActionStatus, Choice, CompactionReported, CompactionStatus, Event, JudgmentAnswered,
-    Phase, Record, SequenceEnded, SequenceStarted, Trigger, Until,
+    Action, ActionStatus, Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource,
+    JudgmentAnswered, Phase, Record, SequenceEnded, SequenceStarted, Trigger, Until,
 };
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::Prompts;
-use crate::thread::{Issued, Thread};
+use crate::thread::{Issued, Judging, Thread};
 use crate::units::{
     ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, Timestamp, TurnId,
 };
@@ -98,7 +98,7 @@ pub enum Notice {
     /// The judge is asked, by an action.
     JudgmentAsked { request: RequestId, tier: Option<Tier> },
     /// The judge has answered, or has failed to.
-    JudgmentAnswered { answered: JudgmentAnswered, tier: Option<Tier> },
+    JudgmentAnswered { request: RequestId, tier: Option<Tier>, source: JudgeSource, answer: Answer },
     /// The golden path is over, one way or the other.
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
@@ -264,10 +264,12 @@ impl Machine {
             .as_ref()
             .map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
         let record = Record::new(now, event);
+        let unanswered = answer_of(&self.thread).is_none();
         self.thread.apply(&record);
         let announcement = self.announce(&record.event, ended, rules);
         effects.push(Effect::Record(record));
         effects.extend(announcement);
+        effects.extend(answer_of(&self.thread).filter(|_| unanswered).map(Effect::Tell));
     }
 
     /// What the world hears follows from the event alone, whoever appended it.
@@ -296,11 +298,6 @@ impl Machine {
                 Some(Effect::Tell(Notice::Compaction { report: report.clone(), sequence, trigger }))
             }
             Event::SequenceEnded(ended) => Some(Effect::Tell(Notice::SequenceEnded(ended.clone()))),
-            Event::JudgmentAnswered(answered) => {
-                let tier = self.thread.judging.as_ref().and_then(|judging| judging.asked_by.tier);
-                let answered = answered.clone();
-                Some(Effect::Tell(Notice::JudgmentAnswered { answered, tier }))
-            }
             Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
                 let issued = self.thread.action(&reported.action)?;
                 let Action::DeliverInput { input, .. } = &issued.kind else { return None };
@@ -374,4 +371,11 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::DeadlinePassed(_)
         | Event::SequenceEnded(_) => true,
     }
+}
+
+/// The judge's word on the open question, however it came: said, reported as failed, or never.
+fn answer_of(thread: &Thread) -> Option<Notice> {
+    let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
+    let (source, answer) = answer.clone()?;
+    Some(Notice::JudgmentAnswered { request: request.clone(), tier: asked_by.tier, source, answer })
 }

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, ThreadLog};
 use rawr_core::assess::Decision;
-use rawr_core::event::{CompactionReported, JudgmentAnswered, SequenceEnded, Trigger};
+use rawr_core::event::{Answer, CompactionReported, JudgeSource, SequenceEnded, Trigger};
 use rawr_core::machine::{self, HeadsUp};
 use rawr_core::policy::Tier;
 use rawr_core::thread::Issued;
@@ -47,8 +47,10 @@ pub enum Notice<'n> {
     },
     JudgmentAnswered {
         thread: &'n Thread,
-        answered: &'n JudgmentAnswered,
+        request: &'n RequestId,
         tier: Option<Tier>,
+        source: JudgeSource,
+        answer: &'n Answer,
     },
     SequenceEnded {
         thread: &'n Thread,
@@ -102,8 +104,9 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             Effect::Tell(machine::Notice::JudgmentAsked { request, tier }) => {
                 tell(Notice::JudgmentAsked { thread, request: &request, tier });
             }
-            Effect::Tell(machine::Notice::JudgmentAnswered { answered, tier }) => {
-                tell(Notice::JudgmentAnswered { thread, answered: &answered, tier });
+            Effect::Tell(machine::Notice::JudgmentAnswered { request, tier, source, answer }) => {
+                let (request, answer) = (&request, &answer);
+                tell(Notice::JudgmentAnswered { thread, request, tier, source, answer });
             }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });

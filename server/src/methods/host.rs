@@ -133,8 +133,9 @@ fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResul
 
 fn action_report(ctx: &Ctx, params: ActionReportParams) -> Result<Empty, Fault> {
     let thread = params.thread_id.clone();
-    if let (ActionStatus::Failed, Some(error)) = (params.status, &params.error) {
-        let failed = Answer::Failed { error: error.clone() };
+    if params.status == ActionStatus::Failed {
+        let why = params.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
+        let failed = Answer::Failed { error: why };
         if ctx.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
             return Ok(Empty {});
         }

@@ -7,13 +7,12 @@ use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgmentAnswered, Trigger,
-    Until,
+    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Trigger, Until,
 };
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
-use rawr_core::units::{Percent, SequenceId, Timestamp};
+use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
 use rawr_protocol as wire;
 
 pub fn boundaries(set: Boundaries) -> Vec<wire::Boundary> {
@@ -107,15 +106,17 @@ fn answer(answer: &Answer) -> (Option<bool>, String, Option<String>) {
 
 pub fn judgment_result(
     thread: &Thread,
-    answered: &JudgmentAnswered,
+    request: &RequestId,
     tier: Option<Tier>,
+    source: JudgeSource,
+    said: &Answer,
 ) -> wire::JudgmentResultNotification {
-    let (should_compact, reason, error) = answer(&answered.answer);
+    let (should_compact, reason, error) = answer(said);
     wire::JudgmentResultNotification {
         thread_id: thread.id.to_string(),
-        request_id: answered.request.to_string(),
+        request_id: request.to_string(),
         tier: tier.map(ToWire::to_wire),
-        source: answered.source.to_wire(),
+        source: source.to_wire(),
         should_compact,
         reason,
         error,

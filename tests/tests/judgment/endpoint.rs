@@ -311,24 +311,27 @@ fn a_deadline_that_passes_is_no_answer_either() {
         |_| Reply::Stall,
         &["deadlines.judgment_seconds = 1"],
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
-        asked at early
-        phase awaiting_judgment
-        [defer] <wire> gave no answer: the judge did not answer in time
-        phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
-        asked at ready
-        phase awaiting_judgment
-        [defer] <wire> gave no answer: the judge did not answer in time
-        phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
-        asked at asap
-        phase awaiting_judgment
-        [compact] 50 % left (asap) at commit
-        heads-up will_compact
-        perform packet_request
-        phase awaiting_packet
-    "#]],
+            [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+            asked at early
+            phase awaiting_judgment
+            judged by <wire>: no answer: the judge did not answer in time
+            [defer] <wire> gave no answer: the judge did not answer in time
+            phase idle
+            [judge] 70 % left (ready) at commit; the judge is asked
+            asked at ready
+            phase awaiting_judgment
+            judged by <wire>: no answer: the judge did not answer in time
+            [defer] <wire> gave no answer: the judge did not answer in time
+            phase idle
+            [judge] 50 % left (asap) at commit; the judge is asked
+            asked at asap
+            phase awaiting_judgment
+            judged by <wire>: no answer: the judge did not answer in time
+            [compact] 50 % left (asap) at commit
+            heads-up will_compact
+            perform packet_request
+            phase awaiting_packet
+        "#]],
     );
 }
 

@@ -2,14 +2,16 @@
 
 use super::lab::{At, Lab, NO, THREAD, WIRES, Wire, YES, is_judge, launch, performed};
 use rawr_protocol::methods::{
-    ActionPerform, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
+    ActionPerform, ActionReport, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
 };
 use rawr_protocol::{
-    Action, ActionStatus, Boundary, CancelParams, ErrorCode, JudgmentAnswerParams,
-    JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, RequestId, Role, Tier,
+    Action, ActionReportParams, ActionStatus, Boundary, CancelParams, ErrorCode,
+    JudgmentAnswerParams, JudgmentEvaluateParams, JudgmentEvaluateResult, Phase, Request,
+    RequestId, Role, Tier,
 };
 use rawr_tests::Sidecar;
 use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+use serde_json::{Value, json};
 
 fn case_of(thread: &str, request: Option<&str>) -> JudgmentEvaluateParams {
     JudgmentEvaluateParams {
@@ -209,6 +211,47 @@ fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
         block_on(endpoint.wait_until_given_up());
         lab.leave();
     }
+}
+
+#[test]
+fn a_cancellation_makes_room_for_what_is_asked_in_the_same_breath() {
+    let endpoint = Mock::start_apart(vec![Reply::Stall, Wire::Chat.said(YES)]);
+    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
+    block_on(endpoint.wait_for_requests(1));
+    let cancelled = json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": first}});
+    let next = json!({
+        "jsonrpc": "2.0", "id": "next", "method": JudgmentEvaluate::METHOD, "params": case("next"),
+    });
+    lab.sidecar.send_raw(&[framed(&cancelled), framed(&next)].concat());
+    let failure = lab.sidecar.answer::<JudgmentEvaluate>(first).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::RequestCancelled);
+    let answer = lab.sidecar.answer_to(&json!("next"));
+    assert_eq!(answer["result"]["shouldCompact"], true, "{answer}");
+    lab.leave();
+}
+
+fn framed(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+#[test]
+fn a_host_that_cannot_judge_a_case_need_not_say_why() {
+    let mut lab = Lab::on_host(&[]);
+    let case = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
+    asked(&mut lab.sidecar);
+    lab.sidecar.call::<ActionReport>(&ActionReportParams {
+        thread_id: THREAD.to_owned(),
+        action_id: "first".to_owned(),
+        status: ActionStatus::Failed,
+        turn_id: None,
+        text: None,
+        error: None,
+    });
+    let failure = lab.sidecar.answer::<JudgmentEvaluate>(case).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::JudgmentUnavailable);
+    lab.leave();
 }
 
 fn cancel(sidecar: &mut Sidecar, id: u64) {

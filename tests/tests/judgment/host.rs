@@ -119,6 +119,7 @@ fn an_answer_after_the_deadline_is_dropped() {
     let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
     let request = request_of(&asked(&mut lab, At::Ready));
     expect![[r#"
+        judged by host: no answer: the judge did not answer in time
         [defer] host gave no answer: the judge did not answer in time
         phase idle
     "#]]
@@ -148,10 +149,13 @@ fn a_host_that_fails_to_judge_has_given_no_answer() {
         check_dropped(&mut lab, &request_of(&asked));
     }
     expect![[r#"
+        judged by host: no answer: out of credit
         [defer] host gave no answer: out of credit
         phase idle
+        judged by host: no answer: out of credit
         [defer] host gave no answer: out of credit
         phase idle
+        judged by host: no answer: out of credit
         [compact] 50 % left (asap) at commit
         heads-up will_compact
         perform packet_request
@@ -167,6 +171,7 @@ fn a_host_that_fails_without_a_reason_has_failed_too() {
     let asked = asked(&mut lab, At::Ready);
     lab.report(&asked.action_id, ActionStatus::Failed, None, None);
     expect![[r#"
+        judged by host: no answer: the host gave no reason
         [defer] host gave no answer: the host gave no reason
         phase idle
     "#]]

@@ -55,9 +55,9 @@ fn notice(notice: &Notice) -> Option<String> {
         Notice::InputRefused { input, error } => format!("{input} was not taken: {error}"),
         Notice::GuardBypassed => "guard bypassed".to_owned(),
         Notice::JudgmentAsked { .. } => return None,
-        Notice::JudgmentAnswered { answered, .. } => {
-            let source = answered.source.name();
-            match &answered.answer {
+        Notice::JudgmentAnswered { source, answer, .. } => {
+            let source = source.name();
+            match &answer {
                 Answer::Says { should_compact, reason } => {
                     let word = if *should_compact { "yes" } else { "no" };
                     format!("judgment by {source}: {word}, {reason}")
