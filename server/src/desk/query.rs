@@ -1,18 +1,19 @@
 //! Reading: what clients may ask of threads without changing anything.
 
+use super::settings::{Whose, configure};
 use super::{Desk, DeskError};
 use crate::prompts::PromptStore;
 use rawr_core::Thread;
 use rawr_core::assess::Decision;
 use rawr_core::event::{Packet, Phase};
 use rawr_core::packet;
-use rawr_core::policy::Tier;
+use rawr_core::policy::{Tier, Tiers};
 use rawr_core::prompt::PromptName;
 use rawr_core::scratch;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// One line of `decisions.jsonl`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,9 +53,9 @@ pub struct PacketView {
 impl Desk {
     /// All threads of this home, the most recently used first. A thread that cannot be read is told of in the log.
     pub fn list(&mut self) -> Result<Vec<Summary>, DeskError> {
-        let mut summaries = Vec::new();
+        let (mut summaries, mut known) = (Vec::new(), HashMap::new());
         for id in self.store.thread_ids()? {
-            match self.summary(&id) {
+            match self.summary(&id, &mut known) {
                 Ok(summary) => summaries.push(summary),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
             }
@@ -63,20 +64,28 @@ impl Desk {
         Ok(summaries)
     }
 
-    fn summary(&self, id: &ThreadId) -> Result<Summary, DeskError> {
+    /// `known`: the tiers of threads that are not open, which many of them share.
+    fn summary(
+        &self,
+        id: &ThreadId,
+        known: &mut HashMap<Whose, Tiers>,
+    ) -> Result<Summary, DeskError> {
         let owner = self.store.owner(id);
         if let Some(open) = self.threads.get(id) {
-            let tiers = open.config.policy.tiers.clone();
+            let tiers = &open.config.policy.tiers;
             return Ok(Summary { owner, open: true, ..summary_of(open.machine.thread(), tiers) });
         }
         let (_, (thread, _)) = self.store.open(id)?;
-        let tiers = rawr_core::policy::Policy::default().tiers;
+        let tiers = known.entry(Whose::recorded(&thread)).or_insert_with_key(|whose| {
+            let (config, _) = configure(&self.setup, &self.prompts, whose);
+            config.policy.tiers
+        });
         Ok(Summary { owner, ..summary_of(&thread, tiers) })
     }
 
     pub fn summary_of_open(&self, id: &ThreadId) -> Result<Summary, DeskError> {
         self.open_thread(id)?;
-        self.summary(id)
+        self.summary(id, &mut HashMap::new())
     }
 
     pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
@@ -171,7 +180,7 @@ impl Desk {
     }
 }
 
-fn summary_of(thread: &Thread, tiers: rawr_core::policy::Tiers) -> Summary {
+fn summary_of(thread: &Thread, tiers: &Tiers) -> Summary {
     let percent = thread.percent_remaining();
     Summary {
         thread: thread.id.clone(),

@@ -11,7 +11,7 @@ use rawr_core::{Effect, Thread};
 use std::path::Path;
 
 /// What a thread's configuration depends on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Whose {
     cwd: String,
     model: Option<String>,
@@ -26,7 +26,7 @@ impl Whose {
         }
     }
 
-    fn recorded(thread: &Thread) -> Self {
+    pub(super) fn recorded(thread: &Thread) -> Self {
         Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
     }
 }

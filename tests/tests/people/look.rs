@@ -11,6 +11,7 @@ use rawr_tests::sidecar::Note;
 use rawr_tests::stand_in::PRESSURE;
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::{Value, json};
+use std::fs;
 
 use super::{Running, check, compacted, event, events, pressed, refused, run};
 
@@ -115,6 +116,16 @@ fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
     pressed(&home, "last");
     run(&home, &["guard", "beta", "--until-released"]);
     assert_eq!(name("last"), "last", "a thread's own name goes before the word");
+}
+
+#[test]
+fn a_thread_that_nobody_runs_is_measured_by_its_own_projects_tiers() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    check(&home, &["status"], &["alpha  25 % left · asap"]);
+    let narrower = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 20\n";
+    fs::write(home.work().join(".rawr.toml"), narrower).unwrap();
+    check(&home, &["status"], &["alpha  25 % left · ready"]);
 }
 
 #[test]
@@ -308,10 +319,10 @@ fn asked(notes: &[Note]) -> String {
 fn a_copied_folder_is_a_thread_of_its_own() {
     let home = Home::new();
     pressed(&home, "alpha");
-    std::fs::create_dir(home.thread("beta")).unwrap();
+    fs::create_dir(home.thread("beta")).unwrap();
     for file in home.thread("alpha").read_dir().unwrap() {
         let file = file.unwrap();
-        std::fs::copy(file.path(), home.thread("beta").join(file.file_name())).unwrap();
+        fs::copy(file.path(), home.thread("beta").join(file.file_name())).unwrap();
     }
     let mut names: Vec<_> =
         events(&home, &["status"]).iter().map(|status| status["threadId"].clone()).collect();
