@@ -9,6 +9,7 @@ impl Config {
         let mut problems = self.odd_thresholds();
         problems.extend(self.idle_inline());
         problems.extend(self.speechless_judge());
+        problems.extend(self.hurried_judge());
         problems
     }
 
@@ -59,6 +60,23 @@ impl Config {
         (asked && self.judgment.model.is_none()).then(|| {
             Problem::warning("no-model", "a judge behind an endpoint needs a model")
                 .help("set `rawr_auto_compaction.judgment.model`".to_owned())
+                .in_file(origin.file.as_deref())
+                .at(origin.span.clone())
+        })
+    }
+
+    fn hurried_judge(&self) -> Option<Problem> {
+        let (limit, deadline) = (self.judgment.timeout.as_secs(), self.policy.deadlines.judgment);
+        let written = |key| self.origin(key);
+        let origin = written("rawr_auto_compaction.judgment.timeout_seconds")
+            .or_else(|| written("rawr_auto_compaction.deadlines.judgment_seconds"))?;
+        (limit > deadline).then(|| {
+            let message =
+                format!("a judge may take {limit} s, but is waited for only {deadline} s");
+            Problem::warning("never-in-time", message)
+                .help(
+                    "`judgment.timeout_seconds` is at most `deadlines.judgment_seconds`".to_owned(),
+                )
                 .in_file(origin.file.as_deref())
                 .at(origin.span.clone())
         })

@@ -89,6 +89,18 @@ fn an_endpoint_without_a_model_is_told() {
 }
 
 #[test]
+fn a_judge_that_may_take_longer_than_it_is_waited_for_is_told() {
+    const LONGER: &str = "rawr_auto_compaction.deadlines.judgment_seconds = 20
+rawr_auto_compaction.judgment.timeout_seconds = 21";
+    const AS_LONG: &str = "rawr_auto_compaction.deadlines.judgment_seconds = 20
+rawr_auto_compaction.judgment.timeout_seconds = 20";
+    check_problems(&rawr(LONGER), expect![[r#"
+        warning[never-in-time] rawr.toml at "21": a judge may take 21 s, but is waited for only 20 s; `judgment.timeout_seconds` is at most `deadlines.judgment_seconds`
+    "#]]);
+    check_problems(&rawr(AS_LONG), expect![[""]]);
+}
+
+#[test]
 fn an_address_is_one_of_http_and_holds_no_password() {
     for (url, expected) in [
         ("https://example.org/v1", ""),
