@@ -10,6 +10,10 @@ const NEGATIONS: [&str; 12] = [
 ];
 
 pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
+    // Most reports carry none.
+    if message.is_empty() {
+        return Boundaries::NONE;
+    }
     let text = message.to_lowercase().replace('\u{2019}', "'");
     let groups = [
         (Boundary::AgentDone, &phrases.agent_done),
