@@ -94,9 +94,12 @@ fn a_judge_that_may_take_longer_than_it_is_waited_for_is_told() {
 rawr_auto_compaction.judgment.timeout_seconds = 21";
     const AS_LONG: &str = "rawr_auto_compaction.deadlines.judgment_seconds = 20
 rawr_auto_compaction.judgment.timeout_seconds = 20";
-    check_problems(&rawr(LONGER), expect![[r#"
+    check_problems(
+        &rawr(LONGER),
+        expect![[r#"
         warning[never-in-time] rawr.toml at "21": a judge may take 21 s, but is waited for only 20 s; `judgment.timeout_seconds` is at most `deadlines.judgment_seconds`
-    "#]]);
+    "#]],
+    );
     check_problems(&rawr(AS_LONG), expect![[""]]);
 }
 
