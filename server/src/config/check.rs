@@ -67,9 +67,8 @@ impl Config {
 
     fn hurried_judge(&self) -> Option<Problem> {
         let (limit, deadline) = (self.judgment.timeout.as_secs(), self.policy.deadlines.judgment);
-        let written = |key| self.origin(key);
-        let origin = written("rawr_auto_compaction.judgment.timeout_seconds")
-            .or_else(|| written("rawr_auto_compaction.deadlines.judgment_seconds"))?;
+        // A shorter deadline alone is a wish like any other: it cuts the judge off.
+        let origin = self.origin("rawr_auto_compaction.judgment.timeout_seconds")?;
         (limit > deadline).then(|| {
             let message =
                 format!("a judge may take {limit} s, but is waited for only {deadline} s");
