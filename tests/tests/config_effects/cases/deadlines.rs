@@ -19,6 +19,7 @@ fn each_key_does_what_is_shown_here() {
 pub fn cases() -> Vec<Case> {
     vec![
         case("rawr_auto_compaction.deadlines.judgment_seconds", "20", late(pull_request(EARLY)), expect![[r#"
+            + judged by host: null, , error the judge did not answer in time
             + decided turn_complete defer early: host gave no answer: the judge did not answer in time
             +   feature pass: features.rawr_auto_compaction is on
             +   pressure pass: 80 % left is below 85 % (early)
