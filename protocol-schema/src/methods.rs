@@ -137,6 +137,10 @@ methods! {
         /// Gives all that is known of one thread.
         request ThreadGet = "rawr/thread/get" (ThreadGetParams) -> ThreadGetResult,
             fails [UnknownThread, StoreFailed];
+        /// Asks to hear what other clients' sidecars record.
+        request ThreadWatch = "rawr/thread/watch" (ThreadWatchParams) -> ThreadWatchResult, fails [StoreFailed];
+        /// Takes a watch back.
+        request ThreadUnwatch = "rawr/thread/unwatch" (ThreadUnwatchParams) -> Empty;
         /// Says that what a status bar shows of a thread has changed.
         notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
     }
@@ -275,6 +279,8 @@ methods! {
             fails [UnknownThread, NoSequence, NotNow, StoreFailed];
         /// Shows the banner.
         notification(from server) SequenceHeadsUp = "rawr/sequence/headsUp" (SequenceHeadsUpNotification);
+        /// Says that a person has answered at another client.
+        notification(from server) SequenceResponded = "rawr/sequence/responded" (SequenceRespondedNotification);
     }
 
     source "design §3 and §5; spec 1 §10" {

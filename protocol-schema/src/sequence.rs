@@ -89,6 +89,23 @@ pub struct SequenceRespondParams {
     pub packet: Option<String>,
 }
 
+/// `rawr/sequence/responded`: a person has answered at another client; the banner may go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SequenceRespondedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The sequence that was answered; absent where none had begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_id: Option<String>,
+    /// The answer.
+    pub choice: Choice,
+    /// The client where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// Answer to `rawr/sequence/respond`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

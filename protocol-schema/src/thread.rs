@@ -176,6 +176,44 @@ pub struct ThreadSummary {
     pub owner: Option<String>,
 }
 
+/// `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread
+/// of this home, also of those to come. What is watched may be answered like what is open.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadWatchParams {
+    /// Only this thread, whether it is there already or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// Only threads that work in this folder or below it; absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_folder: Option<String>,
+}
+
+/// Answer to `rawr/thread/watch`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadWatchResult {
+    /// Those of the watched threads that somebody runs or that something happened in within a day, latest first;
+    /// `rawr/thread/list` has all.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub threads: Vec<ThreadSummary>,
+}
+
+/// `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadUnwatchParams {
+    /// As in `rawr/thread/watch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// As in `rawr/thread/watch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_folder: Option<String>,
+}
+
 /// `rawr/thread/get`: all that is known of one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -6,6 +6,7 @@ mod envelope;
 use crate::jobs::{Done, Job, Jobs};
 use crate::outbox::Outbox;
 use crate::router::{Dispatched, Router, error};
+use crate::watch::Bell;
 use bytes::BytesMut;
 use envelope::{Envelope, Malformed, RequestId};
 use futures::future::{AbortHandle, Abortable, BoxFuture};
@@ -54,6 +55,8 @@ pub trait Backing {
     /// How long until something is due; `None` while nothing is.
     fn due_in(&self) -> Option<Duration>;
     fn tick(&self);
+    /// Somebody rang: other processes have written something.
+    fn rung(&self);
     /// Work that is to be done outside, since the last time it was asked. It ends with the connection.
     fn jobs(&self) -> Vec<Job>;
     /// What came of it.
@@ -72,6 +75,7 @@ type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodRes
 pub struct Connection<C> {
     router: Router,
     outbox: Outbox,
+    bell: Bell,
     backing: C,
     stage: Stage,
     /// Registered when it comes in, taken when it is answered: whoever takes the entry answers.
@@ -101,10 +105,11 @@ async fn wait(due: Option<Duration>) {
 }
 
 impl<C: Backing> Connection<C> {
-    pub fn new(router: Router, outbox: Outbox, backing: C) -> Self {
+    pub fn new(router: Router, outbox: Outbox, bell: Bell, backing: C) -> Self {
         Self {
             router,
             outbox,
+            bell,
             backing,
             stage: Stage::Fresh,
             table: HashMap::new(),
@@ -147,6 +152,7 @@ impl<C: Backing> Connection<C> {
                     Ok(0) | Err(_) => break self.end_of_input(&mut framing, &mut input),
                     Ok(_) => {}
                 },
+                () = self.bell.rung() => self.backing.rung(),
                 () = wait(due) => self.backing.tick(),
             }
             self.outbox.stop_waking();

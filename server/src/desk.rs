@@ -2,6 +2,7 @@
 //! client; what the world should hear leaves as [`Notice`]s. Everything here is synchronous and has one owner.
 
 mod clean;
+mod follow;
 mod inquiry;
 mod notes;
 mod notice;
@@ -9,12 +10,14 @@ mod outside;
 mod query;
 mod settings;
 
+pub use follow::Wish;
 pub use inquiry::Inquiry;
 pub use notes::MAX_NOTE;
 pub use notice::Notice;
 pub use query::Summary;
 
 use clean::redacted;
+use follow::{Watching, fold_news};
 use notice::publish;
 use settings::Whose;
 
@@ -23,10 +26,12 @@ use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
+use crate::watch::{Bell, Watcher};
 use rawr_core::assess::Decision;
 use rawr_core::event::{HostInfo, ThreadClosed, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
+use rawr_core::thread::Answered;
 use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
 use std::collections::HashMap;
@@ -60,6 +65,10 @@ fn refusal(refusal: &Refusal) -> String {
         Refusal::NoSequence => "no sequence is running".to_owned(),
         Refusal::NotNow(phase) => {
             format!("the thread is {}, which does not allow it", phase.name())
+        }
+        Refusal::Answered(Answered { sequence, choice, by }) => {
+            let by = by.as_deref().unwrap_or("another client");
+            format!("{sequence} was answered already: {}, by {by}", choice.name())
         }
         Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
         Refusal::PacketMissing => "the edited packet is empty".to_owned(),
@@ -99,15 +108,54 @@ struct Open {
     last_decision: Option<Decision>,
     /// A write failed: what is in memory may be ahead of the disk, which is right.
     stale: bool,
+    /// A client took it up; else it is here because it is watched.
+    by_client: bool,
+    /// The client wants to hear what others record.
+    watched: bool,
+    /// It has just come to be, and the client has not heard of it yet.
+    unheard_of: bool,
     /// Goes with the next commit.
     closing: bool,
+    /// This batch has something to say to the thread's owner.
+    calls_owner: bool,
     /// The requests of this batch that concern it.
     tickets: Vec<Ticket>,
     look: outside::Look,
 }
 
+impl Open {
+    fn new(
+        machine: Machine,
+        log: ThreadLog,
+        whose: Whose,
+        config: Config,
+        problems: Vec<Problem>,
+    ) -> Self {
+        Self {
+            machine,
+            log,
+            owner: None,
+            whose,
+            config,
+            problems,
+            last_decision: None,
+            stale: false,
+            by_client: false,
+            watched: false,
+            unheard_of: false,
+            closing: false,
+            calls_owner: false,
+            tickets: Vec::new(),
+            look: outside::Look::default(),
+        }
+    }
+}
+
 /// Names a request to its caller.
 pub type Ticket = u64;
+
+/// No request answers for what nobody asked for.
+const NOBODYS: Ticket = 0;
 
 /// What the world shall hear once its records are stored.
 #[derive(Debug)]
@@ -131,6 +179,8 @@ pub struct Desk {
     setup: Setup,
     store: Store,
     prompts: PromptStore,
+    watcher: Watcher,
+    watching: Watching,
     threads: HashMap<ThreadId, Open>,
     tell: Listener,
     /// What was wrong with the configuration at the start.
@@ -150,7 +200,7 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    pub fn new(setup: Setup, tell: Listener) -> Self {
+    pub fn new(setup: Setup, bell: Bell, tell: Listener) -> Self {
         let store = Store::new(&setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
         let config = Config::load(
@@ -162,10 +212,13 @@ impl Desk {
         .0;
         let mut prompts = PromptStore::open(&folder, &config.prompt_paths);
         prompts.use_decisions(config.decision_prompts());
+        let watcher = Watcher::new(store.root().to_owned(), bell);
         let mut desk = Self {
             setup,
             store,
             prompts,
+            watcher,
+            watching: Watching::default(),
             threads: HashMap::new(),
             tell,
             told: Vec::new(),
@@ -207,6 +260,9 @@ impl Desk {
                 self.threads.insert(id.clone(), open);
             }
         }
+        if let Some(open) = self.threads.get_mut(&id) {
+            open.by_client = true;
+        }
         if opening.role == Role::Owner {
             self.own(&id, &opening)?;
             let opened = ThreadOpened {
@@ -226,6 +282,7 @@ impl Desk {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.owner.is_none() {
             open.owner = Some(OwnerLock::take(open.log.folder(), id, &opening.holder)?);
+            self.watcher.watch_one(&self.store.bell(id));
             // Asked before and not answered: by a process that is gone.
             let pending = open.machine.thread().pending_actions();
             self.jobs.extend(outside::questions(open, id, pending));
@@ -239,20 +296,7 @@ impl Desk {
         self.prompts.refresh_if_changed();
         let whose = Whose::of(opening, &thread);
         let (config, problems) = self.configured(&whose);
-        let machine = Machine::new(thread);
-        Ok(Open {
-            machine,
-            log,
-            owner: None,
-            whose,
-            config,
-            problems,
-            last_decision: None,
-            stale: false,
-            closing: false,
-            tickets: Vec::new(),
-            look: outside::Look::default(),
-        })
+        Ok(Open::new(Machine::new(thread), log, whose, config, problems))
     }
 
     /// The last word of a thread's host. Its state is kept; the owner's lock is given back.
@@ -306,14 +350,14 @@ impl Desk {
 
     /// Whose request the next inputs belong to. Whoever asks sees the threads as the disk has them: with what others
     /// wrote, and without what could not be written.
-    pub fn begins(&mut self, ticket: Ticket) {
+    pub fn begins(&mut self, ticket: Ticket, now: Timestamp) {
         self.ticket = ticket;
-        for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.tickets.is_empty()) {
-            match look_at_disk(&self.store, id, open) {
-                Ok(damage) => tell_damage(&mut self.tell, id, &damage),
-                Err(error) => {
-                    tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
-                }
+        let is_told = |open: &Open| open.owner.is_some() || open.watched;
+        let behind = |open: &Open| open.tickets.is_empty() && (open.stale || !is_told(open));
+        let behind = self.threads.iter().filter(|(_, open)| behind(open));
+        for id in behind.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            if let Err(error) = self.look(&id, now) {
+                tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
             }
         }
         self.follow_hosts();
@@ -338,10 +382,11 @@ impl Desk {
             }
             reload(&self.store, id, open)?;
         }
-        let Open { machine, log, config, stale, tickets, owner, .. } = open;
-        tickets.push(self.ticket);
-        let damage = log.begin(|record| machine.apply(&record))?;
+        open.tickets.push(self.ticket);
+        let (damage, told) = fold_news(open)?;
         tell_damage(&mut self.tell, id, &damage);
+        publish(open, &mut self.tell, told, now);
+        let Open { machine, log, config, stale, owner, calls_owner, .. } = open;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
         let (input, secrets) = redacted(input);
@@ -360,6 +405,7 @@ impl Desk {
                 Effect::Record(record) => {
                     log.push(&record, must_be_durable(&record.event))
                         .inspect_err(|_| *stale = true)?;
+                    *calls_owner |= owner.is_none();
                     handled.records.push(record);
                 }
                 other => staged.push(other),
@@ -392,6 +438,12 @@ impl Desk {
                 failures.push((std::mem::take(&mut open.tickets), error.into()));
             }
             open.tickets.clear();
+            if std::mem::take(&mut open.calls_owner)
+                && !open.stale
+                && let Err(error) = OwnerLock::ring(open.log.folder())
+            {
+                tracing::warn!(thread = %id, %error, "the owner hears of it at its next input only");
+            }
         }
         for staged in std::mem::take(&mut self.staged) {
             if let Some(open) = self.threads.get_mut(&staged.thread) {
@@ -403,20 +455,33 @@ impl Desk {
                 publish(open, &mut self.tell, staged.effects, staged.now);
             }
         }
-        for (_, mut open) in self.threads.extract_if(|_, open| open.closing) {
-            if !open.stale {
-                save_cache(&mut open);
-            }
-        }
+        self.let_go();
         failures
+    }
+
+    /// Of the threads that their client has closed, those that are watched stay.
+    fn let_go(&mut self) {
+        for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.closing) {
+            if !open.stale {
+                save_cache(open);
+            }
+            if open.owner.take().is_some() {
+                self.watcher.unwatch(&self.store.bell(id));
+            }
+            (open.by_client, open.closing) = (false, false);
+        }
+        self.threads.retain(|_, open| open.by_client || open.watched);
     }
 
     /// When some thread wants to be looked at again.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.owned().filter_map(|(_, open)| open.machine.next_deadline(&open.config.policy)).min()
+        let deadlines =
+            self.owned().filter_map(|(_, open)| open.machine.next_deadline(&open.config.policy));
+        deadlines.chain(self.next_look()).min()
     }
 
     pub fn tick(&mut self, now: Timestamp) {
+        self.look_around(now);
         let due: Vec<_> = self
             .owned()
             .filter(|(_, open)| {
@@ -480,14 +545,6 @@ fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
     for damage in damage {
         tell(Notice::Damaged { thread, damage });
     }
-}
-
-fn look_at_disk(store: &Store, id: &ThreadId, open: &mut Open) -> Result<Vec<Damage>, StoreError> {
-    if open.stale {
-        reload(store, id, open)?;
-    }
-    let machine = &mut open.machine;
-    open.log.look(|record| machine.apply(&record))
 }
 
 fn reload(store: &Store, id: &ThreadId, open: &mut Open) -> Result<(), StoreError> {

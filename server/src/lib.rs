@@ -2,7 +2,7 @@
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
-//! `jobs` for what is done outside, with `repo` among it.
+//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write.
 
 pub mod config;
 pub mod connection;
@@ -20,6 +20,7 @@ mod router;
 mod stdio;
 pub mod store;
 pub mod tokens;
+mod watch;
 mod wire;
 
 use connection::{Closed, Connection};
@@ -34,6 +35,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::level_filters::LevelFilter;
+use watch::Bell;
 
 /// How `rawr serve` was started.
 #[derive(Debug, Clone, Default)]
@@ -75,12 +77,13 @@ pub async fn serve_on(
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
 ) -> io::Result<Closed> {
-    let outbox = Outbox::default();
-    let ctx = Arc::new(Ctx::new(outbox.clone(), home));
+    let (outbox, bell) = (Outbox::default(), Bell::default());
+    let ctx = Arc::new(Ctx::new(outbox.clone(), bell.clone(), home));
     let module = methods::module(Arc::clone(&ctx)).map_err(io::Error::other)?;
-    let watcher = Arc::clone(&ctx);
-    let router = Router::new(module, move || watcher.distrust_memory());
-    let closed = Connection::new(router, outbox, Arc::clone(&ctx)).run(input, output).await;
+    let of_panics = Arc::clone(&ctx);
+    let router = Router::new(module, move || of_panics.distrust_memory());
+    let connection = Connection::new(router, outbox, bell, Arc::clone(&ctx));
+    let closed = connection.run(input, output).await;
     ctx.leave();
     Ok(closed)
 }

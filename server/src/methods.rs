@@ -18,6 +18,7 @@ use crate::desk::Desk;
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
 use crate::tokens::Tokens;
+use crate::watch::Bell;
 use crate::wire::Fault;
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
@@ -36,14 +37,15 @@ pub struct Ctx {
     client: OnceLock<String>,
     evaluations: judgment::Evaluations,
     outbox: Outbox,
+    bell: Bell,
     home: Option<PathBuf>,
     tokens: Tokens,
 }
 
 impl Ctx {
-    pub fn new(outbox: Outbox, home: Option<PathBuf>) -> Self {
+    pub fn new(outbox: Outbox, bell: Bell, home: Option<PathBuf>) -> Self {
         let (desk, client, evaluations, tokens) = Default::default();
-        Self { desk, client, evaluations, outbox, home, tokens }
+        Self { desk, client, evaluations, outbox, bell, home, tokens }
     }
 
     /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.
@@ -75,7 +77,7 @@ impl Ctx {
 impl Backing for Arc<Ctx> {
     fn begins(&self, ticket: Ticket) {
         if let Ok(mut desk) = self.desk() {
-            desk.begins(ticket);
+            desk.begins(ticket, now());
         }
     }
 
@@ -97,6 +99,12 @@ impl Backing for Arc<Ctx> {
     fn tick(&self) {
         if let Ok(mut desk) = self.desk() {
             desk.tick(now());
+        }
+    }
+
+    fn rung(&self) {
+        if let Ok(mut desk) = self.desk() {
+            desk.follow(self.bell.take(), now());
         }
     }
 

@@ -7,7 +7,7 @@ use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, JudgmentRequested, JudgmentResult,
-    LogMessage, SequenceHeadsUp, ThreadChanged,
+    LogMessage, SequenceHeadsUp, SequenceResponded, ThreadChanged,
 };
 use rawr_protocol::{
     ActionPerformNotification, DecisionRecordedNotification, JudgmentRequestedNotification,
@@ -53,6 +53,9 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         Notice::JudgmentAnswered { thread, request, tier, source, answer } => {
             let result = wire::judgment_result(thread, request, *tier, *source, answer);
             outbox.notify::<JudgmentResult>(&result);
+        }
+        Notice::Responded { thread, responded } => {
+            outbox.notify::<SequenceResponded>(&wire::responded(thread, responded));
         }
         Notice::SequenceEnded { thread, ended } => {
             if ended.ending == Ending::Failed {

@@ -10,7 +10,7 @@ mod fault;
 mod log;
 mod reader;
 
-pub use log::{OwnerLock, ThreadLog};
+pub use log::{OwnerLock, Reader, ThreadLog};
 pub use reader::{Damage, Replay, replay};
 
 use rawr_core::Thread;
@@ -19,6 +19,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -55,6 +56,11 @@ impl Store {
         Self { threads: home.join("rawr").join("auto_compaction").join("threads") }
     }
 
+    /// Where all threads are.
+    pub fn root(&self) -> &Path {
+        &self.threads
+    }
+
     pub fn folder(&self, thread: &ThreadId) -> PathBuf {
         self.threads.join(thread.as_str())
     }
@@ -80,6 +86,24 @@ impl Store {
         self.folder(thread).join(EVENTS).is_file()
     }
 
+    /// So that it can be watched before the first thread is there.
+    pub fn create(&self) -> Result<(), StoreError> {
+        create_folder(&self.threads)
+    }
+
+    /// Whether something was recorded in it not longer ago than that, or somebody owns it.
+    pub fn is_recent(&self, thread: &ThreadId, age: Duration) -> bool {
+        let changed =
+            fs::metadata(self.folder(thread).join(EVENTS)).and_then(|file| file.modified());
+        let young = changed.is_ok_and(|at| at.elapsed().is_ok_and(|elapsed| elapsed <= age));
+        young || self.owner(thread).is_some()
+    }
+
+    /// Where whoever has something to say to a thread's owner rings.
+    pub fn bell(&self, thread: &ThreadId) -> PathBuf {
+        self.folder(thread).join(OWNER)
+    }
+
     /// Who holds the thread's owner lock, this process included.
     pub fn owner(&self, thread: &ThreadId) -> Option<String> {
         OwnerLock::holder(&self.folder(thread))
@@ -87,14 +111,25 @@ impl Store {
 
     /// Opens or creates a thread's log and replays what is in it.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
-        ThreadLog::open(self.folder(thread), thread)
+        let mut state = Thread::new(thread.clone());
+        let (log, replay) = self.open_into(thread, &mut state)?;
+        Ok((log, (state, replay)))
+    }
+
+    /// The same for somebody who wants to see the records.
+    pub fn open_into(
+        &self,
+        thread: &ThreadId,
+        reader: &mut impl Reader,
+    ) -> Result<(ThreadLog, Replay), StoreError> {
+        ThreadLog::open(self.folder(thread), thread, reader)
     }
 }
 
-const EVENTS: &str = "events.jsonl";
-const DECISIONS: &str = "decisions.jsonl";
+pub const EVENTS: &str = "events.jsonl";
+pub const DECISIONS: &str = "decisions.jsonl";
 const STATE: &str = "state.json";
-const OWNER: &str = "owner.lock";
+pub const OWNER: &str = "owner.lock";
 const QUARANTINE: &str = "quarantine.jsonl";
 
 fn create_folder(path: &Path) -> Result<(), StoreError> {

@@ -6,17 +6,18 @@ mod to_wire;
 pub use fault::Fault;
 pub use to_wire::{
     action, boundaries, compaction_update, decision, fact, guard, heads_up, judgment_result,
-    judgment_usage, last_compaction, pending, percent, plan, problem, summary, thread_changed,
-    verdict,
+    judgment_usage, last_compaction, pending, percent, plan, problem, responded, summary,
+    thread_changed, verdict,
 };
 
-use crate::desk::Opening;
+use crate::desk::{Opening, Wish};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Event, HostInfo, Usage};
 use rawr_core::machine::{Input, InputKind, Response, Role, ShellCommand};
 use rawr_core::signal::plan::PlanStep;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
+use std::path::PathBuf;
 
 /// The same vocabulary on both sides.
 pub trait ToWire {
@@ -100,6 +101,15 @@ fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, Fault> {
     wire::check_id(id)
         .map(|()| id)
         .map_err(|problem| Fault::bad_field(field, format!("{field} {problem}")))
+}
+
+pub fn wish(thread: Option<&str>, folder: Option<&str>) -> Result<Wish, Fault> {
+    let folder = folder.map(PathBuf::from);
+    if folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+        let problem = "workspaceFolder must be an absolute path";
+        return Err(Fault::bad_field("workspaceFolder", problem));
+    }
+    Ok(Wish { thread: thread.map(thread_id).transpose()?, folder })
 }
 
 pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, Fault> {

@@ -112,8 +112,8 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 }
 
 /// The rooms of the server, each with those that it may use. A new arrow is a line here and in ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 17] = [
-    ("connection", &["router", "outbox", "jobs"]),
+const ARROWS: [(&str, &[&str]); 18] = [
+    ("connection", &["router", "outbox", "jobs", "watch"]),
     ("router", &[]),
     (
         "methods",
@@ -126,6 +126,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "jobs",
             "judge",
             "tokens",
+            "watch",
             "redact",
             "config",
             "prompts",
@@ -134,12 +135,13 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ),
     ("publish", &["desk", "wire", "outbox", "store"]),
     ("wire", &["desk", "judge", "store", "problem"]),
-    ("desk", &["store", "jobs", "judge", "prompts", "config", "redact", "problem"]),
+    ("desk", &["store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem"]),
     ("jobs", &["judge", "repo", "config"]),
     ("judge", &["config", "redact"]),
     ("repo", &["config"]),
     ("config", &["prompts", "problem"]),
     ("prompts", &["problem"]),
+    ("watch", &["store"]),
     ("store", &[]),
     ("problem", &[]),
     ("redact", &[]),

@@ -80,6 +80,15 @@ fn observed() -> Vec<Sample> {
             "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "tier": "ready", "percentRemaining": 70,
                 "updatedAtMs": 1_790_000_000_000_i64, "open": true, "owner": "cli for codex (process 7)" }],
         }
+        ThreadWatchParams {}
+        ThreadWatchParams { "threadId": "t1" }
+        ThreadWatchParams { "workspaceFolder": "/w" }
+        ThreadWatchResult {
+            "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "compacting", "tier": "asap", "percentRemaining": 40,
+                "updatedAtMs": 1_790_000_000_000_i64, "open": false, "owner": "cli for codex (process 7)" }],
+        }
+        ThreadUnwatchParams { "workspaceFolder": "/w" }
+        ThreadUnwatchParams { "threadId": "t1" }
         ThreadGetParams { "threadId": "t1" }
         ThreadGetResult {
             "thread": { "threadId": "t1", "cwd": "/w", "phase": "deferred", "updatedAtMs": 1, "open": false },
@@ -199,6 +208,8 @@ fn asked() -> Vec<Sample> {
             "threadId": "t1", "choice": "edit_packet", "sequenceId": "s1", "turns": 2, "minutes": 10, "packet": "p",
         }
         SequenceRespondResult { "phase": "awaiting_heads_up" }
+        SequenceRespondedNotification { "threadId": "t1", "sequenceId": "s1", "choice": "snooze", "by": "nvim" }
+        SequenceRespondedNotification { "threadId": "t1", "choice": "compact_now" }
         GuardSetParams { "threadId": "t1", "until": { "kind": "minutes", "minutes": 30 }, "note": "release" }
         GuardSetParams { "threadId": "t1", "until": { "kind": "next_commit" } }
         GuardSetResult { "guardId": "g1" }

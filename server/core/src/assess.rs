@@ -360,14 +360,17 @@ impl Case<'_> {
                 let threshold = Percent(self.policy.inline.threshold_percent);
                 format!("{percent} left is below {threshold} (auto_compact){inside}")
             }
-            (_, Some((Tier::Emergency, _)), Some(percent)) => {
-                format!("{percent} left: emergency{inside}")
-            }
-            (_, Some((tier, _)), Some(percent)) => {
-                format!("{percent} left ({tier}) at {}{inside}", self.counting())
-            }
+            (_, Some((tier, _)), Some(percent)) => pressed(tier, percent, self.counting()) + inside,
             _ => String::new(),
         }
+    }
+}
+
+/// Why something is to happen, for people.
+pub fn pressed(tier: Tier, percent: Percent, boundaries: Boundaries) -> String {
+    match tier {
+        Tier::Emergency => format!("{percent} left: emergency"),
+        tier => format!("{percent} left ({tier}) at {boundaries}"),
     }
 }
 

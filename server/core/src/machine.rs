@@ -1,17 +1,18 @@
 //! The one entrance: an input and the time go in, effects come out. Everything that a thread will ever do starts here.
 
+mod announce;
 mod next;
 mod observe;
 
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
 use crate::event::{
-    Action, ActionStatus, Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource,
-    JudgmentAnswered, Phase, Record, SequenceEnded, SequenceStarted, Trigger, Until,
+    Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource, JudgmentAnswered,
+    Phase, Record, Responded, SequenceEnded, Trigger, Until,
 };
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::Prompts;
-use crate::thread::{Issued, Judging, Thread};
+use crate::thread::{Answered, Issued, Thread};
 use crate::units::{
     ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, Timestamp, TurnId,
 };
@@ -99,6 +100,8 @@ pub enum Notice {
     JudgmentAsked { request: RequestId, tier: Option<Tier> },
     /// The judge has answered, or has failed to.
     JudgmentAnswered { request: RequestId, tier: Option<Tier>, source: JudgeSource, answer: Answer },
+    /// A person stepped in, at another client.
+    Responded(Responded),
     /// The golden path is over, one way or the other.
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
@@ -138,6 +141,8 @@ pub enum Refusal {
     /// The phase does not allow it.
     NotNow(Phase),
     OtherSequence(SequenceId),
+    /// Somebody else was faster.
+    Answered(Answered),
     PacketMissing,
 }
 
@@ -150,7 +155,7 @@ pub enum Role {
 
 /// What a client shows; compared before and after, so that it hears of changes only.
 #[derive(Debug, PartialEq, Eq)]
-struct Glance {
+pub struct Glance {
     phase: Phase,
     percent: Option<Percent>,
     tier: Option<Tier>,
@@ -239,7 +244,7 @@ impl Machine {
         Ok(effects)
     }
 
-    fn glance(&self, policy: &Policy) -> Glance {
+    pub fn glance(&self, policy: &Policy) -> Glance {
         let percent = self.thread.percent_remaining();
         Glance {
             phase: self.thread.phase(),
@@ -258,78 +263,26 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        let ended = self
-            .thread
-            .sequence
-            .as_ref()
-            .map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
         let record = Record::new(now, event);
-        let unanswered = answer_of(&self.thread).is_none();
-        self.thread.apply(&record);
-        let announcement = self.announce(&record.event, ended, rules);
+        let told = self.fold(&record, rules.policy);
+        let performed = self.performed(&record.event).cloned().map(Effect::Perform);
         effects.push(Effect::Record(record));
-        effects.extend(announcement);
-        effects.extend(answer_of(&self.thread).filter(|_| unanswered).map(Effect::Tell));
+        effects.extend(told.into_iter().map(Effect::Tell));
+        effects.extend(performed);
     }
 
-    /// What the world hears follows from the event alone, whoever appended it.
-    fn announce(
-        &self,
-        event: &Event,
-        running: Option<(SequenceId, Trigger)>,
-        rules: &Rules<'_>,
-    ) -> Option<Effect> {
+    /// What the host is asked for by this event.
+    fn performed(&self, event: &Event) -> Option<&Issued> {
         match event {
-            Event::SequenceStarted(started)
-                if started.late.is_none() && !matches!(started.trigger, Trigger::Inline { .. }) =>
-            {
-                Some(Effect::Tell(Notice::HeadsUp(self.heads_up(started, rules.policy))))
-            }
-            Event::ActionIssued(issued) => {
-                self.thread.action(&issued.action).cloned().map(Effect::Perform)
-            }
+            Event::ActionIssued(issued) => self.thread.action(&issued.action),
             // Once more, under the same id: what was lost may have been the host's word or ours.
-            Event::DeadlinePassed(_) if running.is_none() && self.thread.judging.is_none() => {
+            Event::DeadlinePassed(_)
+                if self.thread.sequence.is_none() && self.thread.judging.is_none() =>
+            {
                 let asked = self.thread.held.front().filter(|held| held.asked_again)?;
-                self.thread.action(asked.action.as_ref()?).cloned().map(Effect::Perform)
-            }
-            Event::CompactionReported(report) => {
-                let (sequence, trigger) = running.unzip();
-                Some(Effect::Tell(Notice::Compaction { report: report.clone(), sequence, trigger }))
-            }
-            Event::SequenceEnded(ended) => Some(Effect::Tell(Notice::SequenceEnded(ended.clone()))),
-            Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
-                let issued = self.thread.action(&reported.action)?;
-                let Action::DeliverInput { input, .. } = &issued.kind else { return None };
-                let error = reported.error.clone().unwrap_or_default();
-                Some(Effect::Tell(Notice::InputRefused { input: input.clone(), error }))
+                self.thread.action(asked.action.as_ref()?)
             }
             _ => None,
-        }
-    }
-
-    fn heads_up(&self, started: &SequenceStarted, policy: &Policy) -> HeadsUp {
-        let (tier, percent, boundaries) = match &started.trigger {
-            Trigger::Rawr { tier, percent, boundaries, .. } => {
-                (Some(*tier), Some(*percent), *boundaries)
-            }
-            Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
-                (None, self.thread.percent_remaining(), Boundaries::NONE)
-            }
-        };
-        HeadsUp {
-            sequence: Some(started.sequence.clone()),
-            stage: if started.needs_approval {
-                Stage::AwaitingApproval
-            } else {
-                Stage::WillCompact
-            },
-            tier,
-            percent,
-            reason: started.trigger.reason(),
-            boundaries,
-            author: started.author,
-            deadline: self.next_deadline(policy),
         }
     }
 }
@@ -371,11 +324,4 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::DeadlinePassed(_)
         | Event::SequenceEnded(_) => true,
     }
-}
-
-/// The judge's word on the open question, however it came: said, reported as failed, or never.
-fn answer_of(thread: &Thread) -> Option<Notice> {
-    let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
-    let (source, answer) = answer.clone()?;
-    Some(Notice::JudgmentAnswered { request: request.clone(), tier: asked_by.tier, source, answer })
 }

@@ -113,6 +113,11 @@ impl Sequence {
     }
 
     /// Whether a person can still stop it: once the compaction is asked for, it runs.
+    /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
+    pub const fn has_acted_on_answer(&self) -> bool {
+        self.cancelled.is_none() && self.turns_issued > 0
+    }
+
     pub fn can_be_stopped(&self) -> bool {
         self.compact.is_none() && !self.compacted()
     }

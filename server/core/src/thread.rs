@@ -8,8 +8,8 @@ pub use known::{Directive, Known, Said, Speaker, StepMove};
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{
-    Action, Answer, Assessed, CompactionOrigin, Fact, HostInfo, ItemRole, JudgeSource, JudgeUsage,
-    Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
+    Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, ItemRole, JudgeSource,
+    JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
 use crate::policy::{PacketAuthor, Tier};
@@ -65,6 +65,9 @@ pub struct Thread {
     pub actions: VecDeque<Issued>,
     pub sequence: Option<Sequence>,
     pub last_sequence: Option<SequenceId>,
+    /// What a person said last to a sequence, for whoever says something after that.
+    #[serde(default)]
+    pub answered: Option<Answered>,
     /// The last sequence, where it ended before it heard of its compaction: that may still happen.
     pub gave_up_on: Option<Box<Sequence>>,
     /// A person asked for a compaction that has not started yet.
@@ -168,6 +171,13 @@ impl Guard {
             Until::NextCommit | Until::TestsPass | Until::Released => true,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Answered {
+    pub sequence: SequenceId,
+    pub choice: Choice,
+    pub by: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -289,6 +299,7 @@ impl Thread {
             actions: VecDeque::new(),
             sequence: None,
             last_sequence: None,
+            answered: None,
             gave_up_on: None,
             asked_for: false,
             last_packet: None,

@@ -52,13 +52,19 @@ ids! {
 }
 
 /// Integer Unix milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
     pub fn plus_seconds(self, seconds: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)))
+    }
+
+    pub fn plus_millis(self, millis: u64) -> Self {
+        Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
     }
 
     pub fn seconds_since(self, earlier: Self) -> u64 {

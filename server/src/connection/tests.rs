@@ -25,6 +25,8 @@ impl Backing for Nothing {
 
     fn tick(&self) {}
 
+    fn rung(&self) {}
+
     fn jobs(&self) -> Vec<Job> {
         Vec::new()
     }
@@ -58,6 +60,8 @@ impl Backing for Wanting {
     }
 
     fn tick(&self) {}
+
+    fn rung(&self) {}
 
     fn jobs(&self) -> Vec<Job> {
         std::mem::take(&mut self.jobs.lock().unwrap())
@@ -107,7 +111,7 @@ async fn check_with(
     let panics = Arc::new(AtomicU32::new(0));
     let (mut client, server) = duplex(1 << 20);
     let (reader, writer) = tokio::io::split(server);
-    let connection = Connection::new(router(&panics), outbox, backing);
+    let connection = Connection::new(router(&panics), outbox, Bell::default(), backing);
     let run = async { connection.run(reader, writer).await };
     let talk = async {
         let initialize = r#"{"jsonrpc":"2.0","id":"i","method":"initialize"}"#;

@@ -6,7 +6,9 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, ThreadLog};
 use rawr_core::assess::Decision;
-use rawr_core::event::{Answer, CompactionReported, JudgeSource, SequenceEnded, Trigger};
+use rawr_core::event::{
+    Answer, CompactionReported, JudgeSource, Responded, SequenceEnded, Trigger,
+};
 use rawr_core::machine::{self, HeadsUp};
 use rawr_core::policy::Tier;
 use rawr_core::thread::Issued;
@@ -51,6 +53,11 @@ pub enum Notice<'n> {
         tier: Option<Tier>,
         source: JudgeSource,
         answer: &'n Answer,
+    },
+    /// At another client.
+    Responded {
+        thread: &'n Thread,
+        responded: &'n Responded,
     },
     SequenceEnded {
         thread: &'n Thread,
@@ -108,9 +115,14 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                 let (request, answer) = (&request, &answer);
                 tell(Notice::JudgmentAnswered { thread, request, tier, source, answer });
             }
+            Effect::Tell(machine::Notice::Responded(responded)) => {
+                tell(Notice::Responded { thread, responded: &responded });
+            }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });
-                save_cache(open);
+                if open.owner.is_some() {
+                    save_cache(open);
+                }
             }
             Effect::Tell(machine::Notice::InputRefused { input, error }) => {
                 tell(Notice::InputRefused { thread, input: &input, error: &error });
@@ -118,7 +130,7 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }
     }
-    if open.log.wants_caching() {
+    if open.owner.is_some() && open.log.wants_caching() {
         save_cache(open);
     }
 }

@@ -2,7 +2,7 @@
 //! here waits.
 
 use super::clean::redacted;
-use super::{Desk, Open, Ticket};
+use super::{Desk, NOBODYS, Open};
 use crate::jobs::{Done, Job};
 use crate::judge::{self, JudgeError, Question};
 use rawr_core::event::{
@@ -15,9 +15,6 @@ use std::path::PathBuf;
 
 /// A repository is looked at again after so many seconds, even where nothing speaks for it.
 const LOOK_AGAIN_AFTER: u64 = 60;
-
-/// No request answers for what nobody asked for.
-const NOBODYS: Ticket = 0;
 
 /// When a thread's repository was last looked at.
 #[derive(Debug, Default)]

@@ -28,6 +28,19 @@ impl<'d> StoredDecision<'d> {
     pub(super) const fn of(decision: &'d Decision) -> Self {
         Self { v: DECISION_FORMAT, decision: Cow::Borrowed(decision) }
     }
+
+    /// Oldest first. They are a record of why, and no truth hangs on them.
+    pub(super) fn read(bytes: &[u8]) -> Vec<Decision> {
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut decisions = Vec::new();
+        for line in lines {
+            match serde_json::from_slice::<StoredDecision<'_>>(line) {
+                Ok(stored) => decisions.push(stored.decision.into_owned()),
+                Err(error) => tracing::warn!(%error, "an unreadable decision is left out"),
+            }
+        }
+        decisions
+    }
 }
 
 /// A thread at a glance.
@@ -73,7 +86,8 @@ impl Desk {
         let owner = self.store.owner(id);
         if let Some(open) = self.threads.get(id) {
             let tiers = &open.config.policy.tiers;
-            return Ok(Summary { owner, open: true, ..summary_of(open.machine.thread(), tiers) });
+            let thread = open.machine.thread();
+            return Ok(Summary { owner, open: open.by_client, ..summary_of(thread, tiers) });
         }
         let (_, (thread, _)) = self.store.open(id)?;
         let tiers = known.entry(Whose::recorded(&thread)).or_insert_with_key(|whose| {
@@ -89,18 +103,7 @@ impl Desk {
     }
 
     pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
-        let bytes = self.open_thread(id)?.log.read_decisions()?;
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut decisions = Vec::new();
-        for (at, line) in lines.enumerate() {
-            match serde_json::from_slice::<StoredDecision<'_>>(line) {
-                Ok(stored) => decisions.push(stored.decision.into_owned()),
-                Err(error) => {
-                    tracing::warn!(thread = %id, line = at + 1, %error, "an unreadable decision is left out")
-                }
-            }
-        }
-        Ok(decisions)
+        Ok(StoredDecision::read(&self.open_thread(id)?.log.read_decisions()?))
     }
 
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {

@@ -2,7 +2,7 @@
 
 use super::{Ctx, Module, on};
 use crate::config::Home;
-use crate::desk::{Desk, Setup};
+use crate::desk::{Desk, Notice, Setup};
 use crate::publish::publish;
 use crate::wire::Fault;
 use jsonrpsee::core::RegisterMethodError;
@@ -34,7 +34,8 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
             .then_some(serde_json::Value::Object(options.config)),
     };
     let outbox = ctx.outbox.clone();
-    let desk = Desk::new(setup, Box::new(move |notice| publish(&notice, &outbox)));
+    let tell = Box::new(move |notice: Notice<'_>| publish(&notice, &outbox));
+    let desk = Desk::new(setup, ctx.bell.clone(), tell);
     if ctx.desk.set(Mutex::new(desk)).is_err() {
         return Err(Fault::new(
             ErrorCode::InvalidRequest,

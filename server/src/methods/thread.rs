@@ -3,16 +3,21 @@
 use super::{Ctx, Module, directive, now, on};
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
-use rawr_protocol::methods::{ThreadClose, ThreadGet, ThreadList, ThreadOpen};
+use rawr_protocol::methods::{
+    ThreadClose, ThreadGet, ThreadList, ThreadOpen, ThreadUnwatch, ThreadWatch,
+};
 use rawr_protocol::{
     BoundaryMark, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
-    ThreadListResult, ThreadOpenParams, ThreadOpenResult,
+    ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadUnwatchParams, ThreadWatchParams,
+    ThreadWatchResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ThreadOpen>(module, open)?;
     on::<ThreadClose>(module, close)?;
     on::<ThreadList>(module, list)?;
+    on::<ThreadWatch>(module, watch)?;
+    on::<ThreadUnwatch>(module, unwatch)?;
     on::<ThreadGet>(module, get)
 }
 
@@ -40,6 +45,18 @@ fn close(ctx: &Ctx, params: ThreadCloseParams) -> Result<Empty, Fault> {
 fn list(ctx: &Ctx, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
     let threads = ctx.desk()?.list()?;
     Ok(ThreadListResult { threads: threads.iter().map(wire::summary).collect() })
+}
+
+fn watch(ctx: &Ctx, params: ThreadWatchParams) -> Result<ThreadWatchResult, Fault> {
+    let wish = wire::wish(params.thread_id.as_deref(), params.workspace_folder.as_deref())?;
+    let threads = ctx.desk()?.watch(wish, now())?;
+    Ok(ThreadWatchResult { threads: threads.iter().map(wire::summary).collect() })
+}
+
+fn unwatch(ctx: &Ctx, params: ThreadUnwatchParams) -> Result<Empty, Fault> {
+    let wish = wire::wish(params.thread_id.as_deref(), params.workspace_folder.as_deref())?;
+    ctx.desk()?.unwatch(&wish);
+    Ok(Empty {})
 }
 
 fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {

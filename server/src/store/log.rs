@@ -11,10 +11,28 @@ use rawr_core::units::ThreadId;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The state is cached again after so many events, so that a crash costs little on the next start.
 const CACHE_EVERY: u64 = 4096;
+
+/// Takes in what a log says, from its start or from where a cached state ends.
+pub trait Reader {
+    /// Offered before the first record; where it is not taken, the log is read from its start.
+    fn resume(&mut self, cached: Thread) -> bool;
+    fn record(&mut self, record: Record);
+}
+
+impl Reader for Thread {
+    fn resume(&mut self, cached: Thread) -> bool {
+        *self = cached;
+        true
+    }
+
+    fn record(&mut self, record: Record) {
+        self.apply(&record);
+    }
+}
 
 #[derive(Debug)]
 pub struct ThreadLog {
@@ -22,6 +40,8 @@ pub struct ThreadLog {
     path: PathBuf,
     events: File,
     decisions: Option<File>,
+    /// How far decisions of other processes were looked at.
+    decisions_read: Option<u64>,
     /// Everything before this byte has been folded into the caller's state.
     bytes: u64,
     lines: u64,
@@ -37,7 +57,8 @@ impl ThreadLog {
     pub(super) fn open(
         folder: PathBuf,
         thread: &ThreadId,
-    ) -> Result<(Self, (Thread, Replay)), StoreError> {
+        reader: &mut impl Reader,
+    ) -> Result<(Self, Replay), StoreError> {
         create_folder(&folder)?;
         let path = folder.join(EVENTS);
         let fresh = !path.exists();
@@ -49,16 +70,16 @@ impl ThreadLog {
         events.lock().map_err(failed("lock", &path))?;
         // A folder that was copied holds the state of another thread.
         let cached = cache::load(&folder, &mut events).filter(|cache| cache.thread.id == *thread);
-        let (mut state, start, lines) = match cached {
-            Some(cache) => (cache.thread, cache.bytes, cache.lines),
-            None => (Thread::new(thread.clone()), 0, 0),
-        };
-        let result = replay(&mut events, &path, start, lines + 1, |record| state.apply(&record));
+        let cached = cached
+            .and_then(|cache| reader.resume(cache.thread).then_some((cache.bytes, cache.lines)));
+        let (start, lines) = cached.unwrap_or_default();
+        let result = replay(&mut events, &path, start, lines + 1, |record| reader.record(record));
         let mut log = Self {
             folder,
             path,
             events,
             decisions: None,
+            decisions_read: None,
             bytes: start,
             lines,
             cached_at: lines,
@@ -67,16 +88,20 @@ impl ThreadLog {
             durable: false,
             locked: false,
         };
-        let repaired = result.and_then(|replay| log.repair(replay, &mut state));
+        let repaired = result.and_then(|replay| log.repair(replay, reader));
         let unlocked = log.events.unlock().map_err(failed("unlock", &log.path));
         let replay = repaired?;
         unlocked?;
         log.quarantine(&replay.damage)?;
-        Ok((log, (state, replay)))
+        Ok((log, replay))
     }
 
     /// Cuts a torn tail. A last line that only lacks its newline is whole, and is kept.
-    fn repair(&mut self, mut replay: Replay, state: &mut Thread) -> Result<Replay, StoreError> {
+    fn repair(
+        &mut self,
+        mut replay: Replay,
+        reader: &mut impl Reader,
+    ) -> Result<Replay, StoreError> {
         self.bytes = replay.bytes;
         self.lines += replay.lines();
         let Some(Damage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
@@ -86,7 +111,7 @@ impl ThreadLog {
         match parse(&tail) {
             Ok(record) => {
                 self.events.write_all(b"\n").map_err(failed("repair", &self.path))?;
-                state.apply(&record);
+                reader.record(record);
                 replay.damage.pop();
                 replay.records += 1;
                 self.bytes += tail.len() as u64 + 1;
@@ -141,10 +166,15 @@ impl ThreadLog {
         self.catch_up(foreign)
     }
 
+    /// Whether others appended something since.
+    pub fn has_news(&self) -> Result<bool, StoreError> {
+        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
+        Ok(!self.locked && length != self.bytes)
+    }
+
     /// Hands over what others appended since, for somebody who only looks.
     pub fn look(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
-        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
-        if self.locked || length == self.bytes {
+        if !self.has_news()? {
             return Ok(Vec::new());
         }
         let damage = self.begin(foreign)?;
@@ -217,7 +247,34 @@ impl ThreadLog {
             Some(file) => file,
             empty => empty.insert(open_private(&path, true)?),
         };
-        file.write_all(line).map_err(failed("write", &path))
+        file.write_all(line).map_err(failed("write", &path))?;
+        if let Some(read) = &mut self.decisions_read {
+            *read += line.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Whole lines that were appended since the last look, by whichever process. The first look finds none of those that
+    /// were there before.
+    pub fn new_decisions(&mut self) -> Result<Vec<u8>, StoreError> {
+        let path = self.folder.join(DECISIONS);
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.decisions_read.get_or_insert(0);
+                return Ok(Vec::new());
+            }
+            file => file.map_err(failed("read", &path))?,
+        };
+        let length = file.metadata().map_err(failed("read", &path))?.len();
+        let from = *self.decisions_read.get_or_insert(length);
+        let mut lines = Vec::new();
+        if length > from {
+            file.seek(SeekFrom::Start(from)).map_err(failed("read", &path))?;
+            file.read_to_end(&mut lines).map_err(failed("read", &path))?;
+            lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |last| last + 1));
+            self.decisions_read = Some(from + lines.len() as u64);
+        }
+        Ok(lines)
     }
 
     pub fn read_decisions(&self) -> Result<Vec<u8>, StoreError> {
@@ -264,6 +321,14 @@ pub struct OwnerLock {
 }
 
 impl OwnerLock {
+    /// Calls the owner's attention to what somebody else appended. Without an owner there is nobody to call.
+    pub fn ring(folder: &Path) -> std::io::Result<()> {
+        match File::options().append(true).open(folder.join(OWNER)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            file => file?.set_modified(SystemTime::now()),
+        }
+    }
+
     pub fn take(folder: &Path, thread: &ThreadId, holder: &str) -> Result<Self, StoreError> {
         let path = folder.join(OWNER);
         let mut file = open_private(&path, false)?;

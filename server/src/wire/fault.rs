@@ -109,6 +109,9 @@ const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
                 (ErrorCode::NoSequence, "rawr/thread/get shows what is running")
             }
             Refusal::NotNow(_) => (ErrorCode::NotNow, "wait for rawr/thread/changed"),
+            Refusal::Answered(_) => {
+                (ErrorCode::NotNow, "rawr/sequence/responded tells of answers given elsewhere")
+            }
             Refusal::PacketMissing => {
                 (ErrorCode::InvalidParams, "give the packet's text in `packet`")
             }

@@ -7,7 +7,8 @@ use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
-    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Trigger, Until,
+    self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Responded,
+    Trigger, Until,
 };
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
@@ -120,6 +121,15 @@ pub fn judgment_result(
         should_compact,
         reason,
         error,
+    }
+}
+
+pub fn responded(thread: &Thread, responded: &Responded) -> wire::SequenceRespondedNotification {
+    wire::SequenceRespondedNotification {
+        thread_id: thread.id.to_string(),
+        sequence_id: responded.sequence.as_ref().map(ToString::to_string),
+        choice: responded.choice.to_wire(),
+        by: responded.by.clone(),
     }
 }
 

@@ -54,6 +54,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
     }
     // Shown to people, read by nothing that decides.
     thread.last_assessed = None;
+    thread.answered = None;
     thread.judged = Judged::default();
     thread.compactions.clear();
     // Quoted in prompts; a world's prompts quote nothing.

@@ -72,7 +72,7 @@ fn a_pinned_text_is_handed_over_word_for_word() {
     let home = Home::new();
     let mut running = Running::on(&home, "alpha");
     let text = "Never touch  the main branch.\nNot even for a fix.";
-    check(&home, &["pin", "alpha", text], &["p1 is pinned", "takes it up at its next step"]);
+    check(&home, &["pin", "alpha", text], &["p1 is pinned", "takes it up now"]);
     let pinned = event(&home, &["pin", "alpha", "Use tabs."]);
     assert_eq!(
         (&pinned["event"], &pinned["text"]),
@@ -121,11 +121,7 @@ fn a_snooze_stops_what_is_under_way_and_holds() {
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let mut running = Running::on(&home, "alpha");
     running.turn_with_boundaries();
-    check(
-        &home,
-        &["snooze", "last"],
-        &["Snoozed: no compaction for 1 turn,", "takes it up at its next step"],
-    );
+    check(&home, &["snooze", "last"], &["Snoozed: no compaction for 1 turn,", "takes it up now"]);
     running.turn();
     assert_eq!(running.host.performed, Vec::<String>::new());
     let snoozed = event(&home, &["snooze", "last", "--minutes", "30"]);
@@ -155,7 +151,7 @@ fn what_waits_for_an_answer_gets_it() {
         home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
         let mut running = Running::on(&home, "alpha");
         running.turn_with_boundaries();
-        let said = check(&home, &["compact", "last", answer], &["takes it up at its next step"]);
+        let said = check(&home, &["compact", "last", answer], &["takes it up now"]);
         assert!(said.starts_with("Approved: ") || said.starts_with("Called off: "), "{said}");
         running.turn();
         assert_eq!(running.host.performed, performed, "{answer}");

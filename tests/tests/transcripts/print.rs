@@ -49,6 +49,10 @@ fn notice(notice: &Notice) -> Option<String> {
             let of = sequence.as_ref().map_or("no sequence", SequenceId::as_str);
             format!("compaction {:?} by {:?} of {of}", report.status, report.origin)
         }
+        Notice::Responded(responded) => {
+            let by = responded.by.as_deref().unwrap_or("somebody");
+            format!("{} by {by}", responded.choice.name())
+        }
         Notice::SequenceEnded(ended) => {
             format!("{:?} {}: {}", ended.ending, ended.sequence, ended.reason)
         }

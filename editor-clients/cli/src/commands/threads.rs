@@ -124,7 +124,7 @@ pub(super) fn no_thread(common: &Common) -> anyhow::Result<String> {
 pub(super) fn takes_effect(owner: Option<&str>) -> String {
     match owner {
         Some(owner) => format!(
-            "Recorded; the session that runs this thread ({owner}) takes it up at its next step."
+            "Recorded; the session that runs this thread ({owner}) takes it up now."
         ),
         None => {
             "Recorded; nobody runs this thread now, so it takes effect when the thread is run again."

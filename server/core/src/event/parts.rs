@@ -381,6 +381,18 @@ pub enum Choice {
     EditPacket,
 }
 
+impl Choice {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CompactNow => "compact now",
+            Self::Approve => "approve",
+            Self::Snooze => "snooze",
+            Self::Cancel => "cancel",
+            Self::EditPacket => "edit packet",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {

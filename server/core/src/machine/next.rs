@@ -1,6 +1,6 @@
 //! What follows from a thread's state: the one event that comes next. Nothing is changed here.
 
-use super::{Effect, HeadsUp, Machine, Notice, Rules, Stage};
+use super::{Effect, Machine, Notice, Rules};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
 use crate::boundary::Boundaries;
 use crate::event::{
@@ -102,7 +102,7 @@ impl Machine {
         let news = decision.outcome != Outcome::Nothing
             || !inline && decision.tier > thread.mid_turn_tier
             || decision.is_vetoed();
-        news.then(|| self.decided(decision, policy, effects))
+        news.then(|| Self::decided(decision, effects))
     }
 
     fn look_at_emergency(
@@ -157,10 +157,6 @@ impl Machine {
             context: judgment::context(&case, rules.prompts.text(PromptName::JudgmentContext)),
         };
         let action = ActionId::new(judging.request.as_str());
-        effects.push(Effect::Tell(Notice::JudgmentAsked {
-            request: judging.request.clone(),
-            tier: Some(tier),
-        }));
         Some(ActionIssued { action, sequence: self.thread.next_sequence_id(), kind }.into())
     }
 
@@ -172,16 +168,10 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Event {
         let decision = assess(&self.thread, rules.policy, question, now);
-        self.decided(decision, rules.policy, effects)
+        Self::decided(decision, effects)
     }
 
-    fn decided(&self, decision: Decision, policy: &Policy, effects: &mut Vec<Effect>) -> Event {
-        let stage = match (decision.outcome, decision.entrance) {
-            (Outcome::Tag, _) => Some(Stage::Tagged),
-            (Outcome::Suggest, _) => Some(Stage::Recommended),
-            (Outcome::Defer, Entrance::Preflight) => Some(Stage::Deferred),
-            _ => None,
-        };
+    fn decided(decision: Decision, effects: &mut Vec<Effect>) -> Event {
         let event = Assessed {
             decision: decision.id.clone(),
             entrance: decision.entrance,
@@ -192,16 +182,6 @@ impl Machine {
             boundaries: decision.boundaries,
             vetoed: decision.is_vetoed(),
         };
-        let recommendation = stage.map(|stage| HeadsUp {
-            sequence: None,
-            stage,
-            tier: decision.tier,
-            percent: decision.percent,
-            reason: decision.reason.clone(),
-            boundaries: decision.boundaries,
-            author: policy.packet_author,
-            deadline: None,
-        });
         let bypassed = |result: &GateResult| {
             result.gate == Gate::Guard && result.outcome == GateOutcome::Bypassed
         };
@@ -209,7 +189,6 @@ impl Machine {
         let over_a_guard = goes_on && decision.gates.iter().any(bypassed);
         effects.push(Effect::Decided(decision));
         effects.extend(over_a_guard.then_some(Effect::Tell(Notice::GuardBypassed)));
-        effects.extend(recommendation.map(|heads_up| Effect::Tell(Notice::HeadsUp(heads_up))));
         event.into()
     }
 

@@ -159,10 +159,14 @@ impl Machine {
 
     fn respond(&self, response: Response) -> Result<Vec<Event>, Refusal> {
         let running = self.thread.sequence.as_ref();
+        let meant = response.sequence.as_ref().or(running.map(|running| &running.id));
+        let answered = self.thread.answered.as_ref();
+        let answered = answered.filter(|answered| Some(&answered.sequence) == meant);
         if let (Some(asked), Some(running)) = (&response.sequence, running)
             && *asked != running.id
         {
-            return Err(Refusal::OtherSequence(running.id.clone()));
+            let other = || Refusal::OtherSequence(running.id.clone());
+            return Err(answered.cloned().map_or_else(other, Refusal::Answered));
         }
         let phase = self.thread.phase();
         // Before a sequence there may be one that is about to be.
@@ -175,11 +179,12 @@ impl Machine {
             Choice::Cancel => stoppable,
             Choice::EditPacket => running.is_some() && stoppable,
         };
-        if !allowed {
-            return Err(if running.is_none() {
-                Refusal::NoSequence
-            } else {
-                Refusal::NotNow(phase)
+        let acted_on = answered.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
+        if !allowed || !acted_on {
+            return Err(match (answered, running) {
+                (Some(answered), _) => Refusal::Answered(answered.clone()),
+                (None, None) => Refusal::NoSequence,
+                (None, Some(_)) => Refusal::NotNow(phase),
             });
         }
         if response.choice == Choice::EditPacket

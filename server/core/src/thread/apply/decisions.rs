@@ -5,7 +5,7 @@ use crate::event::{
     Action, Answer, Assessed, Choice, Entrance, JudgeSource, JudgmentAnswered, Outcome, Responded,
     Trigger,
 };
-use crate::thread::{Judging, Progress, Starting, Turn};
+use crate::thread::{Answered, Judging, Progress, Starting, Turn};
 use crate::units::{Timestamp, Tokens};
 
 impl Thread {
@@ -116,6 +116,9 @@ impl Thread {
     pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp) {
         if let Some(sequence) = &mut self.sequence {
             sequence.responded(responded, at);
+            let (sequence, choice, by) =
+                (sequence.id.clone(), responded.choice, responded.by.clone());
+            self.answered = Some(Answered { sequence, choice, by });
             return;
         }
         match responded.choice {

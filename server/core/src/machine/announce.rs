@@ -1,0 +1,118 @@
+//! What the world hears of an event, whoever appended it. Nothing is decided and nothing is done here.
+
+use super::{HeadsUp, Machine, Notice, Stage};
+use crate::assess;
+use crate::boundary::Boundaries;
+use crate::event::{
+    Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, SequenceStarted, Trigger,
+};
+use crate::policy::Policy;
+use crate::thread::{Judging, Thread};
+use crate::units::SequenceId;
+
+impl Machine {
+    /// What another process appended. It is told as what happens here is; what is to be done about it is the owner's.
+    pub fn follow(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
+        let mut told = self.fold(record, policy);
+        if let Event::Responded(responded) = &record.event {
+            told.insert(0, Notice::Responded(responded.clone()));
+        }
+        told
+    }
+
+    pub(super) fn fold(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
+        let running = self.thread.sequence.as_ref();
+        let running = running.map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
+        let unanswered = answer_of(&self.thread).is_none();
+        self.thread.apply(record);
+        let told = self.announce(&record.event, running, policy);
+        told.into_iter().chain(answer_of(&self.thread).filter(|_| unanswered)).collect()
+    }
+
+    fn announce(
+        &self,
+        event: &Event,
+        running: Option<(SequenceId, Trigger)>,
+        policy: &Policy,
+    ) -> Option<Notice> {
+        match event {
+            Event::Assessed(assessed) => recommended(assessed, policy).map(Notice::HeadsUp),
+            Event::SequenceStarted(started)
+                if started.late.is_none() && !matches!(started.trigger, Trigger::Inline { .. }) =>
+            {
+                Some(Notice::HeadsUp(self.heads_up(started, policy)))
+            }
+            Event::ActionIssued(issued) => match &issued.kind {
+                Action::Judge { request, .. } => {
+                    let tier = self.thread.judging.as_ref()?.asked_by.tier;
+                    Some(Notice::JudgmentAsked { request: request.clone(), tier })
+                }
+                _ => None,
+            },
+            Event::CompactionReported(report) => {
+                let (sequence, trigger) = running.unzip();
+                Some(Notice::Compaction { report: report.clone(), sequence, trigger })
+            }
+            Event::SequenceEnded(ended) => Some(Notice::SequenceEnded(ended.clone())),
+            Event::ActionReported(reported) if reported.status == ActionStatus::Failed => {
+                let issued = self.thread.action(&reported.action)?;
+                let Action::DeliverInput { input, .. } = &issued.kind else { return None };
+                let error = reported.error.clone().unwrap_or_default();
+                Some(Notice::InputRefused { input: input.clone(), error })
+            }
+            _ => None,
+        }
+    }
+
+    fn heads_up(&self, started: &SequenceStarted, policy: &Policy) -> HeadsUp {
+        let (tier, percent, boundaries) = match &started.trigger {
+            Trigger::Rawr { tier, percent, boundaries, .. } => {
+                (Some(*tier), Some(*percent), *boundaries)
+            }
+            Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
+                (None, self.thread.percent_remaining(), Boundaries::NONE)
+            }
+        };
+        HeadsUp {
+            sequence: Some(started.sequence.clone()),
+            stage: if started.needs_approval {
+                Stage::AwaitingApproval
+            } else {
+                Stage::WillCompact
+            },
+            tier,
+            percent,
+            reason: started.trigger.reason(),
+            boundaries,
+            author: started.author,
+            deadline: self.next_deadline(policy),
+        }
+    }
+}
+
+/// An assessment that people hear of, though no sequence follows it.
+fn recommended(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
+    let stage = match (assessed.outcome, assessed.entrance) {
+        (Outcome::Tag, _) => Stage::Tagged,
+        (Outcome::Suggest, _) => Stage::Recommended,
+        (Outcome::Defer, Entrance::Preflight) => Stage::Deferred,
+        _ => return None,
+    };
+    Some(HeadsUp {
+        sequence: None,
+        stage,
+        tier: assessed.tier,
+        percent: assessed.percent,
+        reason: assess::pressed(assessed.tier?, assessed.percent?, assessed.boundaries),
+        boundaries: assessed.boundaries,
+        author: policy.packet_author,
+        deadline: None,
+    })
+}
+
+/// The judge's word on the open question, however it came: said, reported as failed, or never.
+fn answer_of(thread: &Thread) -> Option<Notice> {
+    let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
+    let (source, answer) = answer.clone()?;
+    Some(Notice::JudgmentAnswered { request: request.clone(), tier: asked_by.tier, source, answer })
+}

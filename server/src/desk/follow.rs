@@ -1,0 +1,326 @@
+//! What other processes record: a thread that is owned here goes on from it, a thread that is watched here is told of.
+
+use super::notice::publish;
+use super::query::StoredDecision;
+use super::settings::Whose;
+use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
+use crate::store::{Damage, Reader, StoreError};
+use crate::watch::{POLL_EVERY, Rung};
+use rawr_core::event::Record;
+use rawr_core::machine::{self, Machine};
+use rawr_core::units::{ThreadId, Timestamp};
+use rawr_core::{Effect, Input, Thread};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A thread in which nothing happened for so long is not mentioned when a watch begins.
+const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
+/// A folder that has just come is looked at once more: what was written in it meanwhile may have been told to nobody.
+const LOOK_AGAIN_AFTER_MS: u64 = 100;
+/// More threads than that are not kept in memory for nothing but being watched.
+const MOST_KEPT: usize = 256;
+
+/// What a client wants to hear of; with neither, everything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wish {
+    pub thread: Option<ThreadId>,
+    /// Threads that work in this folder or below it.
+    pub folder: Option<PathBuf>,
+}
+
+impl Wish {
+    fn is_for(&self, thread: &Thread) -> bool {
+        self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
+            && self.folder.as_ref().is_none_or(|folder| Path::new(&thread.cwd).starts_with(folder))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Watching {
+    wishes: Vec<Wish>,
+    /// What was recorded before is no news.
+    since: Timestamp,
+    /// Read, and not wished for.
+    passed_over: HashSet<ThreadId>,
+    again: Vec<(Timestamp, ThreadId)>,
+    polled_at: Timestamp,
+}
+
+impl Watching {
+    fn wants(&self, thread: &Thread) -> bool {
+        self.wishes.iter().any(|wish| wish.is_for(thread))
+    }
+}
+
+/// A log as somebody reads it who knows what it said at some time.
+struct Since {
+    machine: Machine,
+    since: Timestamp,
+    news: Vec<Record>,
+}
+
+impl Reader for Since {
+    fn resume(&mut self, cached: Thread) -> bool {
+        let known = cached.updated_at < self.since;
+        if known {
+            self.machine = Machine::new(cached);
+        }
+        known
+    }
+
+    fn record(&mut self, record: Record) {
+        // Clocks may jump back; what follows news is news.
+        if record.at < self.since && self.news.is_empty() {
+            self.machine.apply(&record);
+        } else {
+            self.news.push(record);
+        }
+    }
+}
+
+impl Desk {
+    /// From now on this client hears of what others record in such threads. Gives those that are of interest now.
+    pub fn watch(&mut self, wish: Wish, now: Timestamp) -> Result<Vec<Summary>, DeskError> {
+        self.store.create()?;
+        match wish.thread.as_ref().filter(|id| self.store.exists(id)) {
+            Some(id) => self.watcher.watch_one(&self.store.folder(id)),
+            None => self.watcher.watch_all(),
+        }
+        self.watching.since = now;
+        self.watching.passed_over.clear();
+        if !self.watching.wishes.contains(&wish) {
+            self.watching.wishes.push(wish.clone());
+        }
+        self.choose_watched();
+        let mut summaries = Vec::new();
+        for id in self.store.thread_ids()? {
+            let named = wish.thread.as_ref() == Some(&id);
+            if !named && (wish.thread.is_some() || !self.store.is_recent(&id, RECENT)) {
+                continue;
+            }
+            match self.summary_of_watched(&id, &wish, now) {
+                Ok(summary) => summaries.extend(summary),
+                Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
+            }
+        }
+        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
+        Ok(summaries)
+    }
+
+    fn summary_of_watched(
+        &mut self,
+        id: &ThreadId,
+        wish: &Wish,
+        now: Timestamp,
+    ) -> Result<Option<Summary>, DeskError> {
+        if !self.threads.contains_key(id) {
+            self.take_up(id, now)?;
+        }
+        match self.threads.get(id).filter(|open| wish.is_for(open.machine.thread())) {
+            Some(_) => self.summary_of_open(id).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub fn unwatch(&mut self, wish: &Wish) {
+        self.watching.wishes.retain(|kept| kept != wish);
+        if let Some(id) = &wish.thread {
+            self.watcher.unwatch(&self.store.folder(id));
+        }
+        let of_one = |wish: &Wish| wish.thread.as_ref().is_some_and(|id| self.store.exists(id));
+        if self.watching.wishes.iter().all(of_one) {
+            self.watcher.unwatch_all();
+        }
+        self.watching.passed_over.clear();
+        self.choose_watched();
+        self.threads.retain(|_, open| open.by_client || open.watched);
+    }
+
+    fn choose_watched(&mut self) {
+        for open in self.threads.values_mut() {
+            open.watched = self.watching.wants(open.machine.thread());
+            if open.watched
+                && let Err(error) = open.log.new_decisions()
+            {
+                tracing::warn!(%error, "what is decided elsewhere cannot be followed");
+            }
+        }
+    }
+
+    /// Something was written. What is owned here goes on from it, what is watched is told of.
+    pub fn follow(&mut self, rung: Rung, now: Timestamp) {
+        self.ticket = NOBODYS;
+        let ids = if rung.all {
+            self.watching.passed_over.clear();
+            self.everything()
+        } else {
+            rung.threads.into_iter().map(ThreadId::new).collect()
+        };
+        for id in ids {
+            if let Err(error) = self.catch_up(&id, now) {
+                tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+            }
+        }
+        for (_, error) in self.commit() {
+            tracing::error!(%error, "what follows from another client's word could not be recorded");
+        }
+    }
+
+    fn everything(&self) -> Vec<ThreadId> {
+        let open = self.threads.keys().cloned();
+        if self.watching.wishes.is_empty() {
+            return open.collect();
+        }
+        let stored = self.store.thread_ids().unwrap_or_default();
+        let closed = stored.into_iter().filter(|id| !self.threads.contains_key(id));
+        let recent = closed.filter(|id| self.store.is_recent(id, RECENT));
+        open.chain(recent).collect()
+    }
+
+    fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+        let Some(open) = self.threads.get_mut(id) else { return self.take_up(id, now) };
+        if open.owner.is_some() {
+            if open.log.has_news()? {
+                self.handle(id, Input::Tick, now)?;
+            }
+            return Ok(());
+        }
+        self.look(id, now)?;
+        self.tell_decisions(id)
+    }
+
+    /// For a thread that is open here and not owned.
+    pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+        let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
+        if open.stale {
+            super::reload(&self.store, id, open)?;
+        }
+        if !open.log.has_news()? {
+            return Ok(());
+        }
+        let (damage, told) = fold_news(open)?;
+        open.log.commit()?;
+        tell_damage(&mut self.tell, id, &damage);
+        publish(open, &mut self.tell, told, now);
+        Ok(())
+    }
+
+    /// Others decide in their own process, and store it beside the events.
+    fn tell_decisions(&mut self, id: &ThreadId) -> Result<(), DeskError> {
+        let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
+            return Ok(());
+        };
+        let lines = open.log.new_decisions()?;
+        for decision in StoredDecision::read(&lines) {
+            (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+            open.last_decision = Some(decision);
+        }
+        Ok(())
+    }
+
+    /// A thread that is not open here yet: what was recorded since the watch began is told.
+    fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+        let wished = !self.watching.wishes.is_empty() && !self.watching.passed_over.contains(id);
+        if !wished {
+            return Ok(());
+        }
+        if !self.store.exists(id) {
+            self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
+            return Ok(());
+        }
+        let since = self.watching.since;
+        let machine = Machine::new(Thread::new(id.clone()));
+        let mut reader = Since { machine, since, news: Vec::new() };
+        let (mut log, replay) = self.store.open_into(id, &mut reader)?;
+        let Since { machine, news, .. } = reader;
+        let mut now_there = machine.clone();
+        news.iter().for_each(|record| now_there.apply(record));
+        if !self.watching.wants(now_there.thread()) {
+            // Its first event, which names its folder, may be still to come.
+            if now_there.thread().updated_at > Timestamp::default() {
+                self.watching.passed_over.insert(id.clone());
+            }
+            return Ok(());
+        }
+        tell_damage(&mut self.tell, id, &replay.damage);
+        let whose = Whose::recorded(now_there.thread());
+        let (config, problems) = self.configured(&whose);
+        log.new_decisions()?;
+        let mut open = Open { watched: true, ..Open::new(machine, log, whose, config, problems) };
+        let policy = &open.config.policy;
+        let mut told: Vec<_> =
+            news.iter().flat_map(|record| open.machine.follow(record, policy)).collect();
+        open.unheard_of = now_there.thread().updated_at == Timestamp::default();
+        if !news.is_empty() {
+            told.push(machine::Notice::Changed);
+        }
+        publish(&mut open, &mut self.tell, told.into_iter().map(Effect::Tell).collect(), now);
+        for decision in StoredDecision::read(&open.log.read_decisions()?) {
+            if decision.at >= since {
+                (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
+            }
+            open.last_decision = Some(decision);
+        }
+        self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
+        self.make_room();
+        self.threads.insert(id.clone(), open);
+        Ok(())
+    }
+
+    fn make_room(&mut self) {
+        let kept = |open: &&Open| open.watched && !open.by_client;
+        let mut idle: Vec<_> = self
+            .threads
+            .iter()
+            .filter(|(_, open)| kept(open) && open.machine.thread().sequence.is_none())
+            .map(|(id, open)| (open.machine.thread().updated_at, id.clone()))
+            .collect();
+        if idle.len() >= MOST_KEPT {
+            idle.sort();
+            for (_, id) in idle.into_iter().take(MOST_KEPT / 4) {
+                self.threads.remove(&id);
+            }
+        }
+    }
+
+    /// When files are to be looked at though nobody rang.
+    pub(super) fn next_look(&self) -> Option<Timestamp> {
+        let again = self.watching.again.iter().map(|(at, _)| *at).min();
+        let follows = !self.watching.wishes.is_empty() || self.owned().next().is_some();
+        let polls = (self.watcher.polls() && follows)
+            .then(|| self.watching.polled_at.plus_millis(POLL_EVERY.as_millis() as u64));
+        again.into_iter().chain(polls).min()
+    }
+
+    pub(super) fn look_around(&mut self, now: Timestamp) {
+        if self.next_look().is_none_or(|at| at > now) {
+            return;
+        }
+        let mut rung = Rung::default();
+        let due = self.watching.again.extract_if(.., |(at, _)| *at <= now);
+        rung.threads.extend(due.map(|(_, id)| id.to_string()));
+        if self.watcher.polls() {
+            rung.all = true;
+            self.watching.polled_at = now;
+        }
+        self.follow(rung, now);
+    }
+}
+
+/// Takes the append lock and folds what others appended. What is to be told of it comes back, where somebody here listens.
+pub(super) fn fold_news(open: &mut Open) -> Result<(Vec<Damage>, Vec<Effect>), StoreError> {
+    let Open { machine, log, config, .. } = open;
+    let policy = &config.policy;
+    let before = machine.glance(policy);
+    let mut told = Vec::new();
+    let damage = log.begin(|record| told.extend(machine.follow(&record, policy)))?;
+    let news = machine.glance(policy) != before;
+    if news || std::mem::take(&mut open.unheard_of) {
+        told.push(machine::Notice::Changed);
+    }
+    if open.owner.is_none() && !open.watched {
+        told.clear();
+    }
+    Ok((damage, told.into_iter().map(Effect::Tell).collect()))
+}

@@ -1,0 +1,199 @@
+//! Answering from anywhere: the first answer wins, the owner acts on it, and the others learn who gave it.
+
+use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
+use rawr_protocol::methods::{
+    DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, SequenceRespond, SequenceResponded,
+    SignalReport, ThreadChanged, ThreadOpen,
+};
+use rawr_protocol::{
+    Choice, ErrorCode, GuardClearParams, GuardSetParams, Phase, Role, SequenceRespondParams,
+    SequenceRespondedNotification, Signal, SignalReportParams, Until,
+};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::Value;
+
+fn asked(home: &Home) -> Running {
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    Running::on(home, THREAD)
+}
+
+fn say(
+    sidecar: &mut Sidecar,
+    choice: Choice,
+    sequence: Option<&str>,
+) -> Result<Phase, (ErrorCode, String)> {
+    let params = SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice,
+        sequence_id: sequence.map(str::to_owned),
+        turns: None,
+        minutes: None,
+        packet: None,
+    };
+    let answer = sidecar.try_call::<SequenceRespond>(&params);
+    answer.map(|result| result.phase).map_err(|failure| (failure.code, failure.message))
+}
+
+fn banner(sidecar: &mut Sidecar) -> String {
+    sidecar.allow::<ThreadChanged>();
+    sidecar.allow::<DecisionRecorded>();
+    sidecar.wait_for::<SequenceHeadsUp>().sequence_id
+}
+
+fn recorded(home: &Home, kind: &str) -> Vec<Value> {
+    let lines = home.lines(THREAD);
+    let events = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.filter_map(|record| record["event"].get(kind).cloned()).collect()
+}
+
+#[test]
+fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
+    let home = Home::new();
+    let mut running = asked(&home);
+    let (mut vscode, mut nvim) = (watcher(&home, "vscode"), watcher(&home, "nvim"));
+    running.end_a_phase();
+    let sequence = banner(&mut vscode);
+    assert_eq!(banner(&mut nvim), sequence);
+    say(&mut vscode, Choice::Snooze, Some(&sequence)).unwrap();
+    let expected = SequenceRespondedNotification {
+        thread_id: THREAD.to_owned(),
+        sequence_id: Some(sequence.clone()),
+        choice: Choice::Snooze,
+        by: Some("vscode".to_owned()),
+    };
+    for other in [&mut running.sidecar, &mut nvim] {
+        other.allow::<ThreadChanged>();
+        assert_eq!(other.wait_for::<SequenceResponded>(), expected);
+    }
+    for client in [&mut running.sidecar, &mut vscode, &mut nvim] {
+        let changed = wait_for_phase(client, Phase::Idle);
+        assert_eq!(changed.sequence_id, None);
+        assert_eq!(changed.guards[0].set_by.as_deref(), Some("vscode"));
+    }
+    assert_eq!(running.host.performed, Vec::<String>::new());
+    let (code, message) = say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap_err();
+    assert_eq!(code, ErrorCode::NotNow);
+    assert_eq!(message, format!("{sequence} was answered already: snooze, by vscode"));
+    for client in [running.sidecar, vscode, nvim] {
+        leave(client);
+    }
+}
+
+#[test]
+fn of_two_answers_at_once_the_first_is_obeyed_and_the_second_refused() {
+    let home = Home::new();
+    let mut running = asked(&home);
+    let (mut vscode, mut nvim) = (watcher(&home, "vscode"), watcher(&home, "nvim"));
+    running.end_a_phase();
+    let sequence = banner(&mut vscode);
+    banner(&mut nvim);
+    // Nobody acts on either, and neither client has heard of the other's answer.
+    running.sidecar.kill();
+    let first = vscode.ask::<SequenceRespond>(&response(Choice::Approve, &sequence));
+    let second = nvim.ask::<SequenceRespond>(&response(Choice::Cancel, &sequence));
+    let (first, second) =
+        (vscode.answer::<SequenceRespond>(first), nvim.answer::<SequenceRespond>(second));
+    let approved = first.is_ok();
+    let refused = if approved { second } else { first }.unwrap_err();
+    assert!(refused.message.contains("was answered already"), "{refused:?}");
+    assert_eq!(recorded(&home, "responded").len(), 1);
+    let mut next = client(&home, "next");
+    assert!(running.host.open(&home, &mut next));
+    assert!(running.host.run(&mut next));
+    let all: &[&str] = &["packet_request", "compact", "handoff"];
+    assert_eq!(running.host.performed, if approved { all } else { &[] });
+    running.sidecar.take_notes();
+    for client in [next, vscode, nvim] {
+        leave(client);
+    }
+}
+
+fn response(choice: Choice, sequence: &str) -> SequenceRespondParams {
+    SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice,
+        sequence_id: Some(sequence.to_owned()),
+        turns: None,
+        minutes: None,
+        packet: None,
+    }
+}
+
+#[test]
+fn an_approval_from_an_editor_sets_the_owner_to_work_at_once() {
+    let home = Home::new();
+    let mut running = asked(&home);
+    let mut nvim = watcher(&home, "nvim");
+    running.end_a_phase();
+    let sequence = banner(&mut nvim);
+    running.sidecar.take_notes();
+    say(&mut nvim, Choice::Approve, Some(&sequence)).unwrap();
+    // Nobody says anything to the owner: it was called.
+    wait_for_phase(&mut running.sidecar, Phase::AwaitingPacket);
+    wait_for_phase(&mut nvim, Phase::AwaitingPacket);
+    leave(running.sidecar);
+    leave(nvim);
+}
+
+#[test]
+fn a_compaction_that_an_editor_asks_for_begins_at_once() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    running.host.user_turn();
+    assert!(running.host.run(&mut running.sidecar));
+    running.sidecar.take_notes();
+    let mut nvim = watcher(&home, "nvim");
+    say(&mut nvim, Choice::CompactNow, None).unwrap();
+    let changed = wait_for_phase(&mut running.sidecar, Phase::AwaitingPacket);
+    assert!(changed.sequence_id.is_some());
+    leave(running.sidecar);
+    leave(nvim);
+}
+
+#[test]
+fn a_guard_and_a_pin_from_an_editor_are_the_owners_at_once() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let mut nvim = watcher(&home, "nvim");
+    let mut vscode = watcher(&home, "vscode");
+    let guard = GuardSetParams { thread_id: THREAD.to_owned(), until: Until::Released, note: None };
+    let guard_id = nvim.call::<GuardSet>(&guard).guard_id;
+    for other in [&mut running.sidecar, &mut vscode] {
+        let changed = other.wait_for::<ThreadChanged>();
+        assert_eq!(changed.guards[0].guard_id, guard_id);
+        assert_eq!(changed.guards[0].set_by.as_deref(), Some("nvim"));
+    }
+    let clear = GuardClearParams { thread_id: THREAD.to_owned(), guard_id: Some(guard_id) };
+    vscode.call::<GuardClear>(&clear);
+    for other in [&mut running.sidecar, &mut nvim] {
+        other.allow::<ThreadChanged>();
+        while !other.expect::<ThreadChanged>().guards.is_empty() {}
+    }
+    let signal = Signal::Directive { text: "Never touch main.".to_owned(), pinned: true };
+    let pin = SignalReportParams { thread_id: THREAD.to_owned(), turn_id: None, signal };
+    nvim.call::<SignalReport>(&pin);
+    running.end_a_phase();
+    let events = std::fs::read_to_string(home.events(THREAD)).unwrap();
+    let handed_over =
+        events.lines().rev().find(|line| line.contains("deliver") || line.contains("handoff"));
+    assert!(handed_over.unwrap().contains("Never touch main."), "{events}");
+    for client in [running.sidecar, vscode, nvim] {
+        leave(client);
+    }
+}
+
+#[test]
+fn a_second_host_is_told_who_runs_the_thread_and_a_dead_ones_place_is_free() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let mut second = client(&home, "second");
+    let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
+    let failure = second.failure::<ThreadOpen>(&opening);
+    assert_eq!(failure.code, ErrorCode::OwnedElsewhere);
+    let holder = format!("cli for stand-in (process {})", running.sidecar.process_id());
+    assert!(failure.message.contains(&holder), "{}", failure.message);
+    running.sidecar.kill();
+    assert!(second.call::<ThreadOpen>(&opening).owner);
+    running.sidecar.take_notes();
+    leave(second);
+}

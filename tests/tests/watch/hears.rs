@@ -1,0 +1,137 @@
+//! What a client hears of threads that others run: the same as the owner's client, and only of what it asked for.
+
+use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
+use rawr_protocol::methods::{
+    CompactionUpdate, DecisionRecorded, SequenceHeadsUp, ThreadChanged, ThreadUnwatch, ThreadWatch,
+};
+use rawr_protocol::{Notification, Phase, ThreadUnwatchParams, ThreadWatchParams};
+use rawr_tests::sidecar::Note;
+use rawr_tests::{Home, Sidecar};
+
+fn of<N: Notification>(notes: &[Note]) -> Vec<String> {
+    let of_it = notes.iter().filter(|note| note.method == N::METHOD);
+    of_it.map(|note| note.params.to_string()).collect()
+}
+
+#[test]
+fn a_watcher_hears_of_a_sequence_what_the_owners_client_hears() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let mut nvim = watcher(&home, "nvim");
+    let mut owner = Vec::new();
+    running.host.user_turn_with_boundaries();
+    let note_down = |note: &Note| owner.push(note.clone());
+    assert!(running.host.run_and(&mut running.sidecar, note_down));
+    assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
+    let all = |heard: &[Note]| {
+        of::<ThreadChanged>(heard).last() == of::<ThreadChanged>(&owner).last()
+            && of::<DecisionRecorded>(heard).len() == of::<DecisionRecorded>(&owner).len()
+    };
+    let mut heard = Vec::new();
+    while !all(&heard) {
+        heard.push(nvim.next_note());
+    }
+    assert_eq!(of::<SequenceHeadsUp>(&heard), of::<SequenceHeadsUp>(&owner));
+    assert_eq!(of::<SequenceHeadsUp>(&heard).len(), 1);
+    assert_eq!(of::<CompactionUpdate>(&heard), of::<CompactionUpdate>(&owner));
+    assert_eq!(of::<CompactionUpdate>(&heard).len(), 2);
+    assert_eq!(of::<DecisionRecorded>(&heard), of::<DecisionRecorded>(&owner));
+    assert!(heard.iter().all(|note| note.method != "rawr/action/perform"), "{heard:?}");
+    leave(nvim);
+    leave(running.sidecar);
+}
+
+/// How far a sequence has come may be told in one go; its banner and its end are not left out.
+fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
+    sidecar.allow::<ThreadChanged>();
+    sidecar.allow::<DecisionRecorded>();
+    sidecar.allow::<CompactionUpdate>();
+    assert_eq!(sidecar.wait_for::<SequenceHeadsUp>().thread_id, thread);
+    let changed = wait_for_phase(sidecar, Phase::Idle);
+    assert_eq!(changed.thread_id, thread);
+}
+
+#[test]
+fn a_thread_that_begins_later_is_watched_as_well() {
+    let home = Home::new();
+    let mut nvim = watcher(&home, "nvim");
+    let mut running = Running::on(&home, "later");
+    let changed = nvim.wait_for::<ThreadChanged>();
+    assert_eq!((changed.thread_id.as_str(), changed.phase), ("later", Phase::Idle));
+    running.end_a_phase();
+    wait_for_sequence(&mut nvim, "later");
+    leave(nvim);
+    leave(running.sidecar);
+}
+
+#[test]
+fn a_watch_gives_the_threads_that_are_of_interest_and_tells_nothing_old() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    running.end_a_phase();
+    let mut nvim = client(&home, "nvim");
+    let watched = nvim.call::<ThreadWatch>(&ThreadWatchParams::default()).threads;
+    assert_eq!(watched.len(), 1);
+    assert_eq!(watched[0].thread_id, THREAD);
+    assert!(watched[0].owner.as_ref().unwrap().starts_with("cli for stand-in"), "{watched:?}");
+    assert!(!watched[0].open);
+    assert_eq!(nvim.take_notes(), []);
+    leave(running.sidecar);
+    leave(nvim);
+}
+
+#[test]
+fn only_what_is_wished_for_is_told() {
+    let home = Home::new();
+    let folder = home.work().display().to_string();
+    let wishes = [
+        (ThreadWatchParams { thread_id: Some("a".to_owned()), workspace_folder: None }, vec!["a"]),
+        (ThreadWatchParams { thread_id: None, workspace_folder: Some(folder) }, vec!["a", "b"]),
+        (
+            ThreadWatchParams { thread_id: None, workspace_folder: Some("/elsewhere".to_owned()) },
+            vec![],
+        ),
+    ];
+    let mut watchers: Vec<_> = wishes
+        .iter()
+        .map(|(wish, _)| {
+            let mut sidecar = client(&home, "nvim");
+            sidecar.call::<ThreadWatch>(wish);
+            sidecar
+        })
+        .collect();
+    for thread in ["a", "b"] {
+        let mut running = Running::on(&home, thread);
+        running.end_a_phase();
+        leave(running.sidecar);
+    }
+    for (watcher, (_, expected)) in watchers.iter_mut().zip(&wishes) {
+        for thread in expected {
+            wait_for_sequence(watcher, thread);
+        }
+    }
+    for (mut watcher, (_, expected)) in watchers.into_iter().zip(&wishes) {
+        let notes = watcher.take_notes();
+        let strange =
+            |note: &&Note| !expected.iter().any(|thread| note.params["threadId"] == *thread);
+        assert_eq!(notes.iter().filter(strange).collect::<Vec<_>>(), Vec::<&Note>::new());
+        watcher.leave();
+    }
+}
+
+#[test]
+fn what_is_no_longer_watched_is_no_longer_told() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let mut nvim = watcher(&home, "nvim");
+    let mut other = watcher(&home, "other");
+    nvim.call::<ThreadUnwatch>(&ThreadUnwatchParams::default());
+    running.end_a_phase();
+    wait_for_sequence(&mut other, THREAD);
+    // A request makes sure that all that was told has come.
+    nvim.call::<ThreadUnwatch>(&ThreadUnwatchParams::default());
+    assert_eq!(nvim.take_notes(), []);
+    leave(nvim);
+    leave(other);
+    leave(running.sidecar);
+}

@@ -1,0 +1,75 @@
+//! Several real sidecars on one home: what one of them records, the others hear of, and whoever answers first is obeyed
+//! by the one that runs the thread.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod answers;
+mod hears;
+
+use rawr_protocol::methods::{
+    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
+    ThreadChanged, ThreadWatch,
+};
+use rawr_protocol::{Phase, ThreadChangedNotification, ThreadWatchParams};
+use rawr_tests::sidecar::Launch;
+use rawr_tests::{Home, Sidecar, StandIn};
+
+const THREAD: &str = "t";
+
+/// A client's sidecar.
+fn client(home: &Home, name: &str) -> Sidecar {
+    let mut sidecar = Sidecar::spawn(home, &Launch::default());
+    sidecar.greet(name);
+    sidecar
+}
+
+/// The same, watching all threads.
+fn watcher(home: &Home, name: &str) -> Sidecar {
+    let mut sidecar = client(home, name);
+    sidecar.call::<ThreadWatch>(&ThreadWatchParams::default());
+    sidecar
+}
+
+/// A host in a sidecar of its own.
+struct Running {
+    sidecar: Sidecar,
+    host: StandIn,
+}
+
+impl Running {
+    fn on(home: &Home, thread: &str) -> Self {
+        let (mut sidecar, mut host) = (client(home, "cli"), StandIn::new(thread));
+        assert!(host.open(home, &mut sidecar));
+        Self { sidecar, host }
+    }
+
+    fn end_a_phase(&mut self) {
+        self.host.user_turn_with_boundaries();
+        assert!(self.host.run(&mut self.sidecar));
+    }
+}
+
+/// What others still record meanwhile is told to it, and looked at by nobody.
+fn leave(mut client: Sidecar) {
+    client.allow::<ActionPerform>();
+    client.allow::<CompactionUpdate>();
+    client.allow::<DecisionRecorded>();
+    client.allow::<SequenceHeadsUp>();
+    client.allow::<SequenceResponded>();
+    client.allow::<ThreadChanged>();
+    client.leave();
+}
+
+/// The first change that shows the thread in this phase. Whatever else is told meanwhile is not looked at.
+fn wait_for_phase(sidecar: &mut Sidecar, phase: Phase) -> ThreadChangedNotification {
+    loop {
+        let note = sidecar.next_note();
+        if note.method == <ThreadChanged as rawr_protocol::Notification>::METHOD {
+            let changed = serde_json::from_value(note.params);
+            let changed: ThreadChangedNotification = changed.unwrap();
+            if changed.phase == phase {
+                return changed;
+            }
+        }
+    }
+}
