@@ -3,15 +3,15 @@
 
 use crate::sidecar::{Home, Note, Sidecar, must};
 use rawr_protocol::methods::{
-    ActionPerform, ActionReport, CompactionReport, SignalReport, ThreadOpen, TurnCompleted,
-    TurnStarted,
+    ActionPerform, ActionReport, CompactionReport, InputSubmit, SignalReport, ThreadOpen,
+    TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{
     Action, ActionPerformNotification, ActionReportParams, ActionStatus, CommandLine,
     CompactionOrigin, CompactionReportParams, CompactionReportStatus, Host, HostCapabilities,
-    ItemRole, Notification, PlanStep, Purpose, Request, Role, Signal, SignalReportParams,
-    StepStatus, ThreadOpenParams, ThreadOpenResult, TokenUsage, TurnCompletedParams, TurnOrigin,
-    TurnStartedParams, TurnStatus,
+    InputKind, InputSubmitParams, ItemRole, Notification, PlanStep, Purpose, Request, Role, Signal,
+    SignalReportParams, StepStatus, ThreadOpenParams, ThreadOpenResult, TokenUsage,
+    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -44,6 +44,11 @@ pub struct StandIn {
     pub performed: Vec<String>,
     /// The results of the turns' ends, newest last.
     pub verdicts: Vec<Value>,
+    /// The user's messages that the agent got, in this order.
+    pub delivered: Vec<String>,
+    /// Methods that were answered, with the turn that they were about.
+    pub acknowledged: Vec<(&'static str, String)>,
+    inputs: u32,
 }
 
 impl StandIn {
@@ -55,6 +60,9 @@ impl StandIn {
             done: BTreeMap::new(),
             performed: Vec::new(),
             verdicts: Vec::new(),
+            delivered: Vec::new(),
+            acknowledged: Vec::new(),
+            inputs: 0,
         }
     }
 
@@ -118,6 +126,19 @@ impl StandIn {
         self.end(&turn, "I looked at two more files of the parser.", PRESSURE);
     }
 
+    /// The user writes something. The agent gets it now, or when the sidecar says so.
+    pub fn message(&mut self) -> String {
+        self.inputs += 1;
+        let text = format!("message {}", self.inputs);
+        self.to_say.push_back(call::<InputSubmit>(&InputSubmitParams {
+            thread_id: self.thread.clone(),
+            input_id: format!("i{}", self.inputs),
+            text: text.clone(),
+            kind: InputKind::Message,
+        }));
+        text
+    }
+
     /// Says what there is to say and does what it is asked for, until nothing is left. False: the sidecar died, and
     /// what it has not answered is still to be said.
     pub fn run(&mut self, sidecar: &mut Sidecar) -> bool {
@@ -142,8 +163,23 @@ impl StandIn {
             if next.method == TurnCompleted::METHOD {
                 self.verdicts.push(result.get("verdict").cloned().unwrap_or_default());
             }
-            self.to_say.pop_front();
+            let said = self.to_say.pop_front();
+            self.answered(said, &result);
         }
+    }
+
+    fn answered(&mut self, said: Option<Call>, result: &Value) {
+        let Some(Call { method, params }) = said else { return };
+        let of = |field: &str| params[field].as_str().unwrap_or_default().to_owned();
+        self.acknowledged.push((method, of("turnId")));
+        if method == InputSubmit::METHOD && result["disposition"] == "deliver" {
+            self.delivered.push(of("text"));
+            self.user_turn();
+        }
+    }
+
+    pub fn has_said_all(&self) -> bool {
+        self.to_say.is_empty()
     }
 
     /// How often something was carried out.
@@ -173,6 +209,8 @@ impl StandIn {
                 };
                 self.performed.extend(items.iter().map(|item| role(item).to_owned()));
                 let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+                let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
+                self.delivered.extend(inputs.map(|item| item.text.clone()));
                 self.synthetic_turn(id, &turn, &texts.join("\n"), false);
             }
             Action::Compact { .. } => {

@@ -354,6 +354,12 @@ impl Thread {
             && self.turns.back().is_some_and(|turn| turn.id == *id && turn.end.is_none())
     }
 
+    /// A message that waits, or whose delivery was asked for: whoever submits it again need not deliver it.
+    pub fn takes_care_of(&self, input: &InputId) -> bool {
+        let delivers = |issued: &Issued| matches!(&issued.kind, Action::DeliverInput { input: it, .. } if it == input);
+        self.held.iter().any(|held| held.id == *input) || self.actions.iter().any(delivers)
+    }
+
     /// A message waits for nothing but the end of what the host is doing.
     pub fn waits_for_host(&self) -> bool {
         let waits = self.held.front().is_some_and(|held| held.action.is_none());

@@ -105,8 +105,7 @@ fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResul
     let submitted = Input::Submitted { input: input.clone(), text: params.text, kind };
     report(ctx, &params.thread_id, Ok(submitted))?;
     let desk = ctx.desk()?;
-    let held =
-        desk.thread(&wire::thread_id(&params.thread_id)?)?.held.iter().any(|held| held.id == input);
+    let held = desk.thread(&wire::thread_id(&params.thread_id)?)?.takes_care_of(&input);
     Ok(InputSubmitResult {
         disposition: if held { Disposition::Held } else { Disposition::Deliver },
     })

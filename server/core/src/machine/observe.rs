@@ -38,7 +38,7 @@ impl Machine {
                 one(CommandFinished { turn, command, exit_code, boundaries, tests_passed }.into())
             }
             Input::Submitted { input, text, kind } => {
-                let known = self.thread.held.iter().any(|held| held.id == input);
+                let known = self.thread.takes_care_of(&input);
                 let waits = kind == InputKind::Message && self.must_wait(&text, policy, now);
                 Ok(if waits && !known {
                     vec![InputHeld { input, text }.into()]

@@ -1,0 +1,50 @@
+//! What a thread's log says when all is over.
+
+use rawr_tests::Home;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug)]
+pub struct Log(Vec<Value>);
+
+impl Log {
+    pub fn read(home: &Home, thread: &str) -> Self {
+        let lines = home.lines(thread);
+        Self(lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    fn events<'l>(&'l self, kind: &'l str) -> impl Iterator<Item = &'l Value> {
+        self.0.iter().filter_map(move |record| record["event"].get(kind))
+    }
+
+    /// The field of each event of this kind.
+    pub fn all(&self, kind: &str, field: &str) -> Vec<String> {
+        let field = |event: &Value| event[field].as_str().unwrap_or_default().to_owned();
+        self.events(kind).map(field).collect()
+    }
+
+    /// No id is given twice, and no sequence asks for the same thing under two.
+    pub fn assert_every_action_once(&self) {
+        let ids = self.all("action_issued", "action");
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+        let mut done = BTreeMap::new();
+        for issued in self.events("action_issued") {
+            let kind = &issued["kind"];
+            let hands_over = kind.pointer("/inject_turn/purpose").is_some_and(|it| it == "handoff")
+                || kind
+                    .pointer("/deliver_input/items")
+                    .is_some_and(|items| items.to_string().contains("handoff"));
+            let what = if kind.get("compact").is_some() {
+                "compact"
+            } else if hands_over {
+                "handoff"
+            } else {
+                continue;
+            };
+            let sequence = issued["sequence"].as_str().unwrap_or_default();
+            *done.entry((sequence, what)).or_insert(0) += 1;
+        }
+        let twice: Vec<_> = done.iter().filter(|(_, times)| **times > 1).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+}
