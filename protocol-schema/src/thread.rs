@@ -195,7 +195,7 @@ pub struct ThreadWatchParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadWatchResult {
-    /// Those of the watched threads that somebody runs or that something happened in within a day, latest first;
+    /// Those of the watched threads that somebody runs or that something happened in last, latest first;
     /// `rawr/thread/list` has all.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub threads: Vec<ThreadSummary>,

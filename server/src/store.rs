@@ -19,7 +19,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::SystemTime;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -91,12 +91,17 @@ impl Store {
         create_folder(&self.threads)
     }
 
-    /// Whether something was recorded in it not longer ago than that, or somebody owns it.
-    pub fn is_recent(&self, thread: &ThreadId, age: Duration) -> bool {
-        let changed =
-            fs::metadata(self.folder(thread).join(EVENTS)).and_then(|file| file.modified());
-        let young = changed.is_ok_and(|at| at.elapsed().is_ok_and(|elapsed| elapsed <= age));
-        young || self.owner(thread).is_some()
+    /// The threads in which something was recorded last, the newest first, and behind them all others that are owned.
+    pub fn newest(&self, most: usize) -> Result<Vec<ThreadId>, StoreError> {
+        let changed = |id: &ThreadId| {
+            let file = fs::metadata(self.folder(id).join(EVENTS));
+            file.and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+        };
+        let mut ids = self.thread_ids()?;
+        ids.sort_by_cached_key(|id| std::cmp::Reverse(changed(id)));
+        let rest = ids.split_off(most.min(ids.len()));
+        ids.extend(rest.into_iter().filter(|id| self.owner(id).is_some()));
+        Ok(ids)
     }
 
     /// Where whoever has something to say to a thread's owner rings.

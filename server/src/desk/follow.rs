@@ -12,10 +12,9 @@ use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-/// A thread in which nothing happened for so long is not mentioned when a watch begins.
-const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
+/// So many threads are mentioned when a watch begins, beside those that somebody runs.
+const NEWEST: usize = 32;
 /// A folder that has just come is looked at once more: what was written in it meanwhile may have been told to nobody.
 const LOOK_AGAIN_AFTER_MS: u64 = 100;
 /// More threads than that are not kept in memory for nothing but being watched.
@@ -94,11 +93,11 @@ impl Desk {
         }
         self.choose_watched();
         let mut summaries = Vec::new();
-        for id in self.store.thread_ids()? {
-            let named = wish.thread.as_ref() == Some(&id);
-            if !named && (wish.thread.is_some() || !self.store.is_recent(&id, RECENT)) {
-                continue;
-            }
+        let ids = match &wish.thread {
+            Some(id) => vec![id.clone()],
+            None => self.store.newest(NEWEST)?,
+        };
+        for id in ids {
             match self.summary_of_watched(&id, &wish, now) {
                 Ok(summary) => summaries.extend(summary),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
@@ -172,10 +171,9 @@ impl Desk {
         if self.watching.wishes.is_empty() {
             return open.collect();
         }
-        let stored = self.store.thread_ids().unwrap_or_default();
+        let stored = self.store.newest(NEWEST).unwrap_or_default();
         let closed = stored.into_iter().filter(|id| !self.threads.contains_key(id));
-        let recent = closed.filter(|id| self.store.is_recent(id, RECENT));
-        open.chain(recent).collect()
+        open.chain(closed).collect()
     }
 
     fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
@@ -245,7 +243,7 @@ impl Desk {
         }
         tell_damage(&mut self.tell, id, &replay.damage);
         let whose = Whose::recorded(now_there.thread());
-        let (config, problems) = self.configured(&whose);
+        let (config, problems) = self.configured_like_others(&whose);
         log.new_decisions()?;
         let mut open = Open { watched: true, ..Open::new(machine, log, whose, config, problems) };
         let policy = &open.config.policy;

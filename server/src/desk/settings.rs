@@ -64,6 +64,14 @@ impl Desk {
         (config, problems)
     }
 
+    /// For a thread that is only watched: as one of the same folder and model has it, where there is one.
+    pub(super) fn configured_like_others(&mut self, whose: &Whose) -> (Config, Vec<Problem>) {
+        match self.threads.values().find(|open| open.whose == *whose) {
+            Some(open) => (open.config.clone(), open.problems.clone()),
+            None => self.configured(whose),
+        }
+    }
+
     /// Takes up the configuration of what the host says of the thread now.
     pub(super) fn configure_again(&mut self, id: &ThreadId, whose: Whose) {
         if self.threads.get(id).is_none_or(|open| open.whose == whose) {

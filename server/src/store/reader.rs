@@ -46,10 +46,13 @@ pub fn replay(
 ) -> Result<Replay, StoreError> {
     let mut replay = Replay { bytes: start, ..Replay::default() };
     let mut line_number = first_line;
-    let mut pending: Vec<u8> = Vec::with_capacity(BLOCK * 2);
+    let length = file.metadata().map_err(failed("read", path))?.len();
+    // Mostly there are a few lines to catch up with.
+    let block = usize::try_from(length.saturating_sub(start) + 1).map_or(BLOCK, |l| l.min(BLOCK));
+    let mut pending: Vec<u8> = Vec::with_capacity(block * 2);
     file.seek(SeekFrom::Start(start)).map_err(failed("read", path))?;
     loop {
-        let read = fill(file, &mut pending).map_err(failed("read", path))?;
+        let read = fill(file, &mut pending, block).map_err(failed("read", path))?;
         let whole = memchr::memrchr(b'\n', &pending).map_or(0, |last| last + 1);
         for line in Lines(&pending[..whole]) {
             match parse(line) {
@@ -77,9 +80,9 @@ pub fn replay(
     Ok(replay)
 }
 
-fn fill(file: &mut File, pending: &mut Vec<u8>) -> std::io::Result<usize> {
+fn fill(file: &mut File, pending: &mut Vec<u8>, block: usize) -> std::io::Result<usize> {
     let had = pending.len();
-    pending.resize(had + BLOCK, 0);
+    pending.resize(had + block, 0);
     let read = loop {
         match file.read(&mut pending[had..]) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

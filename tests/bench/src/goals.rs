@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    BARE_SYNC, BARE_WRITE, EXACT, Measure, OTHER_TOKENIZER, PIECES, Report, SPLIT_LINES, short,
+    BARE_SYNC, BARE_WATCH, BARE_WRITE, EXACT, Measure, OTHER_TOKENIZER, PIECES, Report,
+    SPLIT_LINES, short,
 };
 
 enum Bound {
@@ -12,7 +13,7 @@ enum Bound {
     AtLeast(f64),
 }
 use Bound::{AtLeast, AtMost};
-use Measure::{Append, Count, Durable, Grow, Pipelined, Replay, RoundTrip, Start};
+use Measure::{Append, Count, Durable, Grow, Heard, Live, Pipelined, Replay, RoundTrip, Start};
 
 struct Goal(Measure, &'static str, &'static str, &'static str, &'static str, Bound);
 
@@ -35,6 +36,9 @@ const GOALS: &[Goal] = &[
     Goal(Pipelined, "window 1024", "rawr-usage", "idleMb", "vscode-jsonrpc", AtMost(0.08)),
     Goal(Pipelined, "window 1024", "rawr-usage", "afterMb", "vscode-jsonrpc", AtMost(0.085)),
     Goal(Durable, "in turn", "rawr", "p50Us", BARE_SYNC, AtMost(1.3)),
+    Goal(Heard, "free", "rawr", "p50Us", BARE_WATCH, AtMost(6.0)),
+    Goal(Live, "free", "beside 99", "p99Us", "alone", AtMost(2.0)),
+    Goal(Live, "free", "beside a busy one", "p99Us", "alone", AtMost(2.0)),
     Goal(Append, "in process", "store", "meanUs", BARE_WRITE, AtMost(5.0)),
     Goal(Replay, "in process", "store", "mbPerS", SPLIT_LINES, AtLeast(0.075)),
     Goal(Count, "in process", EXACT, "mbPerS", OTHER_TOKENIZER, AtLeast(3.0)),

@@ -8,10 +8,12 @@ pub mod plan;
 
 mod durable;
 mod goals;
+mod heard;
 mod home;
 mod lab;
 mod link;
 mod load;
+mod many;
 mod node;
 mod report;
 mod servers;

@@ -77,8 +77,7 @@ impl Link {
 
     /// Sends a request and waits for the answer to it; returns its result.
     pub fn call(&mut self, id: u64, method: &str, params: Value) -> Result<Value> {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.send(&frame::message(&request))?;
+        self.ask(id, method, params)?;
         let mut answer: Value = serde_json::from_slice(self.reply()?)?;
         if answer["id"] != id {
             bail!("{method}: answered with another id: {answer}");
@@ -87,6 +86,12 @@ impl Link {
             bail!("{method}: {error}");
         }
         Ok(answer["result"].take())
+    }
+
+    /// Sends a request, whose answer is left to be read.
+    pub fn ask(&mut self, id: u64, method: &str, params: Value) -> Result<()> {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.send(&frame::message(&request))
     }
 
     pub fn notify(&mut self, method: &str, params: Value) -> Result<()> {

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 #![expect(clippy::print_stderr, reason = "progress, for a person who waits")]
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use clap::Parser;
@@ -18,12 +18,15 @@ struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store` or `tokens`; may be repeated
+    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens` or `soak`; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// How often everything is measured (starts: at least 20 times)
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
+    /// How long a hundred hosts work in one sidecar (a minute; with --quick a second)
+    #[arg(long, value_name = "SECONDS")]
+    soak: Option<u64>,
     /// The binary under test, instead of the one built beside this program
     #[arg(long, value_name = "PATH")]
     rawr: Option<PathBuf>,
@@ -35,6 +38,9 @@ fn main() -> Result<ExitCode> {
     if let Some(rounds) = args.rounds {
         amount.rounds = rounds.max(1);
         amount.starts = amount.starts.max(rounds);
+    }
+    if let Some(seconds) = args.soak {
+        amount.soak = Duration::from_secs(seconds);
     }
     let choice = Choice { only: args.only, rawr: args.rawr };
     let report = plan::run(&choice, amount, &|line| eprintln!("{line}"))?;

@@ -6,10 +6,10 @@ use std::{path::PathBuf, thread, time::Duration};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    durable,
+    durable, heard,
     home::Home,
     lab::{Case, Lab},
-    load,
+    load, many,
     report::{Cells, Measure, Report, Row},
     servers::{Roster, Session, Subject},
     stats::quantile,
@@ -31,6 +31,9 @@ pub struct Amount {
     sequential: u64,
     pipelined: u64,
     turns: u64,
+    /// In the home of the table of stored ones.
+    threads: u64,
+    pub soak: Duration,
     appends: u64,
     events: u64,
     /// Of the texts whose tokens are counted.
@@ -50,6 +53,8 @@ impl Amount {
             sequential: 20_000,
             pipelined: 100_000,
             turns: 300,
+            threads: 1_000,
+            soak: Duration::from_secs(60),
             appends: 200_000,
             events: 1_000_000,
             texts: usize::MAX,
@@ -68,6 +73,8 @@ impl Amount {
             sequential: 200,
             pipelined: 2_000,
             turns: 10,
+            threads: 20,
+            soak: Duration::from_secs(1),
             appends: 2_000,
             events: 20_000,
             texts: 1,
@@ -80,7 +87,7 @@ impl Amount {
 /// Who takes part.
 #[derive(Debug)]
 pub struct Choice {
-    /// Names of servers, `store` or `tokens`; everyone when empty.
+    /// Names of servers, `store`, `tokens` or `soak`; everyone when empty.
     pub only: Vec<String>,
     pub rawr: Option<PathBuf>,
 }
@@ -107,6 +114,8 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
         move |round| told(format!("{what}, round {} of {all}", round + 1))
     };
     report.rows.extend(lab.run(starts, amount.starts, round("starts", amount.starts))?);
+    let rawr = subjects.iter().find(|subject| subject.is_rawr());
+    let crowded = rawr.map(|rawr| many::stored(rawr, amount.threads)).transpose()?;
     let mut cases = loads(&subjects, amount);
     let chosen = |what| choice.only.is_empty() || choice.only.iter().any(|name| name == what);
     if chosen("store") {
@@ -120,7 +129,16 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
         cases.push(in_process(Measure::Count, tokens::COUNT, move || tokens::count(amount.texts)));
         cases.push(in_process(Measure::Grow, tokens::GROW, move || tokens::grow(amount.texts)));
     }
+    if let (Some(rawr), Some(home)) = (rawr, &crowded) {
+        cases.extend(crowds(rawr, home, amount));
+    }
     report.rows.extend(lab.run(&mut cases, amount.rounds, round("load", amount.rounds))?);
+    if let Some(rawr) = rawr.filter(|_| chosen("soak")) {
+        let run = Box::new(move || many::soak(rawr, amount.soak));
+        let (measure, servers) = (Measure::Soak, many::SOAK.to_vec());
+        let mut soak = [Case { measure, variant: "in turn", servers, run }];
+        report.rows.extend(lab.run(&mut soak, 1, round("soak", 1))?);
+    }
     report.foreign = lab.foreign();
     let found = !(report.rows.is_empty() && report.absent.is_empty() && report.failed.is_empty());
     ensure!(found, "nothing is called {}", choice.only.join(" or "));
@@ -195,6 +213,24 @@ fn loads(subjects: &[Subject], amount: Amount) -> Vec<Case<'_>> {
         run: Box::new(move || durable::completed(subject, amount.turns)),
     }));
     cases
+}
+
+fn crowds<'a>(rawr: &'a Subject, home: &'a Home, amount: Amount) -> Vec<Case<'a>> {
+    let case = |measure, servers: &[&'static str], run| Case {
+        measure,
+        variant: "free",
+        servers: servers.to_vec(),
+        run,
+    };
+    vec![
+        case(
+            Measure::Heard,
+            heard::SERVERS,
+            Box::new(move || heard::changes(rawr, amount.turns)) as Box<_>,
+        ),
+        case(Measure::Stored, many::STORED, Box::new(move || many::start(rawr, home))),
+        case(Measure::Live, many::LIVE, Box::new(move || many::live(rawr, amount.sequential))),
+    ]
 }
 
 fn in_process<'a>(

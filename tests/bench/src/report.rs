@@ -21,6 +21,10 @@ pub enum Measure {
     RoundTrip,
     Pipelined,
     Durable,
+    Heard,
+    Stored,
+    Live,
+    Soak,
     Append,
     Replay,
     Count,
@@ -47,6 +51,12 @@ impl Measure {
             Self::Durable => {
                 ("durable", "turn/completed, synced before the answer", "p50Us", &[BARE_SYNC])
             }
+            Self::Heard => {
+                ("heard", "A change, told by another client's sidecar", "p50Us", &[BARE_WATCH])
+            }
+            Self::Stored => ("stored", "Start, watch and list among many threads", "ms", &[]),
+            Self::Live => ("live", "One thread's calls among many", "p99Us", &["alone"]),
+            Self::Soak => ("soak", "Turn after turn of many hosts", "lastMb", &[]),
             Self::Append => ("append", "One observation appended", "meanUs", &[BARE_WRITE]),
             Self::Replay => ("replay", "Stored events read back", "mbPerS", &[SPLIT_LINES]),
             Self::Count => ("count", "Tokens of a text counted", "mbPerS", &[OTHER_TOKENIZER]),
@@ -61,6 +71,7 @@ impl Measure {
 }
 
 pub const BARE_SYNC: &str = "write+fdatasync";
+pub const BARE_WATCH: &str = "write+inotify";
 pub const BARE_WRITE: &str = "write(2)";
 pub const SPLIT_LINES: &str = "split-lines";
 /// rawr's own store, in this process.

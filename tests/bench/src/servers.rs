@@ -123,6 +123,16 @@ impl Subject {
         Ok(link)
     }
 
+    /// Another client's sidecar on a home, which is told what happens in it. Its replies are all that comes.
+    pub fn watcher(&self, home: &Home) -> Result<Link> {
+        let mut launch = self.launch.clone();
+        launch.env.push(("RAWR_HOME", home.path().into()));
+        let mut link = Link::start(&launch, Dialect::Bytes)?;
+        link.call(1, "initialize", json!({"capabilities": {}}))?;
+        link.call(2, "rawr/thread/watch", json!({}))?;
+        Ok(link)
+    }
+
     /// A server that is ready for its requests, in a home of its own.
     pub fn open(&self) -> Result<Session> {
         let home = if self.is_rawr() { Some(Home::new()?) } else { None };
@@ -146,19 +156,55 @@ impl Subject {
 }
 
 fn open_thread(link: &mut Link) -> Result<()> {
+    open_named(link, 2, THREAD)
+}
+
+/// Opens a thread under `id` and begins a turn in it under the id that follows.
+pub fn open_named(link: &mut Link, id: u64, thread: &str) -> Result<()> {
     let capabilities = json!({
         "injectTurn": false, "steer": false, "sample": false, "queue": false, "compact": false,
         "midTurnCompact": false, "injectItems": false, "judge": false,
     });
     let params = json!({
-        "threadId": THREAD,
+        "threadId": thread,
         "cwd": env::temp_dir(),
         "role": "owner",
         "host": {"name": "bench", "capabilities": capabilities},
         "contextWindow": CONTEXT_WINDOW,
     });
-    link.call(2, "rawr/thread/open", params)?;
-    start_turn(link, 3, TURN)
+    link.call(id, "rawr/thread/open", params)?;
+    let params = json!({"threadId": thread, "turnId": TURN, "origin": "user", "text": "go on"});
+    link.call(id + 1, "rawr/turn/started", params).map(drop)
+}
+
+/// Reports usage of the turn that runs.
+pub fn use_tokens(link: &mut Link, id: u64, thread: &str, context: u64) -> Result<()> {
+    let params = json!({"threadId": thread, "turnId": TURN, "usage": {"contextTokens": context}});
+    link.call(id, "rawr/turn/usage", params).map(drop)
+}
+
+/// A turn of the user's from its start to its end, under four ids.
+pub fn whole_turn(link: &mut Link, id: u64, thread: &str) -> Result<()> {
+    let turn = format!("turn-{id}");
+    let started = json!({"threadId": thread, "turnId": turn, "origin": "user", "text": "go on"});
+    let command = json!({
+        "threadId": thread,
+        "turnId": turn,
+        "signal": {"kind": "command_finished", "command": "cargo test -p parser", "exitCode": 0},
+    });
+    let usage = json!({"contextTokens": 20_000 + id % 1000});
+    let used = json!({"threadId": thread, "turnId": turn, "usage": usage});
+    let ended = json!({
+        "threadId": thread,
+        "turnId": turn,
+        "status": "completed",
+        "lastAgentMessage": "I changed the parser and ran its tests. Next I look at the two callers.",
+        "usage": usage,
+    });
+    link.call(id, "rawr/turn/started", started)?;
+    link.call(id + 1, "rawr/signal/report", command)?;
+    link.call(id + 2, "rawr/turn/usage", used)?;
+    link.call(id + 3, "rawr/turn/completed", ended).map(drop)
 }
 
 /// Tells the sidecar that a user's turn runs.

@@ -1,0 +1,128 @@
+//! Many threads: a home in which a thousand were, a sidecar in which a hundred are, and one of them beside a busy one.
+//! It must not measure a thread that is alone: that is the other tables' subject.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use crate::{
+    home::Home,
+    link::Link,
+    load,
+    report::Cells,
+    servers::{self, Session, Subject},
+    stats::quantile,
+    system::resident_mb,
+};
+
+pub const STORED: &[&str] = &["1000 threads stored"];
+pub const LIVE: &[&str] = &["alone", "beside 99", "beside a busy one"];
+pub const SOAK: &[&str] = &["100 hosts"];
+const FIRST_ID: u64 = 10_000;
+
+/// A home in which so many threads were opened, worked in and closed.
+pub fn stored(subject: &Subject, threads: u64) -> Result<Home> {
+    let home = Home::new()?;
+    let mut link = subject.start(Some(&home))?;
+    for nth in 0..threads {
+        let name = format!("stored-{nth}");
+        servers::open_named(&mut link, FIRST_ID + 3 * nth, &name)?;
+        let params = json!({"threadId": name});
+        link.call(FIRST_ID + 3 * nth + 2, "rawr/thread/close", params)?;
+    }
+    Ok(home)
+}
+
+/// Start, list and watch in such a home.
+pub fn start(subject: &Subject, home: &Home) -> Result<Vec<Cells>> {
+    let begin = Instant::now();
+    let mut link = subject.start(Some(home))?;
+    let started = millis(begin);
+    let mut timed = |id, method| -> Result<f64> {
+        let begin = Instant::now();
+        link.call(id, method, json!({}))?;
+        Ok(millis(begin))
+    };
+    let watch = timed(2, "rawr/thread/watch")?;
+    let list = timed(3, "rawr/thread/list")?;
+    let resident = resident_mb(link.pid())?;
+    Ok(vec![vec![("ms", started), ("watchMs", watch), ("listMs", list), ("residentMb", resident)]])
+}
+
+fn millis(begin: Instant) -> f64 {
+    begin.elapsed().as_secs_f64() * 1e3
+}
+
+/// One thread's calls: with nobody else, with 99 more open in its sidecar, and with another sidecar of the home busy.
+pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
+    let mut session = subject.open()?;
+    let alone = called(&mut session, calls)?;
+    for nth in 0..99 {
+        servers::open_named(&mut session.link, FIRST_ID + 2 * nth, &format!("live-{nth}"))?;
+    }
+    let beside_many = called(&mut session, calls)?;
+    let home = session.home.take().context("a server without a home has no threads")?;
+    let beside_busy = beside_busy(subject, &home, &mut session, calls)?;
+    session.home = Some(home);
+    Ok(vec![alone, beside_many, beside_busy])
+}
+
+fn called(session: &mut Session, calls: u64) -> Result<Cells> {
+    let mut micros = load::sequential(session, calls)?;
+    let (p50, p99) = (quantile(&mut micros, 0.5), quantile(&mut micros, 0.99));
+    Ok(vec![("p50Us", p50), ("p99Us", p99), ("residentMb", resident_mb(session.link.pid())?)])
+}
+
+fn beside_busy(subject: &Subject, home: &Home, session: &mut Session, calls: u64) -> Result<Cells> {
+    let mut busy = subject.start(Some(home))?;
+    servers::open_named(&mut busy, 2, "busy")?;
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| work_until(&mut busy, "busy", &stop));
+        let cells = called(session, calls);
+        stop.store(true, Ordering::Relaxed);
+        let worked = worker.join().map_err(|_| anyhow::anyhow!("the busy client panicked"))?;
+        worked.and(cells)
+    })
+}
+
+fn work_until(link: &mut Link, thread: &str, stop: &AtomicBool) -> Result<()> {
+    let mut id = FIRST_ID;
+    while !stop.load(Ordering::Relaxed) {
+        id += 1;
+        servers::use_tokens(link, id, thread, id % 1000)?;
+    }
+    Ok(())
+}
+
+/// A hundred hosts in one sidecar, turn after turn, for so long. The memory that it needs in the first and in the last
+/// quarter.
+pub fn soak(subject: &Subject, time: Duration) -> Result<Vec<Cells>> {
+    let home = Home::new()?;
+    let mut link = subject.start(Some(&home))?;
+    let hosts: Vec<_> = (0..100).map(|nth| format!("host-{nth}")).collect();
+    for (host, id) in hosts.iter().zip((2..).step_by(2)) {
+        servers::open_named(&mut link, id, host)?;
+    }
+    let (begin, mut id, mut samples) = (Instant::now(), FIRST_ID, Vec::new());
+    while begin.elapsed() < time {
+        for host in &hosts {
+            servers::whole_turn(&mut link, id, host)?;
+            id += 4;
+        }
+        samples.push(resident_mb(link.pid())?);
+    }
+    let quarter = samples.len().div_ceil(4);
+    let mut first: Vec<_> = samples.iter().take(quarter).copied().collect();
+    let mut last: Vec<_> = samples.iter().rev().take(quarter).copied().collect();
+    Ok(vec![vec![
+        ("turns", (id - FIRST_ID) as f64 / 4.0),
+        ("firstMb", quantile(&mut first, 0.5)),
+        ("lastMb", quantile(&mut last, 0.5)),
+    ]])
+}
