@@ -1,7 +1,7 @@
 //! What other processes write, as it happens: which thread's files to look at again. What is in them is not read here.
 //!
 //! The system tells of changes where it can. Where it cannot (no watches left, a network file system), everything that is
-//! watched is looked at from time to time instead.
+//! watched is looked at from time to time instead; `RAWR_WATCH=poll` asks for that.
 
 use notify::event::{CreateKind, EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -131,8 +131,9 @@ impl Watcher {
     }
 
     fn start(&self) -> Source {
-        if is_remote(&self.root) {
-            tracing::info!("the threads are on a network file system: they are polled");
+        if is_remote(&self.root) || std::env::var_os("RAWR_WATCH").is_some_and(|how| how == "poll")
+        {
+            tracing::info!("changes are not told by the file system: threads are polled");
             return Source::Polling;
         }
         let (root, bell) = (self.root.clone(), self.bell.clone());

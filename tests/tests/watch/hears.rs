@@ -2,11 +2,19 @@
 
 use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
-    CompactionUpdate, DecisionRecorded, SequenceHeadsUp, ThreadChanged, ThreadUnwatch, ThreadWatch,
+    CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, ThreadChanged,
+    ThreadUnwatch, ThreadWatch,
 };
-use rawr_protocol::{Notification, Phase, ThreadUnwatchParams, ThreadWatchParams};
-use rawr_tests::sidecar::Note;
+use rawr_protocol::{
+    GuardClearParams, GuardSetParams, Notification, Phase, Request, ThreadUnwatchParams,
+    ThreadWatchParams, Until,
+};
+use rawr_tests::sidecar::{Launch, Note, Streams};
 use rawr_tests::{Home, Sidecar};
+use serde_json::json;
+
+/// Of a sidecar whose client takes nothing; a debug build needs half of it for itself.
+const MOST_MEMORY: u64 = 64 << 20;
 
 fn of<N: Notification>(notes: &[Note]) -> Vec<String> {
     let of_it = notes.iter().filter(|note| note.method == N::METHOD);
@@ -60,6 +68,51 @@ fn a_thread_that_begins_later_is_watched_as_well() {
     assert_eq!((changed.thread_id.as_str(), changed.phase), ("later", Phase::Idle));
     running.end_a_phase();
     wait_for_sequence(&mut nvim, "later");
+    leave(nvim);
+    leave(running.sidecar);
+}
+
+#[test]
+fn where_nobody_tells_of_changes_they_are_looked_for() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let polls = ("RAWR_WATCH", "poll".into());
+    let launch = Launch { environment: vec![polls], ..Launch::default() };
+    let mut nvim = Sidecar::launch(&home, &launch);
+    nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
+    running.end_a_phase();
+    wait_for_sequence(&mut nvim, THREAD);
+    let mut later = Running::on(&home, "later");
+    later.end_a_phase();
+    wait_for_sequence(&mut nvim, "later");
+    leave(nvim);
+    leave(running.sidecar);
+    leave(later.sidecar);
+}
+
+#[test]
+fn a_client_that_does_not_read_costs_little_and_hurts_nobody() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let unread = Launch { streams: Streams::Unread, ..Launch::default() };
+    let mut deaf = Sidecar::spawn(&home, &unread);
+    for (id, method) in [("i", "initialize"), ("w", ThreadWatch::METHOD)] {
+        deaf.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}));
+    }
+    let mut nvim = watcher(&home, "nvim");
+    nvim.allow::<ThreadChanged>();
+    // Some 16 megabytes of changes, which nobody takes.
+    for _ in 0..400 {
+        let (thread_id, note) = (THREAD.to_owned(), Some("x".repeat(20_000)));
+        let guard = GuardSetParams { thread_id, until: Until::Released, note };
+        let guard_id = Some(running.sidecar.call::<GuardSet>(&guard).guard_id);
+        let clear = GuardClearParams { thread_id: THREAD.to_owned(), guard_id };
+        running.sidecar.call::<GuardClear>(&clear);
+        running.sidecar.take_notes();
+    }
+    while !nvim.wait_for::<ThreadChanged>().guards.is_empty() {}
+    assert!(deaf.peak_memory() < MOST_MEMORY, "{} bytes", deaf.peak_memory());
+    deaf.kill();
     leave(nvim);
     leave(running.sidecar);
 }
