@@ -106,8 +106,8 @@ struct Batch {
 #[derive(Debug, Clone)]
 struct Moment {
     step: Step,
-    /// Since the last one.
-    seconds: u64,
+    /// Since the last one. A clock may be set back.
+    seconds: i64,
     /// Which of two policies is in force: a person may edit it at any time.
     setting: usize,
     /// Whose process hears of it, where it is something that a person says.
@@ -126,7 +126,7 @@ impl Live {
         let open = Step::Open { window: Some(any_input::WINDOW), can: any_input::plain() };
         live.take(&open, Role::Owner, &policies[0]);
         for moment in moments {
-            live.now = live.now.plus_seconds(moment.seconds);
+            live.now = Timestamp(live.now.0 + moment.seconds * 1000);
             let policy = &policies[moment.setting];
             live.take(&Step::Tick, Role::Owner, policy);
             let role = if moment.step.is_a_persons() { moment.role } else { Role::Owner };
@@ -186,7 +186,15 @@ const fn is_derived(event: &Event) -> bool {
 }
 
 fn moments() -> impl Strategy<Value = Vec<Moment>> {
-    let seconds = prop_oneof![6 => Just(0), 3 => 1..30_u64, 1 => 100..700_u64];
+    let year = 366 * 24 * 60 * 60;
+    let seconds = prop_oneof![
+        12 => Just(0),
+        6 => 1..30_i64,
+        2 => 100..700_i64,
+        1 => -700..0_i64,
+        1 => Just(-year),
+        1 => Just(year),
+    ];
     let role = select(&[Role::Owner, Role::Observer][..]);
     let moment = (any_input::step(), seconds, 0..2_usize, role)
         .prop_map(|(step, seconds, setting, role)| Moment { step, seconds, setting, role });
@@ -244,7 +252,7 @@ proptest! {
 fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
     let choices =
         [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel, Choice::EditPacket];
-    let lost = |act: Act| if lossy { act } else { Act::Arrive(1) };
+    let lost = move |act: Act| if lossy { act } else { Act::Arrive(1) };
     prop_oneof![
         6 => Just(Act::Message),
         1 => Just(Act::LocalCommand),
@@ -257,6 +265,7 @@ fn act(lossy: bool, longest_wait: u64) -> impl Strategy<Value = Act> {
         2 => Just(Act::Repeat),
         2 => Just(lost(Act::Swap)),
         2 => (0..=longest_wait).prop_map(Act::Wait),
+        1 => (-1000..1000_i64).prop_map(move |seconds| lost(Act::SetClock(seconds))),
         1 => Just(Act::Reopen),
         3 => (0..6_usize, any::<bool>()).prop_map(move |(written, again)| {
             Act::Crash { written, again: again || !lossy }

@@ -51,6 +51,8 @@ pub enum Act {
     /// The next two reports change places.
     Swap,
     Wait(u64),
+    /// Forward or back, and nobody is told.
+    SetClock(i64),
     Reopen,
     /// The next input's first so many records reach the disk; then the process is dead. Whoever spoke says it again,
     /// or gives up.
@@ -170,6 +172,7 @@ impl Session {
                 self.now = self.now.plus_seconds(*seconds);
                 self.say(Input::Tick);
             }
+            Act::SetClock(seconds) => self.now = Timestamp(self.now.0 + seconds * 1000),
             Act::Reopen => self.restart(),
             Act::Crash { written, again } => self.crash = Some((*written, *again)),
         }
