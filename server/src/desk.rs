@@ -474,9 +474,8 @@ impl Desk {
     }
 
     /// When some thread wants to be looked at again.
-    pub fn next_deadline(&self) -> Option<Timestamp> {
-        let deadlines =
-            self.owned().filter_map(|(_, open)| open.machine.next_deadline(&open.config.policy));
+    pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
+        let deadlines = self.owned().filter_map(|(_, open)| wakes_at(open, now));
         deadlines.chain(self.next_look()).min()
     }
 
@@ -484,9 +483,7 @@ impl Desk {
         self.look_around(now);
         let due: Vec<_> = self
             .owned()
-            .filter(|(_, open)| {
-                open.machine.next_deadline(&open.config.policy).is_some_and(|at| at <= now)
-            })
+            .filter(|(_, open)| wakes_at(open, now).is_some_and(|at| at <= now))
             .map(|(id, _)| id.clone())
             .collect();
         for id in due {
@@ -524,6 +521,10 @@ impl Desk {
             || DeskError::UnknownName { what: "stored decision", name: decision.to_string() };
         self.decisions(id)?.into_iter().find(|stored| stored.id == *decision).ok_or_else(unknown)
     }
+}
+
+fn wakes_at(open: &Open, now: Timestamp) -> Option<Timestamp> {
+    open.machine.wakes_at(&open.config.policy, now)
 }
 
 /// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.

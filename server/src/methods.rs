@@ -92,8 +92,9 @@ impl Backing for Arc<Ctx> {
     }
 
     fn due_in(&self) -> Option<Duration> {
-        let due = self.desk().ok()?.next_deadline()?;
-        Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now().0)).unwrap_or(0)))
+        let now = now();
+        let due = self.desk().ok()?.next_deadline(now)?;
+        Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now.0)).unwrap_or(0)))
     }
 
     fn tick(&self) {

@@ -218,5 +218,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
     }
     DeadlinePassed { sequence: SequenceId, phase: Phase, }
+    /// What waits would wait until the clock has caught up: from here on it is counted anew.
+    ClockSetBack {}
     SequenceEnded { sequence: SequenceId, ending: Ending, reason: String, }
 }

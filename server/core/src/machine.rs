@@ -201,6 +201,17 @@ impl Machine {
         }
     }
 
+    /// The next deadline, or at once where the clock was set back: what waits would wait for too long.
+    pub fn wakes_at(&self, policy: &Policy, now: Timestamp) -> Option<Timestamp> {
+        let deadline = self.next_deadline(policy)?;
+        Some(if self.clock_was_set_back(now) { now } else { deadline })
+    }
+
+    /// By more than processes differ.
+    fn clock_was_set_back(&self, now: Timestamp) -> bool {
+        now.plus_seconds(1) < self.thread.updated_at
+    }
+
     /// For the thread's owner: takes note of the input and goes on as far as the state allows.
     pub fn handle(
         &mut self,
@@ -319,6 +330,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         | Event::SequenceStarted(_)
         | Event::ActionIssued(_)
         | Event::ActionReported(_)
+        | Event::ClockSetBack(_)
         | Event::PacketTaken(_)
         | Event::Responded(_)
         | Event::DeadlinePassed(_)

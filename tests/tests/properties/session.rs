@@ -17,6 +17,8 @@ use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const WINDOW: u64 = 10_000;
+/// In seconds: no deadline is longer.
+const LONGEST_WAIT: u64 = 600;
 const PACKET: &str =
     "State: working\nGoal: the parser. Decisions: none. Next: all done, then the docs.";
 
@@ -190,7 +192,9 @@ impl Session {
             if thread.sequence.is_none() && thread.held.is_empty() {
                 return true;
             }
-            match self.machine.next_deadline(&self.policy) {
+            match self.machine.wakes_at(&self.policy, self.now) {
+                // Whatever the clock showed before.
+                Some(at) if at.seconds_since(self.now) > LONGEST_WAIT => return false,
                 Some(at) => self.now = self.now.max(at),
                 None => self.restart(),
             }
@@ -247,7 +251,7 @@ impl Session {
 
     /// False where the process died before it answered.
     fn handle(&mut self, input: Input) -> bool {
-        let late = self.machine.next_deadline(&self.policy).is_some_and(|at| at <= self.now);
+        let late = self.machine.wakes_at(&self.policy, self.now).is_some_and(|at| at <= self.now);
         if late && !matches!(input, Input::Tick) {
             self.handle_at_once(Input::Tick);
         }

@@ -4,8 +4,8 @@
 use super::{Input, InputKind, Machine, Refusal, Response, ShellCommand};
 use crate::assess::assess;
 use crate::event::{
-    Choice, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet, InputHeld, Origin,
-    Outcome, Phase, Responded, Until,
+    Choice, ClockSetBack, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet,
+    InputHeld, Origin, Outcome, Phase, Responded, Until,
 };
 use crate::policy::Policy;
 use crate::sequence::Sequence;
@@ -59,8 +59,11 @@ impl Machine {
                 one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
             }
             Input::Tick => {
-                if self.next_deadline(policy).is_none_or(|deadline| deadline > now) {
+                if self.wakes_at(policy, now).is_none_or(|at| at > now) {
                     return Ok(Vec::new());
+                }
+                if self.clock_was_set_back(now) {
+                    return one(ClockSetBack {}.into());
                 }
                 let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
                 let ended = self.thread.last_sequence.clone();

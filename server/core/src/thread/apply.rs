@@ -15,11 +15,14 @@ use crate::units::Timestamp;
 impl Thread {
     pub fn apply(&mut self, record: &Record) {
         let at = record.at;
+        if at < self.updated_at {
+            self.clock_was_set_back(at);
+        }
         self.updated_at = at;
         self.between_requests = None;
         match &record.event {
             Event::ThreadOpened(opened) => self.opened(opened, at),
-            Event::ThreadClosed(_) => {}
+            Event::ThreadClosed(_) | Event::ClockSetBack(_) => {}
             Event::TurnStarted(started) => self.turn_started(started, at),
             Event::UsageReported(reported) => self.usage_reported(reported),
             Event::TurnCompleted(completed) => {
@@ -126,6 +129,16 @@ impl Thread {
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
             Event::SequenceEnded(ended) => self.sequence_ended(ended),
         }
+    }
+
+    /// Nothing that waits began later than now.
+    fn clock_was_set_back(&mut self, now: Timestamp) {
+        let given_up = self.gave_up_on.iter_mut().map(AsMut::as_mut);
+        let sequences = self.sequence.iter_mut().chain(given_up);
+        sequences.for_each(|sequence| sequence.since = sequence.since.min(now));
+        self.judging.iter_mut().for_each(|judging| judging.since = judging.since.min(now));
+        self.guards.iter_mut().for_each(|guard| guard.set_at = guard.set_at.min(now));
+        self.last_compaction.iter_mut().for_each(|last| last.at = last.at.min(now));
     }
 
     /// Somebody is there: a person who writes, or a host whose turn ended.
