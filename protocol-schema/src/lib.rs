@@ -2,7 +2,7 @@
 //!
 //! Read `methods` first, it is the table of all calls; then the file of the noun that concerns you (`thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
-//! `scratch`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
+//! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
 //! `lifecycle` holds what LSP prescribes, `lenient` how things are read, `framing` how messages are told apart on a
 //! pipe, and `schema` how the tables become `schema.json` and `openrpc.json`.
 //!
@@ -21,6 +21,7 @@ pub mod methods;
 pub mod schema;
 
 mod action;
+mod capsule;
 mod compaction;
 mod config;
 mod decision;
@@ -35,6 +36,7 @@ mod names;
 mod packet;
 mod problem;
 mod prompt;
+mod recall;
 mod scratch;
 mod sequence;
 mod signal;
@@ -46,6 +48,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use action::*;
+pub use capsule::*;
 pub use compaction::*;
 pub use config::*;
 pub use decision::*;
@@ -62,6 +65,7 @@ pub use names::*;
 pub use packet::*;
 pub use problem::*;
 pub use prompt::*;
+pub use recall::*;
 pub use scratch::*;
 pub use sequence::*;
 pub use signal::*;

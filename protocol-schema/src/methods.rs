@@ -293,6 +293,21 @@ methods! {
         notification(from server) CompactionUpdate = "rawr/compaction/update" (CompactionUpdateNotification);
     }
 
+    source "design §1 and §6" {
+        /// Lists the compactions of a thread that can be gone back to.
+        request CapsuleList = "rawr/capsule/list" (CapsuleListParams) -> CapsuleListResult,
+            fails [UnknownThread, StoreFailed];
+        /// Gives what was kept before a compaction.
+        request CapsuleGet = "rawr/capsule/get" (CapsuleGetParams) -> CapsuleGetResult,
+            fails [UnknownThread, UnknownName, StoreFailed];
+        /// Keeps the history of a host that keeps none itself.
+        request CapsuleAttach = "rawr/capsule/attach" (CapsuleAttachParams) -> CapsuleAttachResult,
+            fails [UnknownThread, NotOwner, UnknownName, StoreFailed];
+        /// Finds where words were said.
+        request RecallSearch = "rawr/recall/search" (RecallSearchParams) -> RecallSearchResult,
+            fails [UnknownThread, StoreFailed];
+    }
+
     source "design §7" {
         /// Gives the configuration in force.
         request ConfigGet = "rawr/config/get" (ConfigGetParams) -> ConfigGetResult, fails [UnknownThread];

@@ -32,6 +32,30 @@ pub struct ThreadOpenParams {
     /// Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_source: Option<SessionSource>,
+    /// Where the host keeps its own transcript, if it keeps any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Transcript>,
+}
+
+/// A host's own record of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The file, absolute. It need not be there yet.
+    pub path: String,
+}
+
+/// A host's own record of a conversation, up to a moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TranscriptPosition {
+    /// The file, absolute.
+    pub path: String,
+    /// How long it was, in bytes; absent where it was not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
 }
 
 names! {

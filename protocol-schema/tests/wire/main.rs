@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// Fields whose content is somebody else's.
-const OPAQUE: [&str; 8] = [
+const OPAQUE: [&str; 9] = [
     "capabilities",
     "config",
     "effective",
     "experimental",
     "frontMatter",
+    "history",
     "outputSchema",
     "value",
     "values",

@@ -23,7 +23,7 @@ macro_rules! samples {
 }
 
 pub fn all() -> Vec<Sample> {
-    [lifecycle(), observed(), signals(), asked(), actions(), decided(), written(), files()]
+    [lifecycle(), observed(), signals(), asked(), actions(), decided(), written(), files(), kept()]
         .into_iter()
         .flatten()
         .collect()
@@ -59,7 +59,7 @@ fn observed() -> Vec<Sample> {
                 "sample": false, "queue": false, "compact": true, "midTurnCompact": false, "injectItems": true,
                 "judge": true } },
             "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
-            "sessionSource": { "kind": "user" },
+            "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
         }
         ThreadOpenParams {
             "threadId": "t2", "cwd": "/w", "role": "observer", "baselineTokens": 0,
@@ -359,5 +359,43 @@ fn files() -> Vec<Sample> {
             "problems": [{ "code": "unknown-key", "severity": "warning", "message": "m" }],
         }
         ConfigChangedNotification { "problems": [], "effective": {} }
+    }
+}
+
+fn kept() -> Vec<Sample> {
+    samples! {
+        CapsuleListParams { "threadId": "t1" }
+        CapsuleListResult {
+            "capsules": [{ "capsuleId": "s1", "threadId": "t1", "atMs": 7, "trigger": { "kind": "user" },
+                "tokensBefore": 150_000, "packetAuthor": "agent", "hasHistory": true }],
+            "unread": [{ "file": "/h/s2.json", "error": "format 9, this release reads up to 1" }],
+        }
+        CapsuleGetParams { "threadId": "t1", "capsuleId": "s1", "withHistory": true }
+        CapsuleGetResult {
+            "capsule": { "capsuleId": "s1", "threadId": "t1", "atMs": 7, "hasHistory": true,
+                "trigger": { "kind": "inline", "percentRemaining": 9 }, "tokensBefore": 150_000, "packetAuthor": "person",
+                "host": { "name": "codex", "version": "0.99.0" },
+                "cwd": "/w", "model": "m", "contextWindow": 190_000, "lastTurnId": "u4", "insideTurnId": "u5",
+                "transcript": { "path": "/c/sessions/rollout-t1.jsonl", "bytes": 4096 }, "turnsEnded": 4,
+                "packet": { "author": "person", "resumeState": "working", "text": "Goal" },
+                "scratch": { "scratchFile": ".scratch/agent-ada.scratch.md", "contentHash": "cbf29ce484222325",
+                    "content": "" },
+                "plan": [{ "step": "write", "status": "in_progress" }],
+                "directives": [{ "directiveId": "p1", "text": "Never on main.", "pinned": true, "givenAtMs": 1 }],
+                "workTree": { "branch": "main", "head": "abc", "dirty": 1, "files": ["a.txt"], "seenAtMs": 6 },
+                "heldInputs": [{ "inputId": "i1", "text": "and the docs" }] },
+            "history": [{ "kind": "user", "text": "write the parser" }],
+            "workTreeNow": { "head": "def", "dirty": 0, "files": [] },
+        }
+        CapsuleAttachParams {
+            "threadId": "t1", "capsuleId": "s1", "history": [{ "kind": "user", "text": "write the parser" }],
+        }
+        CapsuleAttachResult { "redactions": 2 }
+        RecallSearchParams { "words": ["retry", "budget"], "threadId": "t1", "limit": 20 }
+        RecallSearchResult {
+            "places": [{ "threadId": "t1", "kind": "agent_message", "file": "/c/sessions/rollout-t1.jsonl", "line": 17,
+                "atMs": 7, "snippet": "… the retry budget is three …" }],
+            "more": 4, "unread": [{ "file": "/w/notes.md", "error": "permission denied" }],
+        }
     }
 }
