@@ -1,6 +1,7 @@
 //! The desk: owns every open thread, its rules and its files, and runs what the core decides. It knows no wire and no
 //! client; what the world should hear leaves as [`Notice`]s. Everything here is synchronous and has one owner.
 
+mod capsules;
 mod clean;
 mod follow;
 mod inquiry;
@@ -86,6 +87,8 @@ pub struct Opening {
     pub window: Option<Tokens>,
     pub baseline: Tokens,
     pub agent: Option<String>,
+    /// Where the host keeps its own record of the conversation.
+    pub transcript: Option<String>,
     /// Who to name where another asks for the thread.
     pub holder: String,
 }
@@ -272,6 +275,7 @@ impl Desk {
                 window: opening.window,
                 baseline: opening.baseline,
                 agent: opening.agent,
+                transcript: opening.transcript,
             };
             self.handle(&id, Input::Saw(opened.into()), now)?;
         }
@@ -422,6 +426,7 @@ impl Desk {
         if !staged.is_empty() {
             self.staged.push(Staged { thread: id.clone(), effects: staged, now });
         }
+        self.keep_capsules(id, &handled.records);
         Ok(handled)
     }
 

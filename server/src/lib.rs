@@ -2,8 +2,10 @@
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
-//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write.
+//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write. `capsule` keeps what was
+//! before a compaction, `recall` finds what was said.
 
+pub mod capsule;
 pub mod config;
 pub mod connection;
 mod desk;
@@ -14,6 +16,7 @@ mod outbox;
 pub mod problem;
 pub mod prompts;
 mod publish;
+pub mod recall;
 pub mod redact;
 mod repo;
 mod router;

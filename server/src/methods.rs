@@ -1,5 +1,6 @@
 //! The methods: read the params, ask the desk, answer. One file a noun; nothing is decided here.
 
+mod capsule;
 mod decision;
 mod directive;
 mod guard;
@@ -8,6 +9,7 @@ mod judgment;
 mod lifecycle;
 mod packet;
 mod prompt;
+mod recall;
 mod rewrite;
 mod scratch;
 mod thread;
@@ -139,6 +141,8 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     judgment::register(&mut module)?;
     packet::register(&mut module)?;
     scratch::register(&mut module)?;
+    capsule::register(&mut module)?;
+    recall::register(&mut module)?;
     prompt::register(&mut module)?;
     rewrite::register(&mut module)?;
     tokens::register(&mut module)?;

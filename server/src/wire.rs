@@ -7,7 +7,7 @@ pub use fault::Fault;
 pub use to_wire::{
     action, boundaries, compaction_update, decision, fact, guard, heads_up, judgment_result,
     judgment_usage, last_compaction, pending, percent, plan, problem, responded, summary,
-    thread_changed, verdict,
+    thread_changed, trigger, verdict,
 };
 
 use crate::desk::{Opening, Wish};
@@ -97,6 +97,11 @@ pub fn action_id(id: &str) -> Result<ActionId, Fault> {
     checked("actionId", id).map(ActionId::new)
 }
 
+/// Capsules are files that bear their ids.
+pub fn capsule_id(id: &str) -> Result<&str, Fault> {
+    checked("capsuleId", id)
+}
+
 fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, Fault> {
     wire::check_id(id)
         .map(|()| id)
@@ -143,6 +148,7 @@ pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, 
             Some(wire::SessionSource::Subagent { name }) => Some(name),
             Some(wire::SessionSource::User) | None => None,
         },
+        transcript: params.transcript.map(|transcript| transcript.path),
     })
 }
 

@@ -65,6 +65,8 @@ events! {
         #[serde(default)] baseline: Tokens,
         /// The sub-agent's name, where the thread is one's.
         #[serde(skip_serializing_if = "Option::is_none", default)] agent: Option<String>,
+        /// Where the host keeps its own record of the conversation.
+        #[serde(skip_serializing_if = "Option::is_none", default)] transcript: Option<String>,
     }
     ThreadClosed {}
 

@@ -29,6 +29,8 @@ pub struct Thread {
     pub host: HostInfo,
     pub model: Option<String>,
     pub agent: Option<String>,
+    /// Where the host keeps its own record.
+    pub transcript: Option<String>,
     pub window: Option<Tokens>,
     pub baseline: Tokens,
     /// Tokens in the context now. Unknown between a compaction and the next sampling request.
@@ -277,6 +279,7 @@ impl Thread {
             host: HostInfo::default(),
             model: None,
             agent: None,
+            transcript: None,
             window: None,
             baseline: Tokens(0),
             context: None,

@@ -7,7 +7,7 @@ use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{DirectiveCleared, Event};
 use rawr_core::units::DirectiveId;
-use rawr_core::{Input, Thread};
+use rawr_core::{Input, Thread, thread};
 use rawr_protocol::methods::{DirectiveClear, DirectiveList};
 use rawr_protocol::{
     Directive, DirectiveClearParams, DirectiveClearResult, DirectiveListParams, DirectiveListResult,
@@ -45,12 +45,15 @@ fn list(ctx: &Ctx, params: DirectiveListParams) -> Result<DirectiveListResult, F
 
 /// Oldest first.
 pub(super) fn in_force(thread: &Thread) -> Vec<Directive> {
-    let shown = thread.known.directives.iter().map(|directive| Directive {
+    thread.known.directives.iter().map(shown).collect()
+}
+
+pub(super) fn shown(directive: &thread::Directive) -> Directive {
+    Directive {
         directive_id: directive.id.to_string(),
         text: directive.text.clone(),
         pinned: directive.pinned,
         given_at_ms: directive.given_at.0,
         by: directive.by.clone(),
-    });
-    shown.collect()
+    }
 }

@@ -160,7 +160,7 @@ pub fn fact(fact: &Fact) -> String {
     format!("{what}: {}", fact.text)
 }
 
-fn trigger(
+pub fn trigger(
     trigger: &Trigger,
     sequence: &SequenceId,
     author: PacketAuthor,

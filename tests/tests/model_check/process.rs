@@ -67,6 +67,7 @@ impl Played<'_> {
             window: Some(Tokens(WINDOW)),
             baseline: Tokens(0),
             agent: None,
+            transcript: None,
         };
         Input::Saw(opened.into())
     }

@@ -166,7 +166,16 @@ pub fn opened(window: Option<u64>, can: Capabilities) -> Event {
     let host = HostInfo { name: "any".to_owned(), version: None, can };
     let (model, agent) = (None, None);
     let window = window.map(Tokens);
-    ThreadOpened { cwd: "/x".to_owned(), host, model, window, baseline: Tokens(0), agent }.into()
+    ThreadOpened {
+        cwd: "/x".to_owned(),
+        host,
+        model,
+        window,
+        baseline: Tokens(0),
+        agent,
+        transcript: None,
+    }
+    .into()
 }
 
 pub fn started(

@@ -166,6 +166,7 @@ impl Thread {
         self.host.clone_from(&opened.host);
         self.model.clone_from(&opened.model);
         self.agent.clone_from(&opened.agent);
+        self.transcript.clone_from(&opened.transcript);
         self.window = opened.window.or(self.window);
         self.baseline = opened.baseline;
         self.known.tools_running.clear();

@@ -1,0 +1,270 @@
+//! The desk's side of capsules: what is kept of a thread before its history is rewritten, and when. That something
+//! cannot be kept stops nothing; it is told in the log.
+
+use super::settings::{Whose, configure};
+use super::{Desk, DeskError, Open};
+use crate::capsule::{Capsule, Capsules, Held, Item, Kept, Listed, Scratch, Transcript};
+use crate::config::RepoObservation;
+use crate::recall::Source;
+use crate::redact::redact_counting;
+use rawr_core::event::{Action, CompactionOrigin, CompactionReported, CompactionStatus, Trigger};
+use rawr_core::thread::{Thread, Turn};
+use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens, stable_hash};
+use rawr_core::{Event, Record, scratch};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Notes longer than this are known by their hash only.
+const SCRATCH_KEPT: usize = 64 << 10;
+
+/// What a capsule is to be written for.
+struct Owed {
+    id: String,
+    trigger: Trigger,
+    sequence: Option<SequenceId>,
+    at: Timestamp,
+    /// Tokens in the context before.
+    context: Option<Tokens>,
+}
+
+impl Desk {
+    /// Before these records are stored: with them an order to compact leaves, or a compaction of the host's own begins.
+    pub(super) fn keep_capsules(&self, id: &ThreadId, records: &[Record]) {
+        let Some(open) = self.threads.get(id).filter(|open| open.owner.is_some()) else { return };
+        for owed in records.iter().filter_map(|record| owed(open, record)) {
+            let capsules = Capsules::of(open.log.folder());
+            let latest = owed.id.clone();
+            let (capsule, at) = (owed.id.clone(), owed.at);
+            let capsule = Capsule::new(capsule, id.clone(), at, self.kept(open, id, owed));
+            if let Err(error) = capsules.write(&capsule) {
+                tracing::error!(thread = %id, %error, "what there is before this compaction could not be kept");
+            } else if let Err(error) = capsules.prune(&latest) {
+                tracing::warn!(thread = %id, %error, "old capsules could not be removed");
+            }
+        }
+    }
+
+    fn kept(&self, open: &Open, id: &ThreadId, owed: Owed) -> Kept {
+        let Owed { trigger, sequence, context, .. } = owed;
+        let thread = open.machine.thread();
+        let running =
+            thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence.as_ref());
+        let packet = match running {
+            Some(running) => running.packet.clone(),
+            None => thread.fresh_packet().cloned(),
+        };
+        let mut kept = Kept {
+            trigger,
+            sequence,
+            host: thread.host.clone(),
+            cwd: thread.cwd.clone(),
+            model: thread.model.clone(),
+            window: thread.window,
+            context,
+            transcript: thread.transcript.as_deref().map(position),
+            last_turn: turns(thread).find(|turn| turn.end.is_some()).map(|turn| turn.id.clone()),
+            inside_turn: turns(thread)
+                .next()
+                .filter(|turn| turn.end.is_none())
+                .map(|turn| turn.id.clone()),
+            turns_ended: thread.turns_ended,
+            packet,
+            scratch: self.notes_kept(id),
+            plan: thread.known.plan.clone(),
+            directives: thread.known.directives.clone(),
+            repo: thread.known.repo.clone(),
+            repo_seen_at: thread.known.repo_seen_at,
+            held: thread
+                .held
+                .iter()
+                .filter(|held| held.action.is_none())
+                .map(|held| Held { id: held.id.clone(), text: held.text.clone() })
+                .collect(),
+        };
+        cleaned(&mut kept);
+        kept
+    }
+
+    fn notes_kept(&self, id: &ThreadId) -> Option<Scratch> {
+        let notes = self
+            .scratch_read(id, None)
+            .inspect_err(
+                |error| tracing::warn!(thread = %id, %error, "notes are left out of the capsule"),
+            )
+            .ok()
+            .filter(|notes| !notes.text.is_empty())?;
+        let content = (notes.text.len() <= SCRATCH_KEPT).then(|| notes.text.clone());
+        Some(Scratch {
+            file: notes.file,
+            hash: format!("{:016x}", stable_hash(&notes.text)),
+            content,
+        })
+    }
+
+    fn capsules(&self, id: &ThreadId) -> Result<Capsules, DeskError> {
+        Ok(Capsules::of(self.open_thread(id)?.log.folder()))
+    }
+
+    pub fn list_capsules(&self, id: &ThreadId) -> Result<Listed, DeskError> {
+        Ok(self.capsules(id)?.list()?)
+    }
+
+    pub fn has_history(&self, id: &ThreadId, capsule: &str) -> bool {
+        self.capsules(id).is_ok_and(|capsules| capsules.has_history(capsule))
+    }
+
+    pub fn capsule(&self, id: &ThreadId, capsule: &str) -> Result<Capsule, DeskError> {
+        let unknown = || DeskError::UnknownName { what: "capsule", name: capsule.to_owned() };
+        self.capsules(id)?.read(capsule)?.ok_or_else(unknown)
+    }
+
+    pub fn history(&self, id: &ThreadId, capsule: &str) -> Result<Vec<Item>, DeskError> {
+        Ok(self.capsules(id)?.history(capsule)?)
+    }
+
+    /// What there is to search: of one thread that is open, or of all.
+    pub fn sources(&self, id: Option<&ThreadId>) -> Result<Vec<Source>, DeskError> {
+        let Some(id) = id else {
+            let all = self.store.thread_ids()?;
+            return Ok(all.iter().filter_map(|id| self.source_of_any(id)).collect());
+        };
+        let open = self.open_thread(id)?;
+        let template = &open.config.policy.scratch_file_template;
+        Ok(vec![source(open.machine.thread(), open.log.folder(), template)])
+    }
+
+    /// A thread that cannot be read does not hide the others.
+    fn source_of_any(&self, id: &ThreadId) -> Option<Source> {
+        if self.threads.contains_key(id) {
+            return self.sources(Some(id)).ok()?.pop();
+        }
+        let opened = self.store.open(id).inspect_err(|error| {
+            tracing::warn!(thread = %id, %error, "left out of the search");
+        });
+        let (log, (thread, _)) = opened.ok()?;
+        let (config, _) = configure(&self.setup, &self.prompts, &Whose::recorded(&thread));
+        Some(source(&thread, log.folder(), &config.policy.scratch_file_template))
+    }
+
+    /// What the thread's repository looks like is looked up in this folder, and so.
+    pub fn repository(&self, id: &ThreadId) -> Result<(PathBuf, RepoObservation), DeskError> {
+        let open = self.open_thread(id)?;
+        Ok((PathBuf::from(&open.machine.thread().cwd), open.config.repo_observation))
+    }
+
+    /// Keeps the history of a host that keeps none itself. Returns how many secrets were taken out of it.
+    pub fn attach_history(
+        &self,
+        id: &ThreadId,
+        capsule: &str,
+        mut history: Vec<Item>,
+    ) -> Result<usize, DeskError> {
+        if self.open_thread(id)?.owner.is_none() {
+            return Err(DeskError::NotOwner(id.clone()));
+        }
+        let capsules = self.capsules(id)?;
+        if !capsules.has(capsule) {
+            return Err(DeskError::UnknownName { what: "capsule", name: capsule.to_owned() });
+        }
+        let fields = history.iter_mut().flat_map(Item::values_mut);
+        let secrets = fields.map(without_secrets).sum();
+        capsules.attach(capsule, &history)?;
+        Ok(secrets)
+    }
+}
+
+fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source {
+    let agent = thread.agent.as_deref();
+    Source {
+        thread: thread.id.clone(),
+        folder: folder.to_owned(),
+        cwd: PathBuf::from(&thread.cwd),
+        scratch_file: scratch::file(scratch_file_template, &thread.id, agent),
+        transcript: thread.transcript.as_ref().map(PathBuf::from),
+    }
+}
+
+/// A compaction that is asked for, unless it is the second try of one; or one that the host begins, or tells of too late.
+fn owed(open: &Open, record: &Record) -> Option<Owed> {
+    let context = open.machine.thread().context;
+    match &record.event {
+        Event::ActionIssued(issued) => match &issued.kind {
+            Action::Compact { trigger, local: false, .. } => Some(Owed {
+                id: issued.sequence.to_string(),
+                trigger: trigger.clone(),
+                sequence: Some(issued.sequence.clone()),
+                at: record.at,
+                context,
+            }),
+            _ => None,
+        },
+        Event::CompactionReported(reported) => hosts_own(open, reported, record.at),
+        _ => None,
+    }
+}
+
+fn hosts_own(open: &Open, reported: &CompactionReported, at: Timestamp) -> Option<Owed> {
+    let trigger = match reported.origin {
+        CompactionOrigin::Rawr => return None,
+        CompactionOrigin::Host => Trigger::Host,
+        CompactionOrigin::User => Trigger::User,
+    };
+    let thread = open.machine.thread();
+    let last = thread.last_compaction.as_ref();
+    let (before, is_too_late, context) = match reported.status {
+        CompactionStatus::Started => (last, false, thread.context),
+        CompactionStatus::Completed => {
+            (thread.compactions.back(), true, last.and_then(|last| last.before))
+        }
+        CompactionStatus::Failed => return None,
+    };
+    // Named after the compaction before it: the same at its start and at its end, and after a restart.
+    let before = before.map_or(0, |compaction| compaction.at.0);
+    let id = format!("h{:08x}", stable_hash(&format!("{}/{before}", thread.id)) as u32);
+    let is_kept = is_too_late && Capsules::of(open.log.folder()).has(&id);
+    (!is_kept).then_some(Owed { id, trigger, sequence: None, at, context })
+}
+
+/// The newest first, without those of compactions.
+fn turns(thread: &Thread) -> impl Iterator<Item = &Turn> {
+    let compacts = |turn: &Turn| {
+        let action = turn.action.as_ref().and_then(|action| thread.action(action));
+        action.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+    };
+    thread.turns.iter().rev().filter(move |turn| !compacts(turn))
+}
+
+fn position(path: &str) -> Transcript {
+    let bytes = Path::new(path).metadata().ok().map(|about| about.len());
+    Transcript { path: path.to_owned(), bytes }
+}
+
+/// Most of it was cleaned when it was reported; messages that wait and older releases' records were not.
+fn cleaned(kept: &mut Kept) {
+    let clean = |text: &mut String| {
+        let (cleaned, secrets) = redact_counting(text);
+        if secrets > 0 {
+            *text = cleaned.into_owned();
+        }
+    };
+    kept.packet.iter_mut().for_each(|packet| clean(&mut packet.text));
+    kept.plan.iter_mut().for_each(|step| clean(&mut step.step));
+    kept.directives.iter_mut().for_each(|directive| clean(&mut directive.text));
+    kept.held.iter_mut().for_each(|held| clean(&mut held.text));
+}
+
+/// Returns how many there were.
+fn without_secrets(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) => {
+            let (cleaned, secrets) = redact_counting(text);
+            if secrets > 0 {
+                *text = cleaned.into_owned();
+            }
+            secrets
+        }
+        Value::Array(values) => values.iter_mut().map(without_secrets).sum(),
+        Value::Object(fields) => fields.values_mut().map(without_secrets).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}

@@ -1,0 +1,132 @@
+//! `rawr/capsule/*`: what was kept before a compaction, beside what the work tree looks like now.
+
+use super::{Ctx, Module, directive, on, on_async};
+use crate::capsule::{Capsule, Kept};
+use crate::repo;
+use crate::store::StoreError;
+use crate::wire::{self, Fault, ToWire};
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::event::Repo;
+use rawr_core::policy::PacketAuthor;
+use rawr_core::units::{SequenceId, Timestamp};
+use rawr_protocol::methods::{CapsuleAttach, CapsuleGet, CapsuleList};
+use rawr_protocol::{
+    CapsuleAttachParams, CapsuleAttachResult, CapsuleGetParams, CapsuleGetResult, CapsuleHost,
+    CapsuleListParams, CapsuleListResult, CapsulePacket, CapsuleScratch, CapsuleSummary, HeldInput,
+    PlanStep, TranscriptPosition, Unread, WorkTree,
+};
+use std::sync::Arc;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<CapsuleList>(module, list)?;
+    on_async::<CapsuleGet, _>(module, get)?;
+    on::<CapsuleAttach>(module, attach)
+}
+
+fn list(ctx: &Ctx, params: CapsuleListParams) -> Result<CapsuleListResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let desk = ctx.desk()?;
+    let listed = desk.list_capsules(&id)?;
+    let summary = |capsule: &Capsule| summary(capsule, desk.has_history(&id, &capsule.id));
+    let unread = |error: &StoreError| Unread {
+        file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
+        error: error.to_string(),
+    };
+    Ok(CapsuleListResult {
+        capsules: listed.capsules.iter().map(summary).collect(),
+        unread: listed.unread.iter().map(unread).collect(),
+    })
+}
+
+/// Not longer than the user allows for a look at a repository.
+async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let name = wire::capsule_id(&params.capsule_id)?;
+    let (capsule, history, (cwd, settings)) = {
+        let desk = ctx.desk()?;
+        let capsule = shown(&desk.capsule(&id, name)?, desk.has_history(&id, name));
+        let history = match params.with_history {
+            true => desk.history(&id, name)?,
+            false => Vec::new(),
+        };
+        (capsule, history, desk.repository(&id)?)
+    };
+    let now = match settings.enabled {
+        true => repo::observe(&cwd, &settings, None).await,
+        false => None,
+    };
+    let work_tree_now = now.map(|repo| work_tree(&repo, None));
+    Ok(CapsuleGetResult { capsule, history, work_tree_now })
+}
+
+fn attach(ctx: &Ctx, params: CapsuleAttachParams) -> Result<CapsuleAttachResult, Fault> {
+    let id = wire::thread_id(&params.thread_id)?;
+    let name = wire::capsule_id(&params.capsule_id)?;
+    let secrets = ctx.desk()?.attach_history(&id, name, params.history)?;
+    Ok(CapsuleAttachResult { redactions: secrets as u64 })
+}
+
+fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {
+    let Kept { trigger, sequence, packet, context, .. } = &capsule.kept;
+    let author = packet.as_ref().map(|packet| packet.author);
+    let sequence = sequence.clone().unwrap_or_else(|| SequenceId::new(capsule.id.as_str()));
+    CapsuleSummary {
+        capsule_id: capsule.id.clone(),
+        thread_id: capsule.thread.to_string(),
+        at_ms: capsule.at.0,
+        trigger: wire::trigger(trigger, &sequence, author.unwrap_or(PacketAuthor::Agent)),
+        tokens_before: context.map(|tokens| tokens.0),
+        packet_author: author.map(ToWire::to_wire),
+        has_history,
+    }
+}
+
+fn shown(capsule: &Capsule, has_history: bool) -> rawr_protocol::Capsule {
+    let kept = &capsule.kept;
+    rawr_protocol::Capsule {
+        summary: summary(capsule, has_history),
+        host: CapsuleHost { name: kept.host.name.clone(), version: kept.host.version.clone() },
+        cwd: kept.cwd.clone(),
+        model: kept.model.clone(),
+        context_window: kept.window.map(|tokens| tokens.0),
+        transcript: kept.transcript.as_ref().map(|transcript| TranscriptPosition {
+            path: transcript.path.clone(),
+            bytes: transcript.bytes,
+        }),
+        last_turn_id: kept.last_turn.as_ref().map(ToString::to_string),
+        inside_turn_id: kept.inside_turn.as_ref().map(ToString::to_string),
+        turns_ended: kept.turns_ended.into(),
+        packet: kept.packet.as_ref().map(|packet| CapsulePacket {
+            author: packet.author.to_wire(),
+            resume_state: packet.resume.to_wire(),
+            text: packet.text.clone(),
+        }),
+        scratch: kept.scratch.as_ref().map(|scratch| CapsuleScratch {
+            scratch_file: scratch.file.clone(),
+            content_hash: scratch.hash.clone(),
+            content: scratch.content.clone(),
+        }),
+        plan: kept
+            .plan
+            .iter()
+            .map(|step| PlanStep { step: step.step.clone(), status: step.status.to_wire() })
+            .collect(),
+        directives: kept.directives.iter().map(directive::shown).collect(),
+        work_tree: kept.repo.as_ref().map(|repo| work_tree(repo, kept.repo_seen_at)),
+        held_inputs: kept
+            .held
+            .iter()
+            .map(|held| HeldInput { input_id: held.id.to_string(), text: held.text.clone() })
+            .collect(),
+    }
+}
+
+fn work_tree(repo: &Repo, seen_at: Option<Timestamp>) -> WorkTree {
+    WorkTree {
+        branch: repo.branch.clone(),
+        head: repo.head.clone(),
+        dirty: repo.dirty.into(),
+        files: repo.files.clone(),
+        seen_at_ms: seen_at.map(|at| at.0),
+    }
+}

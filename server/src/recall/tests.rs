@@ -1,0 +1,1 @@
+//! What a search finds in which file, and in what order.

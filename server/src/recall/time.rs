@@ -1,0 +1,54 @@
+//! Times as files tell them. Pure, but for a look at when a file was changed.
+
+use rawr_core::units::Timestamp;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// When it was changed last.
+pub(super) fn of_file(path: &Path) -> Option<Timestamp> {
+    let since = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp(i64::try_from(since.as_millis()).ok()?))
+}
+
+/// `2026-11-21T22:01:30.123Z`; a time without its zone's letter is taken for the same.
+pub(super) fn parse(text: &str) -> Option<Timestamp> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let marks = [(4, '-'), (7, '-'), (10, 'T'), (13, ':'), (16, ':')];
+    if !marks.iter().all(|(at, mark)| text.get(*at..).is_some_and(|rest| rest.starts_with(*mark))) {
+        return None;
+    }
+    let days = days(number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let seconds = (number(11, 13)? * 60 + number(14, 16)?) * 60 + number(17, 19)?;
+    let fraction =
+        text.get(19..).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.get(..3));
+    let milliseconds = fraction.and_then(|digits| digits.parse::<i64>().ok()).unwrap_or(0);
+    Some(Timestamp((days * 86_400 + seconds) * 1000 + milliseconds))
+}
+
+/// Since 1970, of a date of the calendar that is in use.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // The year begins in March, so that the day that some years have more is its last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
+        - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        let check = |text: &str, expected: Option<i64>| {
+            assert_eq!(parse(text).map(|at| at.0), expected, "{text}")
+        };
+        check("1970-01-01T00:00:00Z", Some(0));
+        check("2026-11-21T22:01:30.123Z", Some(1_795_298_490_123));
+        check("2000-02-29T12:00:00.5Z", Some(951_825_600_000));
+        check("2100-03-01T00:00:00Z", Some(4_107_542_400_000));
+        check("yesterday", None);
+        check("2026-11-21 22:01:30", None);
+        check("ä026-11-21T22:01:30Z", None);
+    }
+}
