@@ -272,6 +272,3 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Capsule, StoreError> {
 fn failed<'p>(verb: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
     move |source| StoreError::Io { verb, path: path.to_owned(), source }
 }
-
-#[cfg(test)]
-mod tests;

@@ -185,6 +185,3 @@ impl Search<'_> {
         self.unread.push((file.to_owned(), problem.to_string()));
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -78,6 +78,7 @@ impl StandIn {
             context_window: Some(190_000),
             baseline_tokens: 0,
             session_source: None,
+            transcript: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
+mod back;
 mod people;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::people::{CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs};
 use crate::host::codex;
 
@@ -53,6 +55,12 @@ pub enum Command {
     Snooze(SnoozeArgs),
     /// Ask for a compaction, or answer the one that waits
     Compact(CompactArgs),
+    /// List what was kept before each compaction of a thread
+    Capsules(CapsulesArgs),
+    /// Go back to before a compaction, in a new thread
+    Restore(RestoreArgs),
+    /// Find what was said, also before a compaction
+    Recall(RecallArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
     /// Check that everything is in place, and say what to do where it is not
@@ -105,13 +113,28 @@ pub struct ExecArgs {
     #[arg(long, value_enum)]
     pub host: HostName,
 
-    /// The Codex binary [default: the first `codex` in the PATH]
-    #[arg(long, value_name = "PATH")]
-    pub codex: Option<PathBuf>,
-
     /// Work in this folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub agent: AgentArgs,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to say to the agent, one turn each [default: standard input, one turn a line]
+    #[arg(value_name = "PROMPT")]
+    pub prompts: Vec<String>,
+}
+
+/// What the agent is and works with.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// The Codex binary [default: the first `codex` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub codex: Option<PathBuf>,
 
     /// The model to work with [default: Codex's own; the embedded agent follows a script]
     #[arg(long, value_name = "MODEL")]
@@ -144,14 +167,6 @@ pub struct ExecArgs {
     /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
-
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
-
-    /// What to say to the agent, one turn each [default: standard input, one turn a line]
-    #[arg(value_name = "PROMPT")]
-    pub prompts: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
 
+mod capsules;
 mod compact;
 mod demo;
 mod doctor;
@@ -8,6 +9,8 @@ mod explain;
 mod guard;
 mod init;
 mod pin;
+mod recall;
+mod restore;
 mod snooze;
 mod status;
 mod threads;
@@ -48,6 +51,9 @@ pub fn main() -> ExitCode {
         Command::Pin(args) => on_runtime(pin::run(&common, args)),
         Command::Snooze(args) => on_runtime(snooze::run(&common, args)),
         Command::Compact(args) => on_runtime(compact::run(&common, args)),
+        Command::Capsules(args) => on_runtime(capsules::run(&common, args)),
+        Command::Restore(args) => on_runtime(restore::run(&common, args)),
+        Command::Recall(args) => on_runtime(recall::run(&common, args)),
         Command::Init(args) => init::run(&common, &args),
         Command::Completions { shell } => completions(shell),
     };

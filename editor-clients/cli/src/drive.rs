@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rawr_protocol::{
     CompactionStatus, Disposition, ErrorCode, InputCancelParams, InputKind, InputSubmitParams,
     PacketGetResult, Phase, Request, Role, SessionSource, ThreadCloseParams, ThreadOpenParams,
-    TurnStatus, methods,
+    Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -331,6 +331,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             context_window: thread.context_window,
             baseline_tokens: thread.baseline_tokens,
             session_source: Some(SessionSource::User),
+            transcript: thread
+                .transcript
+                .as_ref()
+                .map(|path| Transcript { path: path.display().to_string() }),
         };
         let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
         for note in self.sidecar.notes() {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use rawr_protocol::{CompactionOrigin, Host as HostInfo, PlanStep, TokenUsage, TurnStatus};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One agent program with one conversation.
 ///
@@ -52,6 +52,14 @@ pub trait Host {
     /// Asks the host's model a question that stands alone; [`HostEvent::Answered`] brings the answer.
     fn judge(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
 
+    /// The whole conversation as it stands, in the host's own shape and oldest first, where the host keeps no
+    /// transcript of its own.
+    fn history(
+        &mut self,
+    ) -> impl Future<Output = Result<Option<Vec<Map<String, Value>>>, HostError>> + Send {
+        async { Ok(None) }
+    }
+
     /// What happens next. Waits for ever while nothing does; after [`HostEvent::Gone`] it repeats that.
     fn next_event(&mut self) -> impl Future<Output = HostEvent> + Send;
 
@@ -72,6 +80,8 @@ pub struct HostThread {
     pub context_window: Option<u64>,
     /// What the host itself takes off both sides before it shows a percentage.
     pub baseline_tokens: u64,
+    /// Where the host keeps a transcript of its own.
+    pub transcript: Option<PathBuf>,
 }
 
 /// How a compaction is to be done. A host does of it what it can, and says what it cannot.
@@ -266,6 +276,8 @@ pub enum HostError {
     Silent { method: &'static str, seconds: u64 },
     #[error("the host's answer to {method} is not understood: {source}")]
     NotUnderstood { method: &'static str, source: serde_json::Error },
+    #[error("the history cannot be used: {problem}")]
+    BadHistory { problem: String },
     #[error("{reason}")]
     Gone { reason: String },
 }

@@ -1,5 +1,6 @@
 //! What a person or a program sees of a session. It shows what it is given and keeps no more of it than that takes.
 
+mod back;
 mod banner;
 mod decisions;
 mod human;
@@ -17,6 +18,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
+pub use self::back::{capsule_line, place, restored, restoring};
 pub use self::decisions::{decision, decision_line};
 use self::human::Human;
 use self::json::Json;

@@ -7,6 +7,9 @@ use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
 use std::path::Path;
 
+/// How an agent's packet begins. The packet that was taken of it is a place of its own.
+const PACKET: &str = "<continuation_packet>";
+
 /// What has been met, so that a text is named once.
 struct Met<'m> {
     /// What was said stands in the host's own record.
@@ -93,7 +96,10 @@ impl Search<'_> {
         at: Option<Timestamp>,
         met: &mut Met<'_>,
     ) {
-        let is_news = |text: &&str| met.is_news(text) && met.last_words.as_deref() != Some(*text);
+        let is_news = |text: &&str| {
+            let is_packet = text.trim_start().starts_with(PACKET);
+            met.is_news(text) && !is_packet && met.last_words.as_deref() != Some(*text)
+        };
         let Some(text) = text.filter(is_news) else { return };
         if self.met(spot, &Said { kind: Kind::AgentMessage, at, text }) {
             met.last_words = Some(text.to_owned());

@@ -101,7 +101,7 @@ mod tests {
         check(
             &["token"],
             &format!("the token is {secret}"),
-            Some("the token is [redacted:github]"),
+            Some("the token is [redacted:github-token]"),
         );
     }
 

@@ -10,7 +10,7 @@ use rawr_protocol::{ConfigGetParams, methods};
 use serde_json::{Map, Value};
 
 use super::{Common, exit_code, overrides};
-use crate::args::{ExecArgs, HostName};
+use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::drive::{self, Drive, DriveError, Prompts};
 use crate::host::Host;
 use crate::host::codex::{Codex, CodexSettings, OwnCompaction, find_codex};
@@ -21,7 +21,7 @@ use crate::stop::Stop;
 
 pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitCode> {
     let cwd = folder(args.cd.as_deref())?;
-    let settings = common.sidecar(overrides(&args.config)?)?;
+    let settings = common.sidecar(overrides(&args.agent.config)?)?;
     let mut prompts = prompts(&args)?;
     if prompts.is_empty().await {
         bail!("there is no prompt: say it as an argument, or one a line on standard input");
@@ -30,42 +30,61 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
     let session =
         Session { settings, prompts, renderer: Renderer::stdout(reader), home: common.home()?.dir };
     match args.host {
-        HostName::Codex => session.on_codex(&args, cwd).await,
-        HostName::Embedded => session.on_embedded(&args, cwd).await,
+        HostName::Codex => {
+            let settings = codex_settings(&args.agent, cwd)?;
+            session
+                .on_codex(async |own_compaction| {
+                    let settings = CodexSettings { own_compaction, ..settings };
+                    Ok(Codex::start(&settings).await?)
+                })
+                .await
+        }
+        HostName::Embedded => session.on_embedded(&args.agent, cwd, None).await,
     }
 }
 
-struct Session {
-    settings: SidecarSettings,
-    prompts: Prompts,
-    renderer: Renderer,
-    home: PathBuf,
+/// Everything of a session but its host.
+pub(super) struct Session {
+    pub settings: SidecarSettings,
+    pub prompts: Prompts,
+    pub renderer: Renderer,
+    pub home: PathBuf,
+}
+
+/// Codex as the options say.
+pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<CodexSettings> {
+    for (name, is_given) in [
+        ("base-url", args.base_url.is_some()),
+        ("api-key-env", args.api_key_env.is_some()),
+        ("context-window", args.context_window.is_some()),
+        ("remote-compaction", args.remote_compaction),
+        ("script", args.script.is_some()),
+    ] {
+        if is_given {
+            bail!("--{name} is for the embedded agent; Codex has its own configuration");
+        }
+    }
+    let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
+    settings.model = args.model.clone();
+    settings.sandbox = args.sandbox.map(Into::into);
+    Ok(settings)
 }
 
 impl Session {
-    async fn on_codex(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
-        for (name, is_given) in [
-            ("base-url", args.base_url.is_some()),
-            ("api-key-env", args.api_key_env.is_some()),
-            ("context-window", args.context_window.is_some()),
-            ("remote-compaction", args.remote_compaction),
-            ("script", args.script.is_some()),
-        ] {
-            if is_given {
-                bail!("--{name} is for --host embedded; Codex has its own configuration");
-            }
-        }
-        let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
-        settings.model = args.model.clone();
-        settings.sandbox = args.sandbox.map(Into::into);
+    /// On the Codex that `start` starts.
+    pub(super) async fn on_codex(
+        self,
+        start: impl AsyncFnOnce(OwnCompaction) -> anyhow::Result<Codex>,
+    ) -> anyhow::Result<ExitCode> {
         let stop = Stop::on_signals()?;
         // A sidecar that cannot start should not cost a Codex.
         let mut sidecar = self.settings.launch().await?;
         let started = async {
-            if switches(&mut sidecar).await?.all_are(&ALL_OFF) {
-                settings.own_compaction = OwnCompaction::AsConfigured;
-            }
-            anyhow::Ok(Codex::start(&settings).await?)
+            let own_compaction = match switches(&mut sidecar).await?.all_are(&ALL_OFF) {
+                true => OwnCompaction::AsConfigured,
+                false => OwnCompaction::EmergencyBrakeOnly,
+            };
+            start(own_compaction).await
         };
         match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
@@ -76,11 +95,17 @@ impl Session {
         }
     }
 
-    async fn on_embedded(self, args: &ExecArgs, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+    /// With a history, an agent that goes on from there.
+    pub(super) async fn on_embedded(
+        self,
+        args: &AgentArgs,
+        cwd: PathBuf,
+        history: Option<History>,
+    ) -> anyhow::Result<ExitCode> {
         let chosen = embedded::choose(args)?;
         let stop = Stop::on_signals()?;
         let mut sidecar = self.settings.launch().await?;
-        match embedded::start(chosen, args, cwd, &mut sidecar).await {
+        match embedded::start(chosen, args, cwd, history, &mut sidecar).await {
             Ok(host) => self.drive(host, sidecar, stop).await,
             Err(error) => {
                 sidecar.stop().await;
@@ -127,6 +152,9 @@ pub(super) async fn drive<L: Launch>(
 const ALL_OFF: [(&str, bool); 2] =
     [("features.rawr_auto_compaction", false), ("auto_compact.enabled", false)];
 
+/// As a host gave it.
+pub(super) type History = Vec<Map<String, Value>>;
+
 /// What the user switched on and off.
 struct Switches(Map<String, Value>);
 
@@ -144,7 +172,7 @@ impl Switches {
     }
 }
 
-fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
     let cwd = match cd {
         Some(cd) => std::path::absolute(cd)?,
         None => std::env::current_dir().context("the current folder is gone")?,

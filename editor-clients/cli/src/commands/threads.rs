@@ -41,7 +41,7 @@ impl Looker {
     }
 
     /// The thread that is meant, open to look on.
-    async fn find(&mut self, wanted: &str) -> anyhow::Result<ThreadGetResult> {
+    pub(super) async fn find(&mut self, wanted: &str) -> anyhow::Result<ThreadGetResult> {
         let thread = which(wanted, &self.threads)?.clone();
         Ok(self.open(thread).await?)
     }
@@ -65,6 +65,7 @@ impl Looker {
             context_window: None,
             baseline_tokens: 0,
             session_source: None,
+            transcript: None,
         };
         self.call::<methods::ThreadOpen>(params).await?;
         self.call::<methods::ThreadGet>(ThreadGetParams { thread_id }).await

@@ -1,17 +1,17 @@
 //! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
 
 use rawr_protocol::{
-    Action, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams, PendingAction, Phase,
-    Purpose, methods,
+    Action, CapsuleAttachParams, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams,
+    PendingAction, Phase, Purpose, methods,
 };
 use serde::Deserialize;
 
 use super::ledger::{Outcome, Room, Todo, order_of};
 use super::turns::{Compaction, Hold, StartedBy};
 use super::{Drive, DriveError};
-use crate::host::{Host, HostError, Keep, Question};
+use crate::host::{Compactor, Host, HostError, Keep, Question};
 use crate::render::{Injected, Shown};
-use crate::sidecar::Launch;
+use crate::sidecar::{Launch, SidecarError};
 
 /// What a question to the host's model is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,6 +184,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
         let order = order_of(&action.action);
+        // A second try comes after the first has rewritten the history.
+        if order.by == Compactor::Provider {
+            self.keep_history(&action.sequence_id).await?;
+        }
         // A compaction without a golden path has no packet.
         if order.keep == Keep::UserMessages {
             self.show_packet(&action.sequence_id).await?;
@@ -201,6 +205,22 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 let refused = refused.map(|()| String::new());
                 self.begun(&action, refused).await.map(|_| ())
             }
+        }
+    }
+
+    /// A host without a transcript of its own has nothing else to go back to. That it cannot be kept stops nothing.
+    async fn keep_history(&mut self, sequence_id: &str) -> Result<(), DriveError> {
+        let Some(history) = self.host.history().await? else { return Ok(()) };
+        let params = CapsuleAttachParams {
+            thread_id: self.thread_id.clone(),
+            capsule_id: sequence_id.to_owned(),
+            history,
+        };
+        match self.ask::<methods::CapsuleAttach>(params).await {
+            Err(DriveError::Sidecar(
+                error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
+            )) => self.warn(&format!("the history before this compaction is not kept: {error}")),
+            kept => kept.map(drop),
         }
     }
 

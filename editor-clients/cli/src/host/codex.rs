@@ -6,6 +6,7 @@ mod find;
 mod message;
 mod probe;
 mod requests;
+mod restore;
 mod turns;
 mod wire;
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 pub use find::{find_codex, version};
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
+pub use restore::{Point, Restored, Way};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -64,6 +66,9 @@ pub enum OwnCompaction {
 /// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
 pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
 
+/// What capsules know it by.
+pub const NAME: &str = "codex";
+
 /// Codex has no switch for its own compaction. These leave it only what it does when the window is full.
 const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_auto_compact_token_limit=9223372036854775807",
@@ -89,6 +94,19 @@ impl CodexSettings {
             overrides: Vec::new(),
             environment: Vec::new(),
         }
+    }
+
+    /// How a thread of it is opened.
+    fn thread(&self) -> Value {
+        // Nobody is there to approve: a tool that needs it fails, and the agent sees why.
+        let mut params = json!({"cwd": self.cwd, "approvalPolicy": "never"});
+        if let Some(sandbox) = self.sandbox {
+            params["sandbox"] = sandbox.name().into();
+        }
+        if let Some(model) = &self.model {
+            params["model"] = model.as_str().into();
+        }
+        params
     }
 
     fn command(&self) -> Command {
@@ -130,6 +148,7 @@ struct ThreadAbout {
     id: String,
     cli_version: Option<String>,
     status: Option<Status>,
+    path: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -146,15 +165,16 @@ impl Codex {
     /// Starts the process and a new thread in it.
     pub async fn start(settings: &CodexSettings) -> Result<Self, HostError> {
         let mut connection = Connection::open(&settings.binary, settings.command()).await?;
-        // Nobody is there to approve: a tool that needs it fails, and the agent sees why.
-        let mut params = json!({"cwd": settings.cwd, "approvalPolicy": "never"});
-        if let Some(sandbox) = settings.sandbox {
-            params["sandbox"] = sandbox.name().into();
-        }
-        if let Some(model) = &settings.model {
-            params["model"] = model.as_str().into();
-        }
-        let answer: ThreadAnswer = connection.request_as("thread/start", params).await?;
+        let answer = connection.request_as("thread/start", settings.thread()).await?;
+        Self::on(connection, settings, answer).await
+    }
+
+    /// On a thread that the process has opened.
+    async fn on(
+        mut connection: Connection,
+        settings: &CodexSettings,
+        answer: ThreadAnswer,
+    ) -> Result<Self, HostError> {
         let capabilities = HostCapabilities {
             inject_turn: true,
             steer: true,
@@ -171,13 +191,14 @@ impl Codex {
             thread_id: answer.thread.id,
             cwd: settings.cwd.clone(),
             host: HostInfo {
-                name: "codex".to_owned(),
+                name: NAME.to_owned(),
                 version: answer.thread.cli_version,
                 capabilities,
             },
             model: answer.model,
             context_window: None,
             baseline_tokens: BASELINE_TOKENS,
+            transcript: answer.thread.path,
         };
         let turns = Turns::new(thread.thread_id.clone());
         let (asides, events) = (Asides::default(), VecDeque::new());

@@ -16,12 +16,14 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use self::agent::Agent;
 pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
 use self::door::{Aside, Order, Said};
+use self::history::History;
 pub use self::history::Item;
 pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
 pub use self::script::{Cue, Line, Scene, Script};
@@ -67,11 +69,32 @@ pub struct Embedded {
 impl Embedded {
     /// Starts the agent with an empty conversation.
     pub fn start(settings: EmbeddedSettings, model: impl Model) -> Self {
+        let history = History::new(settings.instructions.clone());
+        Self::with(history, settings, model)
+    }
+
+    /// Starts an agent that goes on where another was: with a history that [`Host::history`] gave.
+    pub fn resume(
+        settings: EmbeddedSettings,
+        model: impl Model,
+        history: Vec<Map<String, Value>>,
+    ) -> Result<Self, HostError> {
+        let item = |item| serde_json::from_value(Value::Object(item));
+        let items = history.into_iter().map(item).collect::<Result<Vec<Item>, _>>();
+        let items = items.map_err(|error| HostError::BadHistory { problem: error.to_string() })?;
+        if !matches!(items.first(), Some(Item::System { .. })) {
+            let problem = "it has no beginning".to_owned();
+            return Err(HostError::BadHistory { problem });
+        }
+        Ok(Self::with(History::kept(items), settings, model))
+    }
+
+    fn with(history: History, settings: EmbeddedSettings, model: impl Model) -> Self {
         let thread = HostThread {
             thread_id: new_thread_id(),
             cwd: settings.cwd.clone(),
             host: HostInfo {
-                name: "embedded".to_owned(),
+                name: NAME.to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
                 capabilities: HostCapabilities {
                     inject_turn: true,
@@ -88,10 +111,11 @@ impl Embedded {
             model: Some(model.name().to_owned()),
             context_window: Some(settings.context_window),
             baseline_tokens: 0,
+            transcript: None,
         };
         let (orders, taken) = mpsc::unbounded_channel();
         let (told, events) = mpsc::unbounded_channel();
-        let task = tokio::spawn(Agent::new(settings, model, taken, told).run());
+        let task = tokio::spawn(Agent::new(history, settings, model, taken, told).run());
         Self { thread, orders, events, task }
     }
 
@@ -112,6 +136,9 @@ impl Embedded {
 fn gone() -> HostError {
     HostError::Gone { reason: GONE.to_owned() }
 }
+
+/// What capsules know it by.
+pub const NAME: &str = "embedded";
 
 const GONE: &str = "the embedded agent has ended";
 
@@ -155,6 +182,19 @@ impl Host for Embedded {
 
     async fn judge(&mut self, question: Question) -> Result<(), HostError> {
         self.say(Said::Aside(Aside::Judge(question)))
+    }
+
+    async fn history(&mut self) -> Result<Option<Vec<Map<String, Value>>>, HostError> {
+        let (reply, answer) = oneshot::channel();
+        self.say(Said::History { reply })?;
+        let items = answer.await.map_err(|_| gone())?;
+        let object = |item: &Item| match serde_json::to_value(item) {
+            Ok(Value::Object(fields)) => Ok(fields),
+            Ok(_) => Err("an item is no object".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        let history = items.iter().map(object).collect::<Result<_, _>>();
+        history.map(Some).map_err(|problem| HostError::BadHistory { problem })
     }
 
     async fn next_event(&mut self) -> HostEvent {

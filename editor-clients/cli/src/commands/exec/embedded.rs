@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 
-use super::switches;
-use crate::args::ExecArgs;
+use super::{History, switches};
+use crate::args::AgentArgs;
 use crate::commands::compaction_prompts;
 use crate::host::embedded::{
-    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Line, Retry, Scene, Script,
+    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Line, Model, Retry, Scene, Script,
 };
 use crate::sidecar::Sidecar;
 
@@ -41,10 +41,10 @@ pub(super) enum Chosen {
 }
 
 /// What the options say, before anything is started.
-pub(super) fn choose(args: &ExecArgs) -> anyhow::Result<Chosen> {
+pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
     for (name, is_given) in [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())] {
         if is_given {
-            bail!("--{name} is for --host codex");
+            bail!("--{name} is for Codex");
         }
     }
     let (model, base_url) = match (&args.model, &args.base_url) {
@@ -64,7 +64,7 @@ pub(super) fn choose(args: &ExecArgs) -> anyhow::Result<Chosen> {
     Ok(Chosen::Endpoint { chat: Box::new(Chat::new(settings)?), key_variable })
 }
 
-fn script(args: &ExecArgs) -> anyhow::Result<Script> {
+fn script(args: &AgentArgs) -> anyhow::Result<Script> {
     for (name, is_given) in
         [("api-key-env", args.api_key_env.is_some()), ("remote-compaction", args.remote_compaction)]
     {
@@ -79,7 +79,7 @@ fn script(args: &ExecArgs) -> anyhow::Result<Script> {
 }
 
 /// Local endpoints want no key, so only a variable that was named must be there.
-fn key(args: &ExecArgs) -> anyhow::Result<(Option<String>, OsString)> {
+fn key(args: &AgentArgs) -> anyhow::Result<(Option<String>, OsString)> {
     let name = args.api_key_env.as_deref().unwrap_or(KEY_VARIABLE);
     let key = match std::env::var(name) {
         Ok(key) if !key.trim().is_empty() => Some(key.trim().to_owned()),
@@ -94,8 +94,9 @@ fn key(args: &ExecArgs) -> anyhow::Result<(Option<String>, OsString)> {
 /// Starts the agent on the model.
 pub(super) async fn start(
     chosen: Chosen,
-    args: &ExecArgs,
+    args: &AgentArgs,
     cwd: PathBuf,
+    history: Option<History>,
     sidecar: &mut Sidecar,
 ) -> anyhow::Result<Embedded> {
     let (window, hidden) = match &chosen {
@@ -113,9 +114,20 @@ pub(super) async fn start(
         pace: Duration::ZERO,
         estimate_every: switches(sidecar).await?.all_are(&MAY_INTERRUPT).then_some(ESTIMATE_EVERY),
     };
-    Ok(match chosen {
-        Chosen::Endpoint { chat, .. } => Embedded::start(settings, *chat),
-        Chosen::Script(script) => Embedded::start(settings, script),
+    match chosen {
+        Chosen::Endpoint { chat, .. } => begin(settings, *chat, history),
+        Chosen::Script(script) => begin(settings, script, history),
+    }
+}
+
+fn begin(
+    settings: EmbeddedSettings,
+    model: impl Model,
+    history: Option<History>,
+) -> anyhow::Result<Embedded> {
+    Ok(match history {
+        Some(history) => Embedded::resume(settings, model, history)?,
+        None => Embedded::start(settings, model),
     })
 }
 

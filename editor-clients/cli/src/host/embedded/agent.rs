@@ -6,7 +6,7 @@ use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
 use super::door::{Door, Order, Said, Worked};
-use super::history::{History, Item, tokens_of};
+use super::history::{CALL, History, Item, tokens_of};
 use super::model::{Call, Counted, Heard, Model, ModelError, Reply, Want};
 use super::tools::Tool;
 use super::{EmbeddedSettings, files, shell};
@@ -46,15 +46,16 @@ const NOT_RUN: &str = "not run: the turn was stopped";
 
 impl<M: Model> Agent<M> {
     pub(super) fn new(
+        history: History,
         settings: EmbeddedSettings,
         model: M,
         orders: mpsc::UnboundedReceiver<Said>,
         events: mpsc::UnboundedSender<HostEvent>,
     ) -> Self {
-        let history = History::new(settings.instructions.clone());
         let model = Arc::new(model);
         let door = Door::new(orders, events, Arc::clone(&model), history.snapshot());
-        Self { settings, model, history, door, count: 0 }
+        let count = history.highest_call();
+        Self { settings, model, history, door, count }
     }
 
     /// Until nobody can order any more.
@@ -156,7 +157,7 @@ impl<M: Model> Agent<M> {
         let Reply { message, mut calls, counted } = reply;
         for call in calls.iter_mut().filter(|call| call.id.is_empty()) {
             self.count += 1;
-            call.id = format!("call-{}", self.count);
+            call.id = format!("{CALL}{}", self.count);
         }
         self.history.push(Item::Assistant { text: message.clone(), calls: calls.clone() });
         if let Some(counted) = &counted {

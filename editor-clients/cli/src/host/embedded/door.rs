@@ -38,6 +38,10 @@ pub(super) enum Aside {
 pub(super) enum Said {
     Order(Order),
     Aside(Aside),
+    /// What is the conversation?
+    History {
+        reply: oneshot::Sender<Arc<Vec<Item>>>,
+    },
 }
 
 pub(super) struct Door<M> {
@@ -115,6 +119,10 @@ impl<M: Model> Door<M> {
             match self.orders.recv().await? {
                 Said::Order(order) => return Some(order),
                 Said::Aside(aside) => self.see_to(aside),
+                Said::History { reply } => {
+                    // Whoever dropped the reply does not wait for it.
+                    let _ = reply.send(Arc::clone(&self.history));
+                }
             }
         }
     }

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::model::{Call, Counted};
 use crate::host::Keep;
 
 /// One item of the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Item {
     /// The fixed beginning.
     System {
@@ -50,6 +53,9 @@ struct Measured {
 const ITEM_TOKENS: u64 = 4;
 const BYTES_A_TOKEN: u64 = 4;
 
+/// How a call is named that the provider did not name.
+pub(super) const CALL: &str = "call-";
+
 /// What every text of rawr's ends with. One that has had its answer is of no use after a compaction.
 const MARK: &str = "[rawr:";
 
@@ -80,6 +86,21 @@ impl History {
     pub(super) fn new(instructions: String) -> Self {
         let items = Arc::new(vec![Item::System { text: instructions }]);
         Self { items, measured: None }
+    }
+
+    /// One that was kept; it brings its own beginning.
+    pub(super) fn kept(items: Vec<Item>) -> Self {
+        Self { items: Arc::new(items), measured: None }
+    }
+
+    /// The highest number among the calls that the agent itself had to name.
+    pub(super) fn highest_call(&self) -> u64 {
+        let calls = self.items.iter().flat_map(|item| match item {
+            Item::Assistant { calls, .. } => calls.as_slice(),
+            _ => &[],
+        });
+        let number = |call: &Call| call.id.strip_prefix(CALL)?.parse().ok();
+        calls.filter_map(number).max().unwrap_or(0)
     }
 
     pub(super) fn push(&mut self, item: Item) {

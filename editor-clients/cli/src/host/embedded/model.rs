@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::history::{Item, tokens_of};
@@ -75,7 +76,7 @@ pub struct Counted {
 }
 
 /// A tool call as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// The provider's name for it, by which its result is known; empty if there is none.
     pub id: String,

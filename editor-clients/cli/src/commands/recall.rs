@@ -1,0 +1,64 @@
+//! `rawr recall`: where something was said. It looks and changes nothing.
+
+use std::process::ExitCode;
+
+use rawr_protocol::{RecallSearchParams, RecallSearchResult, methods};
+use serde::Serialize;
+
+use super::threads::{Looker, complain, no_thread, tell};
+use super::{Common, now_ms};
+use crate::args::RecallArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: RecallArgs) -> anyhow::Result<ExitCode> {
+    let Some(mut looker) = Looker::start(common).await? else {
+        anyhow::bail!("{}", no_thread(common)?);
+    };
+    let searched = search(&mut looker, &args).await;
+    looker.leave().await;
+    let found = searched?;
+    show(&found, &args)?;
+    Ok(if found.places.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn search(looker: &mut Looker, args: &RecallArgs) -> anyhow::Result<RecallSearchResult> {
+    let thread_id = match args.all {
+        true => None,
+        false => {
+            let thread = looker.find(args.thread.as_deref().unwrap_or("last")).await?;
+            Some(thread.thread.thread_id)
+        }
+    };
+    let (words, limit) = (args.words.clone(), Some(args.limit));
+    let params = RecallSearchParams { words, thread_id, limit };
+    Ok(looker.call::<methods::RecallSearch>(params).await?)
+}
+
+/// How a search ended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended<'e> {
+    places: usize,
+    more: u64,
+    unread: &'e [rawr_protocol::Unread],
+}
+
+fn show(found: &RecallSearchResult, args: &RecallArgs) -> anyhow::Result<()> {
+    for place in &found.places {
+        let lines = render::place(place, &args.words, args.all, now_ms());
+        tell(args.json, "place", place, &lines)?;
+    }
+    if args.json {
+        let RecallSearchResult { places, more, unread } = found;
+        return tell(true, "recalled", &Ended { places: places.len(), more: *more, unread }, &[]);
+    }
+    for unread in &found.unread {
+        complain(&format!("not searched: {}: {}", unread.file, unread.error));
+    }
+    match (found.places.len(), found.more) {
+        (0, _) => complain("nothing of that was said here"),
+        (_, 0) => {}
+        (_, more) => complain(&format!("{more} older places are not shown; --limit shows more")),
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! `rawr restore`: back to before a compaction, in a new thread of the same host. The old thread and the user's files stay as they are.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use rawr_protocol::{
+    Capsule, CapsuleGetParams, CapsuleGetResult, CapsuleListParams, CapsuleSummary, WorkTree,
+    methods,
+};
+use serde::Serialize;
+
+use super::exec::{Session, codex_settings, folder};
+use super::threads::{Found, Looker, find, no_thread, tell};
+use super::{Common, now_ms, overrides};
+use crate::args::RestoreArgs;
+use crate::drive::Prompts;
+use crate::host::codex::{self, Codex, CodexSettings, Point, Restored};
+use crate::host::{Host, embedded};
+use crate::render::{self, Reader, Renderer};
+
+pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<ExitCode> {
+    let got = look_up(common, &args).await?;
+    let capsule = &got.capsule;
+    let way = way(&got)?;
+    let differences = differences(capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
+    let plan = Plan { capsule, way, differences: &differences, dry_run: args.dry_run };
+    tell(args.json, "restoring", &plan, &render::restoring(capsule, way, &differences, now_ms()))?;
+    if args.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cwd = folder(Some(args.cd.as_deref().unwrap_or(Path::new(&capsule.cwd))))
+        .context("the thread's folder cannot be worked in")?;
+    match capsule.host.name.as_str() {
+        codex::NAME => on_codex(common, &args, capsule, cwd).await,
+        _ => on_embedded(common, &args, got.history, cwd).await,
+    }
+}
+
+/// What is about to be done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Plan<'p> {
+    #[serde(flatten)]
+    capsule: &'p Capsule,
+    way: &'static str,
+    differences: &'p [String],
+    dry_run: bool,
+}
+
+/// What is to be tried first, by what was kept.
+fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
+    let Capsule { host, summary, packet, last_turn_id, .. } = &got.capsule;
+    match host.name.as_str() {
+        codex::NAME if last_turn_id.is_some() => Ok("fork"),
+        codex::NAME if packet.is_some() => Ok("message"),
+        codex::NAME => bail!("nothing was kept of this thread that could be gone back to"),
+        embedded::NAME if summary.has_history => Ok("history"),
+        embedded::NAME => bail!("the agent's history was not kept with this capsule"),
+        other => bail!(
+            "rawr cannot open a thread of {other}; what was kept stands in `rawr restore {} {} --json --dry-run`",
+            summary.capsule_id,
+            summary.thread_id
+        ),
+    }
+}
+
+/// The capsule that is meant, with all that is in it.
+async fn look_up(common: &Common, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
+    let Some(mut looker) = Looker::start(common).await? else {
+        bail!("{}", no_thread(common)?);
+    };
+    let got = get(&mut looker, args).await;
+    looker.leave().await;
+    got
+}
+
+async fn get(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
+    let CapsuleSummary { capsule_id, thread_id, has_history, .. } = named(looker, args).await?;
+    let with_history = has_history && !args.dry_run;
+    let params = CapsuleGetParams { thread_id, capsule_id, with_history };
+    Ok(looker.call::<methods::CapsuleGet>(params).await?)
+}
+
+/// In the thread that was named, or in the first that has it, the one used last before all others.
+async fn named(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<CapsuleSummary> {
+    let wanted = args.capsule.as_str();
+    if let Some(thread) = &args.thread {
+        let thread_id = looker.find(thread).await?.thread.thread_id;
+        return one_of(wanted, list(looker, &thread_id).await?)?.with_context(|| {
+            format!("thread {thread_id} has no capsule `{wanted}`: `rawr capsules {thread_id}` lists them")
+        });
+    }
+    for thread in looker.threads.clone() {
+        let thread_id = looker.open(thread).await?.thread.thread_id;
+        if let Some(capsule) = one_of(wanted, list(looker, &thread_id).await?)? {
+            return Ok(capsule);
+        }
+    }
+    bail!("there is no capsule `{wanted}`: `rawr capsules THREAD` lists a thread's")
+}
+
+async fn list(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<CapsuleSummary>> {
+    let params = CapsuleListParams { thread_id: thread_id.to_owned() };
+    Ok(looker.call::<methods::CapsuleList>(params).await?.capsules)
+}
+
+fn one_of(
+    wanted: &str,
+    mut capsules: Vec<CapsuleSummary>,
+) -> anyhow::Result<Option<CapsuleSummary>> {
+    let ids: Vec<_> = capsules.iter().map(|capsule| capsule.capsule_id.as_str()).collect();
+    match find(wanted, &ids) {
+        Found::One(at) => Ok(Some(capsules.swap_remove(at))),
+        Found::Nothing if wanted == "last" && !capsules.is_empty() => {
+            Ok(Some(capsules.swap_remove(0)))
+        }
+        Found::Nothing => Ok(None),
+        Found::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+    }
+}
+
+/// What a person has to know of the files, which nobody touches.
+fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
+    let (Some(then), Some(now)) = (then, now) else {
+        return match (then, now) {
+            (Some(_), None) => vec!["what your files are like now is not known".to_owned()],
+            (None, Some(now)) if now.dirty > 0 => vec![changed(now, "are changed now")],
+            _ => Vec::new(),
+        };
+    };
+    let differs = |then: &Option<String>, now: &Option<String>, what: &str| {
+        let name = |name: &Option<String>| name.as_deref().unwrap_or("none").to_owned();
+        (then != now).then(|| format!("{what} was {}, it is {} now", name(then), name(now)))
+    };
+    let mut lines: Vec<_> = differs(&then.branch, &now.branch, "the branch").into_iter().collect();
+    lines.extend(differs(&then.head, &now.head, "the commit"));
+    if then.dirty > 0 && (then.dirty, &then.files) != (now.dirty, &now.files) {
+        lines.push(changed(then, "were changed then, and are not kept"));
+    }
+    if now.dirty > 0 {
+        lines.push(changed(now, "are changed now"));
+    }
+    lines
+}
+
+fn changed(tree: &WorkTree, how: &str) -> String {
+    format!("{} files {how}: {}", tree.dirty, tree.files.join(", "))
+}
+
+/// What was opened.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Opened<'o> {
+    thread_id: &'o str,
+    way: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript: Option<&'o Path>,
+    /// Why it was not done in a better way.
+    tried: &'o [String],
+}
+
+async fn on_codex(
+    common: &Common,
+    args: &RestoreArgs,
+    capsule: &Capsule,
+    cwd: PathBuf,
+) -> anyhow::Result<ExitCode> {
+    let settings = codex_settings(&args.agent, cwd)?;
+    let point = Point {
+        thread_id: capsule.summary.thread_id.clone(),
+        transcript: capsule.transcript.as_ref().map(|transcript| transcript.path.clone().into()),
+        last_turn_id: capsule.last_turn_id.clone(),
+        message: capsule.packet.as_ref().map(|packet| first_message(&packet.text)),
+    };
+    if args.prompts.is_empty() {
+        let restored = restore(&settings, &point, args.json).await?;
+        restored.codex.leave().await;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let session = session(common, args)?;
+    session
+        .on_codex(async |own_compaction| {
+            let settings = CodexSettings { own_compaction, ..settings };
+            Ok(restore(&settings, &point, args.json).await?.codex)
+        })
+        .await
+}
+
+async fn restore(
+    settings: &CodexSettings,
+    point: &Point,
+    as_json: bool,
+) -> anyhow::Result<Restored> {
+    let restored = Codex::restore(settings, point).await?;
+    let thread = restored.codex.thread();
+    let (way, tried) = (restored.way, restored.tried.as_slice());
+    let opened = Opened {
+        thread_id: &thread.thread_id,
+        way: way.name(),
+        transcript: thread.transcript.as_deref(),
+        tried,
+    };
+    tell(as_json, "restored", &opened, &render::restored(&thread.thread_id, way, tried))?;
+    Ok(restored)
+}
+
+/// A conversation that cannot be opened any more is begun anew with what its agent wrote down.
+fn first_message(packet: &str) -> String {
+    format!(
+        "[rawr] This continues an earlier conversation that cannot be opened any more. These are the notes that its \
+         agent wrote for you. Wait for the user before you go on.\n\n{packet}"
+    )
+}
+
+async fn on_embedded(
+    common: &Common,
+    args: &RestoreArgs,
+    history: Vec<serde_json::Map<String, serde_json::Value>>,
+    cwd: PathBuf,
+) -> anyhow::Result<ExitCode> {
+    let mut session = session(common, args)?;
+    if session.prompts.is_empty().await {
+        bail!(
+            "the embedded agent lives as long as this command: say with --prompt what it is to do"
+        );
+    }
+    session.on_embedded(&args.agent, cwd, Some(history)).await
+}
+
+fn session(common: &Common, args: &RestoreArgs) -> anyhow::Result<Session> {
+    let prompts = match args.prompts.is_empty() {
+        true => Prompts::from_stdin(),
+        false => Prompts::known(args.prompts.iter().cloned()),
+    };
+    let reader = if args.json { Reader::Program } else { Reader::Person };
+    Ok(Session {
+        settings: common.sidecar(overrides(&args.agent.config)?)?,
+        prompts,
+        renderer: Renderer::stdout(reader),
+        home: common.home()?.dir,
+    })
+}

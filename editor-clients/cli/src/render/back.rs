@@ -1,0 +1,187 @@
+//! What was kept and what was found, for people. Pure; colours are always written, the stream drops them where they are not wanted.
+
+use anstyle::Style;
+use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, RecallPlace};
+
+use super::decisions::{author, fact};
+use super::human::{BOLD, DIM, WARN, WIDTH, paint};
+use super::text::{ago, harmless, number, one_line};
+use crate::host::codex::Way;
+
+/// A capsule in one line.
+pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
+    let tokens = match capsule.tokens_before {
+        Some(tokens) => format!("{} tokens", number(tokens)),
+        None => "size not known".to_owned(),
+    };
+    let packet = match capsule.packet_author {
+        Some(by) => format!("packet by {}", author(by)),
+        None => "no packet".to_owned(),
+    };
+    format!(
+        "{}  {:>12}  {tokens:>16}  {packet}, {}",
+        paint(BOLD, &format!("{:<14}", one_line(&capsule.capsule_id, WIDTH))),
+        ago(capsule.at_ms, now_ms),
+        trigger(&capsule.trigger),
+    )
+}
+
+fn trigger(trigger: &CompactionTrigger) -> String {
+    match trigger {
+        CompactionTrigger::Rawr { tier, boundaries, .. } if boundaries.is_empty() => {
+            tier.to_string()
+        }
+        CompactionTrigger::Rawr { tier, boundaries, .. } => {
+            let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
+            format!("{tier} at {}", names.join(", "))
+        }
+        CompactionTrigger::Inline { .. } => "plain compaction".to_owned(),
+        CompactionTrigger::Host => "the host's own".to_owned(),
+        CompactionTrigger::User => "asked for".to_owned(),
+    }
+}
+
+/// What is gone back to, how, and what of the files is not what it was.
+pub fn restoring(capsule: &Capsule, way: &str, differences: &[String], now_ms: i64) -> Vec<String> {
+    let summary = &capsule.summary;
+    let mut lines = vec![
+        capsule_line(summary, now_ms),
+        fact("thread", &one_line(&summary.thread_id, WIDTH)),
+        fact("folder", &one_line(&capsule.cwd, WIDTH)),
+        fact(
+            "way",
+            match way {
+                "fork" => "a fork of the thread, up to the last turn before the compaction",
+                "history" => "a new agent with the history that was kept",
+                _ => "a new thread that is given the packet",
+            },
+        ),
+    ];
+    if let Some(turn) = &capsule.inside_turn_id {
+        let turn = one_line(turn, WIDTH);
+        lines.push(fact("left out", &format!("turn {turn}, in whose middle the compaction came")));
+    }
+    for input in &capsule.held_inputs {
+        lines.push(fact("waited", &format!("your message: {}", one_line(&input.text, WIDTH))));
+    }
+    if !differences.is_empty() {
+        lines.push(paint(WARN, "Your files are not what they were, and stay as they are:"));
+        let line = |line: &String| format!("  {}", one_line(line, 2 * WIDTH));
+        lines.extend(differences.iter().map(line));
+    }
+    lines
+}
+
+/// A Codex thread that was gone back to, and how to go on.
+pub fn restored(thread_id: &str, way: Way, tried: &[String]) -> Vec<String> {
+    let how = match way {
+        Way::Fork => "its history is what it was before the compaction",
+        Way::ForkReverted => {
+            "its history is what it was before the compaction; what came after was taken back"
+        }
+        Way::Message => "its history could not be had; it was given the packet instead",
+    };
+    let id = one_line(thread_id, WIDTH);
+    let mut lines = vec![format!("{} {how}", paint(BOLD, &format!("New thread {id}:")))];
+    let why = |why: &String| paint(DIM, &format!("  {}", one_line(why, 2 * WIDTH)));
+    lines.extend(tried.iter().map(why));
+    lines.push(fact("go on with", &format!("codex resume {id}")));
+    lines
+}
+
+/// Where something was said, with the words that were looked for.
+pub fn place(place: &RecallPlace, words: &[String], with_thread: bool, now_ms: i64) -> Vec<String> {
+    let when = place.at_ms.map_or_else(String::new, |at| format!(" · {}", ago(at, now_ms)));
+    let thread = match with_thread {
+        true => format!(" · thread {}", one_line(&place.thread_id, WIDTH)),
+        false => String::new(),
+    };
+    let file = harmless(&place.file).replace('\n', "\u{fffd}");
+    let about = paint(DIM, &format!("{}{when}{thread}", kind(place.kind)));
+    let snippet = one_line(&place.snippet, usize::MAX);
+    vec![format!("{file}:{}  {about}", place.line), format!("  {}", marked(&snippet, words))]
+}
+
+const fn kind(kind: RecallKind) -> &'static str {
+    match kind {
+        RecallKind::Packet => "packet",
+        RecallKind::Handoff => "handoff",
+        RecallKind::Directive => "directive",
+        RecallKind::Scratch => "notes",
+        RecallKind::UserMessage => "you",
+        RecallKind::AgentMessage => "agent",
+        RecallKind::ToolCall => "tool call",
+        RecallKind::ToolOutput => "tool output",
+        RecallKind::Summary => "summary",
+    }
+}
+
+/// How a word that was looked for stands out.
+const MARK: Style = BOLD.underline();
+
+fn marked(text: &str, words: &[String]) -> String {
+    let words: Vec<String> =
+        words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some(letter) = rest.chars().next() {
+        let longest = words.iter().filter_map(|word| length(rest, word)).max();
+        let (piece, after) = rest.split_at(longest.unwrap_or(letter.len_utf8()));
+        match longest {
+            Some(_) => shown.push_str(&paint(MARK, piece)),
+            None => shown.push_str(piece),
+        }
+        rest = after;
+    }
+    shown
+}
+
+/// How much of the text's beginning is the word, which is in lower case.
+fn length(text: &str, word: &str) -> Option<usize> {
+    let mut left = word;
+    for (at, letter) in text.char_indices() {
+        if left.is_empty() {
+            return (at > 0).then_some(at);
+        }
+        for lower in letter.to_lowercase() {
+            left = left.strip_prefix(lower)?;
+        }
+    }
+    left.is_empty().then_some(text.len()).filter(|length| *length > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_out_whatever_their_case() {
+        let check = |text: &str, words: &[&str], expected: &str| {
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            let marked = marked(text, &words);
+            let marked = marked.replace(&format!("{MARK}"), "<").replace(&format!("{MARK:#}"), ">");
+            assert_eq!(marked, expected, "{words:?}");
+        };
+        check("The RETRY budget", &["retry", "get"], "The <RETRY> bud<get>");
+        check("retries", &["retry"], "retries");
+        check("aaa", &["a", "aa"], "<aa><a>");
+        check("Größe", &["GRÖSSE", "größe"], "<Größe>");
+        check("word", &[""], "word");
+    }
+
+    #[test]
+    fn nothing_that_was_found_steers_the_terminal() {
+        let found = RecallPlace {
+            thread_id: "t\u{1b}[2J".to_owned(),
+            kind: RecallKind::ToolOutput,
+            file: "/w/a\u{1b}]0;x\nb".to_owned(),
+            line: 7,
+            at_ms: None,
+            snippet: "x\u{1b}[31mneedle\u{202e}".to_owned(),
+        };
+        let lines = place(&found, &["needle".to_owned()], true, 0).join("\n");
+        let ours = [MARK, DIM].map(|style| [format!("{style}"), format!("{style:#}")]).concat();
+        let rest = ours.iter().fold(lines, |lines, ours| lines.replace(ours, ""));
+        assert!(!rest.contains(['\u{1b}', '\u{202e}']), "{rest:?}");
+        assert_eq!(rest.lines().count(), 2);
+    }
+}

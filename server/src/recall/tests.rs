@@ -1,1 +1,0 @@
-//! What a search finds in which file, and in what order.

@@ -1,0 +1,91 @@
+//! The sidecar is killed after its first, second, third … event of a sequence: an order to compact never stands in the log without its capsule, and the next sidecar comes to the same one.
+
+use std::fs;
+
+use rawr_protocol::methods::{CapsuleAttach, ThreadOpen};
+use rawr_protocol::{CapsuleAttachParams, Role};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
+use serde_json::Value;
+
+use super::{get, list};
+
+const THREAD: &str = "walked";
+const MOST_EVENTS: u64 = 100;
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+fn a_capsule_is_there_before_its_compaction_wherever_the_sidecar_dies() {
+    let mut with_capsule = 0;
+    for events in 1..MOST_EVENTS {
+        let home = Home::new();
+        match dies_after(events, &home) {
+            Died::Not => {
+                assert!(with_capsule > 2, "it never died with a capsule on the disk");
+                return;
+            }
+            Died::WithCapsule => with_capsule += 1,
+            Died::Without => {}
+        }
+    }
+    panic!("it never outlived the story");
+}
+
+enum Died {
+    Not,
+    Without,
+    WithCapsule,
+}
+
+fn dies_after(events: u64, home: &Home) -> Died {
+    let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
+    let mut sidecar =
+        Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
+    let mut host = StandIn::new(THREAD);
+    host.user_turn_with_boundaries();
+    if host.open(home, &mut sidecar) && host.run(&mut sidecar) {
+        sidecar.take_notes();
+        return Died::Not;
+    }
+    sidecar.wait();
+    sidecar.take_notes();
+
+    let ordered = home.lines(THREAD).iter().any(|line| line.contains("\"compact\":{"));
+    let file = home.thread(THREAD).join("capsules");
+    let before = file.read_dir().ok().and_then(|mut files| files.next()).map(|file| {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    });
+    assert!(before.is_some() || !ordered, "killed after event {events}: no capsule");
+
+    let mut sidecar = Sidecar::start(home);
+    assert!(host.open(home, &mut sidecar) && host.run(&mut sidecar));
+    assert_eq!(host.performed, ["packet_request", "compact", "handoff"], "{events}");
+    let listed = list(&mut sidecar, THREAD).capsules;
+    assert_eq!(listed.len(), 1, "killed after event {events}: {listed:?}");
+    let capsule = get(&mut sidecar, THREAD, &listed[0].capsule_id).capsule;
+    assert!(capsule.packet.is_some() && capsule.last_turn_id.is_some(), "{events}: {capsule:?}");
+    sidecar.take_notes();
+    let Some(before) = before else { return Died::Without };
+    assert_eq!(before["id"], listed[0].capsule_id.as_str(), "{events}");
+    assert_eq!(before["packet"]["text"], capsule.packet.unwrap().text.as_str(), "{events}");
+    assert_eq!(before["last_turn"], capsule.last_turn_id.unwrap().as_str(), "{events}");
+    Died::WithCapsule
+}
+
+#[test]
+fn what_a_crash_left_half_written_is_removed() {
+    let home = Home::new();
+    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    sidecar.call::<ThreadOpen>(&host.opening(&home, Role::Owner));
+    let folder = home.thread(THREAD).join("capsules");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join(".unfinished-a1b2c3"), "{\"v\":").unwrap();
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    let capsule_id = list(&mut sidecar, THREAD).capsules.remove(0).capsule_id;
+    let thread_id = THREAD.to_owned();
+    let params = CapsuleAttachParams { thread_id, capsule_id, history: Vec::new() };
+    sidecar.call::<CapsuleAttach>(&params);
+    assert_eq!(folder.read_dir().unwrap().count(), 2);
+    sidecar.take_notes();
+}

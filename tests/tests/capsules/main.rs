@@ -1,0 +1,54 @@
+//! What is kept before a compaction, the way back to it, and what was said found again: on a sidecar, on the embedded agent and on the real Codex.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod codex;
+mod embedded;
+mod kept;
+mod killed;
+mod recall;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rawr_protocol::methods::{CapsuleGet, CapsuleList};
+use rawr_protocol::{CapsuleGetParams, CapsuleGetResult, CapsuleListParams, CapsuleListResult};
+use rawr_tests::{Sidecar, rawr};
+use serde_json::Value;
+
+fn list(sidecar: &mut Sidecar, thread: &str) -> CapsuleListResult {
+    sidecar.call::<CapsuleList>(&CapsuleListParams { thread_id: thread.to_owned() })
+}
+
+fn get(sidecar: &mut Sidecar, thread: &str, capsule: &str) -> CapsuleGetResult {
+    sidecar.call::<CapsuleGet>(&CapsuleGetParams {
+        thread_id: thread.to_owned(),
+        capsule_id: capsule.to_owned(),
+        with_history: true,
+    })
+}
+
+/// A command on a home, with its world and nothing of the developer's.
+fn command(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(rawr());
+    command.args(arguments).env("RAWR_HOME", home).env_remove("CODEX_HOME");
+    command
+}
+
+fn run(home: &Path, arguments: &[&str]) -> Output {
+    command(home, arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// What a program reads of a command that succeeds.
+fn events(output: &Output) -> Vec<Value> {
+    assert!(output.status.success(), "{}{}", err(output), out(output));
+    out(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
