@@ -354,6 +354,9 @@ fn the_help_begins_with_what_to_do() {
           pin          Keep an instruction word for word across every compaction
           snooze       Put compaction off for a while
           compact      Ask for a compaction, or answer the one that waits
+          capsules     List what was kept before each compaction of a thread
+          restore      Go back to before a compaction, in a new thread
+          recall       Find what was said, also before a compaction
           init         Write a commented rawr.toml and the prompt files
           doctor       Check that everything is in place, and say what to do where it is not
           serve        Run the sidecar on standard input and output; editors start this
@@ -396,14 +399,14 @@ fn the_help_begins_with_what_to_do() {
                       - codex:    The Codex CLI, through its app-server
                       - embedded: A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
 
-                  --codex <PATH>
-                      The Codex binary [default: the first `codex` in the PATH]
+                  --cd <DIR>
+                      Work in this folder [default: the current one]
 
               -v, --verbose
                       Show the sidecar's log on standard error
 
-                  --cd <DIR>
-                      Work in this folder [default: the current one]
+                  --codex <PATH>
+                      The Codex binary [default: the first `codex` in the PATH]
 
                   --model <MODEL>
                       The model to work with [default: Codex's own; the embedded agent follows a script]

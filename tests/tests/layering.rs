@@ -112,7 +112,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 }
 
 /// The rooms of the server, each with those that it may use. A new arrow is a line here and in ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("connection", &["router", "outbox", "jobs", "watch"]),
     ("router", &[]),
     (
@@ -127,6 +127,9 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "judge",
             "tokens",
             "watch",
+            "repo",
+            "capsule",
+            "recall",
             "redact",
             "config",
             "prompts",
@@ -135,7 +138,12 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ),
     ("publish", &["desk", "wire", "outbox", "store"]),
     ("wire", &["desk", "judge", "store", "problem"]),
-    ("desk", &["store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem"]),
+    (
+        "desk",
+        &["store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem", "capsule", "recall"],
+    ),
+    ("capsule", &["store"]),
+    ("recall", &["capsule", "redact"]),
     ("jobs", &["judge", "repo", "config"]),
     ("judge", &["config", "redact"]),
     ("repo", &["config"]),

@@ -3,7 +3,6 @@
 use super::{Ctx, Module, directive, on, on_async};
 use crate::capsule::{Capsule, Kept};
 use crate::repo;
-use crate::store::StoreError;
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
@@ -28,13 +27,13 @@ fn list(ctx: &Ctx, params: CapsuleListParams) -> Result<CapsuleListResult, Fault
     let desk = ctx.desk()?;
     let listed = desk.list_capsules(&id)?;
     let summary = |capsule: &Capsule| summary(capsule, desk.has_history(&id, &capsule.id));
-    let unread = |error: &StoreError| Unread {
+    let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
         error: error.to_string(),
-    };
+    });
     Ok(CapsuleListResult {
         capsules: listed.capsules.iter().map(summary).collect(),
-        unread: listed.unread.iter().map(unread).collect(),
+        unread: unread.collect(),
     })
 }
 

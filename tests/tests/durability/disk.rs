@@ -151,9 +151,11 @@ fn nobody_else_may_read_what_is_stored_whatever_the_umask() {
         names,
         [
             "auto_compaction",
+            "capsules",
             "decisions.jsonl",
             "events.jsonl",
             "owner.lock",
+            "s1-860202a3.json",
             "state.json",
             "t",
             "threads"

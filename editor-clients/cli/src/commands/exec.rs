@@ -61,7 +61,7 @@ pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<C
         ("script", args.script.is_some()),
     ] {
         if is_given {
-            bail!("--{name} is for the embedded agent; Codex has its own configuration");
+            bail!("--{name} is for --host embedded; Codex has its own configuration");
         }
     }
     let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);

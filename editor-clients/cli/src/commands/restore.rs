@@ -15,7 +15,7 @@ use super::threads::{Found, Looker, find, no_thread, tell};
 use super::{Common, now_ms, overrides};
 use crate::args::RestoreArgs;
 use crate::drive::Prompts;
-use crate::host::codex::{self, Codex, CodexSettings, Point, Restored};
+use crate::host::codex::{self, Codex, CodexSettings, Point, Restored, Then};
 use crate::host::{Host, embedded};
 use crate::render::{self, Reader, Renderer};
 
@@ -174,7 +174,7 @@ async fn on_codex(
         message: capsule.packet.as_ref().map(|packet| first_message(&packet.text)),
     };
     if args.prompts.is_empty() {
-        let restored = restore(&settings, &point, args.json).await?;
+        let restored = restore(&settings, &point, Then::Leave, args.json).await?;
         restored.codex.leave().await;
         return Ok(ExitCode::SUCCESS);
     }
@@ -182,7 +182,7 @@ async fn on_codex(
     session
         .on_codex(async |own_compaction| {
             let settings = CodexSettings { own_compaction, ..settings };
-            Ok(restore(&settings, &point, args.json).await?.codex)
+            Ok(restore(&settings, &point, Then::Work, args.json).await?.codex)
         })
         .await
 }
@@ -190,9 +190,10 @@ async fn on_codex(
 async fn restore(
     settings: &CodexSettings,
     point: &Point,
+    then: Then,
     as_json: bool,
 ) -> anyhow::Result<Restored> {
-    let restored = Codex::restore(settings, point).await?;
+    let restored = Codex::restore(settings, point, then).await?;
     let thread = restored.codex.thread();
     let (way, tried) = (restored.way, restored.tried.as_slice());
     let opened = Opened {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub use find::{find_codex, version};
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
-pub use restore::{Point, Restored, Way};
+pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;

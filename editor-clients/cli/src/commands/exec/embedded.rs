@@ -44,7 +44,7 @@ pub(super) enum Chosen {
 pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
     for (name, is_given) in [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())] {
         if is_given {
-            bail!("--{name} is for Codex");
+            bail!("--{name} is for --host codex");
         }
     }
     let (model, base_url) = match (&args.model, &args.base_url) {

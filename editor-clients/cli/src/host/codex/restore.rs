@@ -21,6 +21,15 @@ pub struct Point {
     pub message: Option<String>,
 }
 
+/// What becomes of the new thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// rawr runs it, by its own settings.
+    Work,
+    /// Somebody else resumes it.
+    Leave,
+}
+
 /// How it was gone back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
@@ -72,10 +81,18 @@ const MOST_PAGES: usize = 1000;
 
 impl Codex {
     /// Starts the process and opens a new thread in it, in the best way that this Codex offers.
-    pub async fn restore(settings: &CodexSettings, point: &Point) -> Result<Restored, HostError> {
+    pub async fn restore(
+        settings: &CodexSettings,
+        point: &Point,
+        then: Then,
+    ) -> Result<Restored, HostError> {
+        let thread = match then {
+            Then::Work => settings.thread(),
+            Then::Leave => json!({"cwd": settings.cwd}),
+        };
         let mut connection = Connection::open(&settings.binary, settings.command()).await?;
         let mut tried = Vec::new();
-        match open_fork(&mut connection, settings, point).await? {
+        match open_fork(&mut connection, &thread, point).await? {
             Ok((answer, way)) => {
                 let codex = Self::on(connection, settings, answer).await?;
                 return Ok(Restored { codex, way, tried });
@@ -86,7 +103,7 @@ impl Codex {
             let message = format!("{}, and no packet was kept", tried.join("; "));
             return Err(HostError::Refused { method: "thread/fork", message });
         };
-        let answer: ThreadAnswer = connection.request_as("thread/start", settings.thread()).await?;
+        let answer: ThreadAnswer = connection.request_as("thread/start", thread).await?;
         let text = json!([{"type": "input_text", "text": message}]);
         let item = json!({"type": "message", "role": "user", "content": text});
         let params = json!({"threadId": answer.thread.id, "items": [item]});
@@ -103,13 +120,13 @@ impl Codex {
 
 async fn open_fork(
     connection: &mut Connection,
-    settings: &CodexSettings,
+    thread: &Value,
     point: &Point,
 ) -> Result<Tried<(ThreadAnswer, Way)>, HostError> {
     let Some(last_turn) = &point.last_turn_id else {
         return Ok(Err("no turn had ended before the compaction".to_owned()));
     };
-    let mut params = settings.thread();
+    let mut params = thread.clone();
     params["threadId"] = point.thread_id.as_str().into();
     params["lastTurnId"] = last_turn.as_str().into();
     params["excludeTurns"] = true.into();
