@@ -12,9 +12,9 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
-    CompactionStatus, Disposition, ErrorCode, InputCancelParams, InputKind, InputSubmitParams,
-    PacketGetResult, Phase, Request, Role, SessionSource, ThreadCloseParams, ThreadOpenParams,
-    Transcript, TurnStatus, methods,
+    CompactionStatus, Directive, Disposition, ErrorCode, InputCancelParams, InputKind,
+    InputSubmitParams, PacketGetResult, Phase, Request, Role, SessionSource, Signal,
+    SignalReportParams, ThreadCloseParams, ThreadOpenParams, Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -138,6 +138,20 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 Err(error)
             }
         }
+    }
+
+    /// Tells the sidecar the standing instructions that the conversation brings along.
+    pub async fn direct(mut self, directives: &[Directive]) -> Result<Self, DriveError> {
+        for Directive { text, pinned, .. } in directives {
+            let signal = Signal::Directive { text: text.clone(), pinned: *pinned };
+            let thread_id = self.thread_id.clone();
+            let params = SignalReportParams { thread_id, turn_id: None, signal };
+            if let Err(error) = self.report::<methods::SignalReport>(params).await {
+                self.end().await;
+                return Err(error);
+            }
+        }
+        Ok(self)
     }
 
     /// Gives the host the prompts one by one and does what the arbiter asks, until nothing is left to do.

@@ -104,6 +104,10 @@ fn check(prompt: &str) {
     expected.push(json!({ "role": "user", "content": "where are we" }));
     assert_eq!(messages(&lab.model.requests()[seen]), expected);
 
+    // A standing instruction holds in the new thread as it did in the old.
+    let pins = run(lab.home.path(), &["pin", "last", "--list"]);
+    assert!(out(&pins).contains("Never use tabs in this repository."), "{}", out(&pins));
+
     let old = compacted.one("session", |_| true)["threadId"].as_str().unwrap();
     let new = done.one("session", |_| true)["threadId"].as_str().unwrap();
     assert_ne!(old, new);
@@ -113,12 +117,12 @@ fn check(prompt: &str) {
 
 #[test]
 fn an_agent_that_was_compacted_between_turns_is_gone_back_with_exactly() {
-    check("the parser");
+    check("Never use tabs in this repository. Now the parser.");
 }
 
 #[test]
 fn an_agent_that_was_compacted_inside_a_turn_is_gone_back_with_exactly() {
-    check("fill the window");
+    check("Never use tabs in this repository. Now fill the window.");
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn a_dry_run_says_what_differs_and_neither_it_nor_a_restore_touches_the_files() 
     let differences = planned[0]["differences"].to_string();
     assert!(differences.contains("the commit was"), "{differences}");
     assert!(differences.contains(head.trim()), "{differences}");
-    assert!(differences.contains("1 files are changed now: one.txt"), "{differences}");
+    assert!(differences.contains("1 file is changed now: one.txt"), "{differences}");
     assert_eq!(threads(), 1);
 
     let done = Session::of(lab.output(&["restore", "last", "--prompt", "where are we"]));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_protocol::{ConfigGetParams, methods};
+use rawr_protocol::{ConfigGetParams, Directive, methods};
 use serde_json::{Map, Value};
 
 use super::{Common, exit_code, overrides};
@@ -27,8 +27,13 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
         bail!("there is no prompt: say it as an argument, or one a line on standard input");
     }
     let reader = if args.json { Reader::Program } else { Reader::Person };
-    let session =
-        Session { settings, prompts, renderer: Renderer::stdout(reader), home: common.home()?.dir };
+    let session = Session {
+        settings,
+        prompts,
+        directives: Vec::new(),
+        renderer: Renderer::stdout(reader),
+        home: common.home()?.dir,
+    };
     match args.host {
         HostName::Codex => {
             let settings = codex_settings(&args.agent, cwd)?;
@@ -47,6 +52,8 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
 pub(super) struct Session {
     pub settings: SidecarSettings,
     pub prompts: Prompts,
+    /// Standing instructions that the conversation brings along.
+    pub directives: Vec<Directive>,
     pub renderer: Renderer,
     pub home: PathBuf,
 }
@@ -127,7 +134,12 @@ impl Session {
             self.renderer.show(&Shown::Notice { level: Level::Info, message })?;
         }
         let (settings, renderer, prompts) = (self.settings, &mut self.renderer, &mut self.prompts);
-        let done = drive(host, settings, sidecar, renderer, prompts, &mut stop).await;
+        let (directives, asked_to_stop) = (self.directives, &mut stop);
+        let done = async {
+            let drive = Drive::open(host, settings, sidecar, renderer).await?;
+            drive.direct(&directives).await?.run(prompts, asked_to_stop).await
+        };
+        let done = done.await;
         let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
         if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
             self.renderer.show(&Shown::Saved(&saved))?;

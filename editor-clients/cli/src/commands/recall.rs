@@ -56,7 +56,8 @@ fn show(found: &RecallSearchResult, args: &RecallArgs) -> anyhow::Result<()> {
         complain(&format!("not searched: {}: {}", unread.file, unread.error));
     }
     match (found.places.len(), found.more) {
-        (0, _) => complain("nothing of that was said here"),
+        (0, _) if args.all => complain("nothing of that was said"),
+        (0, _) => complain("nothing of that was said in this thread; --all searches every one"),
         (_, 0) => {}
         (_, more) => complain(&format!("{more} older places are not shown; --limit shows more")),
     }

@@ -33,7 +33,7 @@ pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<Ex
         .context("the thread's folder cannot be worked in")?;
     match capsule.host.name.as_str() {
         codex::NAME => on_codex(common, &args, capsule, cwd).await,
-        _ => on_embedded(common, &args, got.history, cwd).await,
+        _ => on_embedded(common, &args, &got, cwd).await,
     }
 }
 
@@ -125,7 +125,7 @@ fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
     let (Some(then), Some(now)) = (then, now) else {
         return match (then, now) {
             (Some(_), None) => vec!["what your files are like now is not known".to_owned()],
-            (None, Some(now)) if now.dirty > 0 => vec![changed(now, "are changed now")],
+            (None, Some(now)) if now.dirty > 0 => vec![changed(now, NOW)],
             _ => Vec::new(),
         };
     };
@@ -136,16 +136,25 @@ fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
     let mut lines: Vec<_> = differs(&then.branch, &now.branch, "the branch").into_iter().collect();
     lines.extend(differs(&then.head, &now.head, "the commit"));
     if then.dirty > 0 && (then.dirty, &then.files) != (now.dirty, &now.files) {
-        lines.push(changed(then, "were changed then, and are not kept"));
+        lines.push(changed(then, THEN));
     }
     if now.dirty > 0 {
-        lines.push(changed(now, "are changed now"));
+        lines.push(changed(now, NOW));
     }
     lines
 }
 
-fn changed(tree: &WorkTree, how: &str) -> String {
-    format!("{} files {how}: {}", tree.dirty, tree.files.join(", "))
+const NOW: [&str; 2] = ["is changed now", "are changed now"];
+const THEN: [&str; 2] =
+    ["was changed then, and is not kept", "were changed then, and are not kept"];
+
+/// With what is to be said of one file, and of several.
+fn changed(tree: &WorkTree, [one, many]: [&str; 2]) -> String {
+    let files = tree.files.join(", ");
+    match tree.dirty {
+        1 => format!("1 file {one}: {files}"),
+        dirty => format!("{dirty} files {many}: {files}"),
+    }
 }
 
 /// What was opened.
@@ -178,7 +187,7 @@ async fn on_codex(
         restored.codex.leave().await;
         return Ok(ExitCode::SUCCESS);
     }
-    let session = session(common, args)?;
+    let session = session(common, args, capsule)?;
     session
         .on_codex(async |own_compaction| {
             let settings = CodexSettings { own_compaction, ..settings };
@@ -217,19 +226,19 @@ fn first_message(packet: &str) -> String {
 async fn on_embedded(
     common: &Common,
     args: &RestoreArgs,
-    history: Vec<serde_json::Map<String, serde_json::Value>>,
+    got: &CapsuleGetResult,
     cwd: PathBuf,
 ) -> anyhow::Result<ExitCode> {
-    let mut session = session(common, args)?;
+    let mut session = session(common, args, &got.capsule)?;
     if session.prompts.is_empty().await {
         bail!(
             "the embedded agent lives as long as this command: say with --prompt what it is to do"
         );
     }
-    session.on_embedded(&args.agent, cwd, Some(history)).await
+    session.on_embedded(&args.agent, cwd, Some(got.history.clone())).await
 }
 
-fn session(common: &Common, args: &RestoreArgs) -> anyhow::Result<Session> {
+fn session(common: &Common, args: &RestoreArgs, capsule: &Capsule) -> anyhow::Result<Session> {
     let prompts = match args.prompts.is_empty() {
         true => Prompts::from_stdin(),
         false => Prompts::known(args.prompts.iter().cloned()),
@@ -238,6 +247,7 @@ fn session(common: &Common, args: &RestoreArgs) -> anyhow::Result<Session> {
     Ok(Session {
         settings: common.sidecar(overrides(&args.agent.config)?)?,
         prompts,
+        directives: capsule.directives.clone(),
         renderer: Renderer::stdout(reader),
         home: common.home()?.dir,
     })
