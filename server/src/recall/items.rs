@@ -80,7 +80,8 @@ fn said(item: &Value) -> Option<(Kind, String)> {
     };
     let is_rawrs = text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK));
     let is_hosts = FRAGMENTS.iter().any(|fragment| text.trim_start().starts_with(fragment));
-    (!is_rawrs && !(is_hosts && kind == Kind::UserMessage)).then_some((kind, text))
+    let is_anybodys = !(is_rawrs || is_hosts && kind == Kind::UserMessage);
+    is_anybodys.then_some((kind, text))
 }
 
 /// Codex writes every message twice, raw and for people to see: the raw one counts.
