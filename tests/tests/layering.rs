@@ -140,7 +140,10 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("wire", &["desk", "judge", "store", "problem"]),
     (
         "desk",
-        &["store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem", "capsule", "recall"],
+        &[
+            "store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem", "capsule",
+            "recall",
+        ],
     ),
     ("capsule", &["store"]),
     ("recall", &["capsule", "redact"]),
