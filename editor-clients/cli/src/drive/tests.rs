@@ -247,6 +247,7 @@ async fn a_compaction_waits_for_an_idle_host_and_is_reported_as_both() {
             turn/usage turn-2
             turn/completed completed turn-2
             action/report completed a1 turn-2 done
+            capsule/attach
             packet/get
             action/report accepted a2
             compaction/report rawr started a2 26

@@ -95,6 +95,7 @@ async fn packet_compaction_and_handoff_come_inside_the_turn_and_it_goes_on() {
         turn/usage turn-1
         turn/usage turn-1
         action/report completed a1 turn-1 the packet
+        capsule/attach
         packet/get
         action/report accepted a2
         compaction/report rawr started a2 62
@@ -125,6 +126,7 @@ async fn a_turn_whose_compaction_failed_goes_on_with_its_own_work() {
         turn/usage turn-1
         turn/usage turn-1
         action/report completed a1 turn-1 the packet
+        capsule/attach
         packet/get
         action/report accepted a2
         compaction/report rawr started a2 62
@@ -220,6 +222,7 @@ async fn a_request_that_may_be_cut_off_is_cut_off() {
         input/submit go
         turn/started user turn-1 go
         turn/usage turn-1
+        capsule/attach
         action/report accepted a1
         compaction/report rawr started a1 265
         compaction/report rawr completed a1 265 10
@@ -265,6 +268,7 @@ async fn who_stops_a_session_inside_a_compaction_leaves_nothing_half_done() {
         signal/report command_finished turn-1
         signal/report tool_finished turn-1
         turn/usage turn-1
+        capsule/attach
         packet/get
         action/report accepted a1
         compaction/report rawr started a1 26
