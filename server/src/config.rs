@@ -39,6 +39,8 @@ pub struct Config {
     pub judgment: JudgeSettings,
     /// For what records the repository's state beside the events.
     pub repo_observation: RepoObservation,
+    /// For the store: a thread that rests for so long is archived; 0 is never.
+    pub retention_days: u64,
     /// For the prompt store: files elsewhere than in the prompt folder.
     pub prompt_paths: BTreeMap<PromptName, PathBuf>,
     /// Keys that some layer set. All others have their built-in value.
@@ -119,6 +121,7 @@ impl Default for Config {
             policy: Policy::default(),
             judgment: JudgeSettings::default(),
             repo_observation: RepoObservation::default(),
+            retention_days: 90,
             prompt_paths: BTreeMap::new(),
             origins: BTreeMap::new(),
             sources: vec!["built-in".to_owned()],

@@ -9,6 +9,7 @@ mod notes;
 mod notice;
 mod outside;
 mod query;
+mod retention;
 mod settings;
 
 pub use follow::Wish;

@@ -72,6 +72,7 @@ impl Ctx {
     pub fn leave(&self) {
         if let Ok(mut desk) = self.desk() {
             desk.leave();
+            desk.retire_threads(now());
         }
     }
 }

@@ -2,16 +2,21 @@
 //! what they mean is the core's business.
 //!
 //! Layout (design, section 6): `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
-//! `state.json` (a cache), `owner.lock`, and `quarantine.jsonl` where lines were unreadable.
+//! `state.json` (a cache), `owner.lock`, and `quarantine.jsonl` where lines were unreadable. A thread that rests lies in
+//! `archive/<thread>/` beside `threads/`.
 
-mod cache;
+pub mod archive;
+pub(crate) mod cache;
+mod decision;
 #[cfg(debug_assertions)]
 mod fault;
 mod log;
 mod reader;
 
+pub use decision::{BadDecision, DECISION_FORMAT, StoredDecision, read_decision};
 pub use log::{OwnerLock, Reader, ThreadLog};
 pub use reader::{Damage, Replay, replay};
+pub(crate) use reader::{Unreadable, parse};
 
 use rawr_core::Thread;
 use rawr_core::units::ThreadId;
@@ -41,7 +46,10 @@ impl StoreError {
 }
 
 /// Turns an I/O error into ours, with what was being done to which file.
-fn failed<'p>(verb: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
+pub(crate) fn failed<'p>(
+    verb: &'static str,
+    path: &'p Path,
+) -> impl FnOnce(io::Error) -> StoreError + 'p {
     move |source| StoreError::Io { verb, path: path.to_owned(), source }
 }
 
@@ -82,8 +90,10 @@ impl Store {
         Ok(ids)
     }
 
+    /// Archived or not.
     pub fn exists(&self, thread: &ThreadId) -> bool {
-        self.folder(thread).join(EVENTS).is_file()
+        let folders = [self.folder(thread), self.archived(thread)];
+        folders.iter().any(|folder| folder.join(EVENTS).is_file())
     }
 
     /// So that it can be watched before the first thread is there.
@@ -114,7 +124,12 @@ impl Store {
         OwnerLock::holder(&self.folder(thread))
     }
 
-    /// Opens or creates a thread's log and replays what is in it.
+    /// The same of a thread that may be archived.
+    pub fn owner_in(&self, place: &archive::Place) -> Option<String> {
+        OwnerLock::holder(&place.folder)
+    }
+
+    /// Opens or creates a thread's log and replays what is in it. One that was archived is brought back.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         let mut state = Thread::new(thread.clone());
         let (log, replay) = self.open_into(thread, &mut state)?;
@@ -127,21 +142,22 @@ impl Store {
         thread: &ThreadId,
         reader: &mut impl Reader,
     ) -> Result<(ThreadLog, Replay), StoreError> {
-        ThreadLog::open(self.folder(thread), thread, reader)
+        let in_use = self.take_in_use(thread)?;
+        ThreadLog::open(self.folder(thread), thread, in_use, reader)
     }
 }
 
 pub const EVENTS: &str = "events.jsonl";
 pub const DECISIONS: &str = "decisions.jsonl";
-const STATE: &str = "state.json";
+pub(crate) const STATE: &str = "state.json";
 pub const OWNER: &str = "owner.lock";
-const QUARANTINE: &str = "quarantine.jsonl";
+pub(crate) const QUARANTINE: &str = "quarantine.jsonl";
 
 fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create", path))
 }
 
-fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
+pub(crate) fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true).create(true).mode(0o600);
     if append {
@@ -153,6 +169,6 @@ fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
 }
 
 /// A new file is only safe once its folder knows it.
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(failed("sync", path))
 }

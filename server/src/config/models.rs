@@ -11,11 +11,12 @@ pub(super) const TABLE: &str = "rawr_auto_compaction.models";
 pub(super) const OURS: &str = "rawr_auto_compaction";
 
 /// What is asked of any model in the same words, said by any in the same phrases, and sent nowhere on its account.
-const SAME_FOR_ALL: [&str; 6] = [
+const SAME_FOR_ALL: [&str; 7] = [
     "models",
     "prompts",
     "semantic_signals",
     "repo_observation",
+    "retention_days",
     "judgment.base_url",
     "judgment.api_key_env",
 ];

@@ -1,10 +1,9 @@
 //! What other processes record: a thread that is owned here goes on from it, a thread that is watched here is told of.
 
 use super::notice::publish;
-use super::query::StoredDecision;
 use super::settings::Whose;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
-use crate::store::{Damage, Reader, StoreError};
+use crate::store::{Damage, Reader, StoreError, StoredDecision};
 use crate::watch::{POLL_EVERY, Rung};
 use rawr_core::event::Record;
 use rawr_core::machine::{self, Machine};

@@ -1,10 +1,9 @@
 //! What the desk lets the world hear, once it is stored. It knows no client and no wire.
 
-use super::query::StoredDecision;
 use super::{Listener, Open, save_cache};
 use crate::config::Config;
 use crate::problem::Problem;
-use crate::store::{Damage, ThreadLog};
+use crate::store::{Damage, StoredDecision, ThreadLog};
 use rawr_core::assess::Decision;
 use rawr_core::event::{
     Answer, CompactionReported, JudgeSource, Responded, SequenceEnded, Trigger,

@@ -3,6 +3,7 @@
 use super::settings::{Whose, configure};
 use super::{Desk, DeskError};
 use crate::prompts::PromptStore;
+use crate::store::StoredDecision;
 use rawr_core::Thread;
 use rawr_core::assess::Decision;
 use rawr_core::event::{Packet, Phase};
@@ -11,37 +12,7 @@ use rawr_core::policy::{Tier, Tiers};
 use rawr_core::prompt::PromptName;
 use rawr_core::scratch;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-
-/// One line of `decisions.jsonl`.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct StoredDecision<'d> {
-    v: u16,
-    decision: Cow<'d, Decision>,
-}
-
-const DECISION_FORMAT: u16 = 1;
-
-impl<'d> StoredDecision<'d> {
-    pub(super) const fn of(decision: &'d Decision) -> Self {
-        Self { v: DECISION_FORMAT, decision: Cow::Borrowed(decision) }
-    }
-
-    /// Oldest first. They are a record of why, and no truth hangs on them.
-    pub(super) fn read(bytes: &[u8]) -> Vec<Decision> {
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut decisions = Vec::new();
-        for line in lines {
-            match serde_json::from_slice::<StoredDecision<'_>>(line) {
-                Ok(stored) => decisions.push(stored.decision.into_owned()),
-                Err(error) => tracing::warn!(%error, "an unreadable decision is left out"),
-            }
-        }
-        decisions
-    }
-}
 
 /// A thread at a glance.
 #[derive(Debug, Clone)]

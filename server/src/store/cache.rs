@@ -10,7 +10,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// A newer release may fold differently: it starts from the log.
-const RELEASE: &str = env!("CARGO_PKG_VERSION");
+pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 const TAIL: u64 = 512;
 
 #[derive(Serialize, Deserialize)]

@@ -1,9 +1,10 @@
 //! One thread's files, open: appending under the lock, catching up with what others appended, owning.
 
+use super::archive::InUse;
 use super::reader::{Unreadable, newer, parse};
 use super::{
-    DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, create_folder, failed,
-    open_private, replay, sync_folder,
+    DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, failed, open_private,
+    replay, sync_folder,
 };
 use rawr_core::Thread;
 use rawr_core::event::Record;
@@ -51,15 +52,16 @@ pub struct ThreadLog {
     pushed: u64,
     durable: bool,
     locked: bool,
+    _in_use: InUse,
 }
 
 impl ThreadLog {
     pub(super) fn open(
         folder: PathBuf,
         thread: &ThreadId,
+        in_use: InUse,
         reader: &mut impl Reader,
     ) -> Result<(Self, Replay), StoreError> {
-        create_folder(&folder)?;
         let path = folder.join(EVENTS);
         let fresh = !path.exists();
         let mut events = open_private(&path, true)?;
@@ -87,12 +89,13 @@ impl ThreadLog {
             pushed: 0,
             durable: false,
             locked: false,
+            _in_use: in_use,
         };
         let repaired = result.and_then(|replay| log.repair(replay, reader));
         let unlocked = log.events.unlock().map_err(failed("unlock", &log.path));
         let replay = repaired?;
         unlocked?;
-        log.quarantine(&replay.damage)?;
+        Self::quarantine(&log.folder, &replay.damage)?;
         Ok((log, replay))
     }
 
@@ -105,9 +108,7 @@ impl ThreadLog {
         self.bytes = replay.bytes;
         self.lines += replay.lines();
         let Some(Damage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
-        let mut tail = Vec::new();
-        self.events.seek(SeekFrom::Start(self.bytes)).map_err(failed("read", &self.path))?;
-        self.events.read_to_end(&mut tail).map_err(failed("read", &self.path))?;
+        let tail = self.tail()?;
         match parse(&tail) {
             Ok(record) => {
                 self.events.write_all(b"\n").map_err(failed("repair", &self.path))?;
@@ -128,19 +129,28 @@ impl ThreadLog {
         Ok(replay)
     }
 
+    /// What stands behind the last whole line.
+    fn tail(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut tail = Vec::new();
+        self.events.seek(SeekFrom::Start(self.bytes)).map_err(failed("read", &self.path))?;
+        self.events.read_to_end(&mut tail).map_err(failed("read", &self.path))?;
+        Ok(tail)
+    }
+
     /// What could not be read is listed beside the log, once, under its line number; the log itself is left as it is.
-    fn quarantine(&self, damage: &[Damage]) -> Result<(), StoreError> {
+    pub(crate) fn quarantine(folder: &Path, damage: &[Damage]) -> Result<(), StoreError> {
         if !damage.iter().any(|damage| matches!(damage, Damage::Unreadable { .. })) {
             return Ok(());
         }
-        let path = self.folder.join(QUARANTINE);
+        let path = folder.join(QUARANTINE);
         let mut file = open_private(&path, true)?;
         let mut known = String::new();
         file.read_to_string(&mut known).map_err(failed("read", &path))?;
         let mut news = String::new();
         for damage in damage {
             if let Damage::Unreadable { line, reason, text } = damage {
-                let entry = serde_json::json!({ "line": line, "reason": reason, "text": text });
+                let entry =
+                    serde_json::json!({ "v": 1, "line": line, "reason": reason, "text": text });
                 let entry = entry.to_string();
                 if !known.lines().any(|known| known == entry) {
                     news.push_str(&entry);
@@ -163,7 +173,12 @@ impl ThreadLog {
         }
         self.events.lock().map_err(failed("lock", &self.path))?;
         self.locked = true;
-        self.catch_up(foreign)
+        let caught_up = self.catch_up(foreign);
+        if caught_up.is_err() {
+            // What cannot be folded must not be written behind, and nobody else must wait for us.
+            self.commit()?;
+        }
+        caught_up
     }
 
     /// Whether others appended something since.
@@ -187,14 +202,21 @@ impl ThreadLog {
         if length == self.bytes {
             return Ok(Vec::new());
         }
-        let replay = replay(&mut self.events, &self.path, self.bytes, self.lines + 1, foreign)?;
+        // All of it or nothing: what was folded once is not folded again.
+        let (start, mut records) = (self.bytes, Vec::new());
+        let each = |record| records.push(record);
+        let replay = replay(&mut self.events, &self.path, start, self.lines + 1, each)?;
+        records.into_iter().for_each(foreign);
         self.bytes = replay.bytes;
         self.lines += replay.lines();
         // Somebody died in the middle of a line: it was never acknowledged.
         if length > self.bytes {
+            if let Err(Unreadable::Newer(found)) = parse(&self.tail()?) {
+                return Err(newer(&self.path, self.lines + 1, found));
+            }
             self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
         }
-        self.quarantine(&replay.damage)?;
+        Self::quarantine(&self.folder, &replay.damage)?;
         Ok(replay.damage)
     }
 

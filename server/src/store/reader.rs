@@ -111,12 +111,12 @@ pub(super) fn newer(path: &Path, line: u64, found: u16) -> StoreError {
     StoreError::NewerFormat { path: path.to_owned(), line, found, known: FORMAT }
 }
 
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     Newer(u16),
     Broken(String),
 }
 
-pub(super) fn parse(line: &[u8]) -> Result<Record, Unreadable> {
+pub(crate) fn parse(line: &[u8]) -> Result<Record, Unreadable> {
     #[derive(Deserialize)]
     struct Version {
         v: u16,

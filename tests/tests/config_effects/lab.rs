@@ -5,11 +5,12 @@ use super::story::{Sign, Story, one_line};
 use super::{Can, World};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
-    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadGet, ThreadOpen,
-    TurnCompleted, TurnStarted, TurnUsage,
+    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadGet, ThreadList,
+    ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
-    Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus, Verdict,
+    Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus,
+    ThreadListParams, Verdict,
 };
 use rawr_tests::mock_endpoint::Mock;
 use rawr_tests::{Home, Launch, Repository, Sidecar};
@@ -176,6 +177,7 @@ impl Lab {
                 self.report(&id, json!({"status": "failed", "error": "no"}));
             }
             Step::Ago(seconds) => self.date_back(seconds),
+            Step::Rested(days) => self.rested(days),
             Step::Await(sign, runs) => {
                 let run = if self.with { Runs::With } else { Runs::Without };
                 if runs == run || runs == Runs::Both {
@@ -344,10 +346,31 @@ impl Lab {
                 self.repositories_seen().iter().map(|repo| repo["stack"].to_string()).collect()
             }
             Show::Endpoint => self.requests(),
+            Show::Threads => self.threads(),
         };
         for line in shown {
             self.story.tell(format!("shown {}", one_line(&line)));
         }
+    }
+
+    fn rested(&self, days: u64) {
+        let (folder, log) = (self.home.thread("rested"), self.home.events("rested"));
+        fs::create_dir(folder).unwrap();
+        let opened = self.home.lines(THREAD).remove(0);
+        fs::write(&log, opened + "\n").unwrap();
+        let at = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+        fs::File::options().append(true).open(log).unwrap().set_modified(at).unwrap();
+    }
+
+    fn threads(&self) -> Vec<String> {
+        let mut leaves = Sidecar::start(&self.home);
+        leaves.take_notes();
+        leaves.leave();
+        let mut sidecar = Sidecar::start(&self.home);
+        let listed = sidecar.call::<ThreadList>(&ThreadListParams {});
+        sidecar.take_notes();
+        sidecar.leave();
+        listed.threads.into_iter().map(|thread| thread.thread_id).collect()
     }
 
     /// The host answers what it is asked, as it would in a sequence.

@@ -24,6 +24,8 @@ pub enum Step {
     Refuse,
     /// What the log has of the last opening was so many seconds ago: deadlines count from there.
     Ago(i64),
+    /// Another thread was used so many days ago for the last time.
+    Rested(u64),
     /// Waits for a sign, in these runs.
     Await(Sign, Runs),
     /// Shows something more of the thread.
@@ -49,6 +51,8 @@ pub enum Show {
     /// What the judge is asked about a case.
     Judgment,
     Repository,
+    /// The threads that are listed after a sidecar has left.
+    Threads,
     /// What came in at the endpoint.
     Endpoint,
 }

@@ -155,6 +155,7 @@ fn nobody_else_may_read_what_is_stored_whatever_the_umask() {
             "decisions.jsonl",
             "events.jsonl",
             "owner.lock",
+            "retention.stamp",
             "s1-860202a3.json",
             "state.json",
             "t",

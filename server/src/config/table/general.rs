@@ -199,4 +199,11 @@ const KEYS: &[Key] = &[
         policy.compaction.verbosity,
         "The verbosity that the host is told to compact with, where it can choose. Unless set, its own choice."
     ),
+    number!(
+        "rawr_auto_compaction.retention_days",
+        Never,
+        0..=36_500,
+        retention_days,
+        "After how many days in which nobody used it a thread is archived. Opening it brings it back. 0: never."
+    ),
 ];

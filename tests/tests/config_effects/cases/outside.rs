@@ -1,4 +1,5 @@
-//! What is seen of the world: `[rawr_auto_compaction.semantic_signals]` and `repo_observation`.
+//! What is seen of the world: `[rawr_auto_compaction.semantic_signals]` and `repo_observation`; and what becomes of threads that
+//! rest.
 
 use crate::script::{ASAP, LOOKED, Runs, Show, Step, commit, says, then};
 use crate::story::Sign;
@@ -14,6 +15,14 @@ fn each_key_does_what_is_shown_here() {
 
 pub fn cases() -> Vec<Case> {
     vec![
+        case(
+            "rawr_auto_compaction.retention_days",
+            "30",
+            vec![Step::Rested(60), Step::Show(Show::Threads)],
+            expect![[r#"
+                - shown rested
+            "#]],
+        ),
         case(
             "rawr_auto_compaction.semantic_signals.agent_done",
             r#"["fertig"]"#,
