@@ -2,8 +2,8 @@
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
-//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write. `capsule` keeps what was
-//! before a compaction, `recall` finds what was said.
+//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write; `state` for threads at
+//! rest. `capsule` keeps what was before a compaction, `recall` finds what was said.
 
 pub mod capsule;
 pub mod config;
@@ -20,6 +20,7 @@ pub mod recall;
 pub mod redact;
 mod repo;
 mod router;
+pub mod state;
 mod stdio;
 pub mod store;
 pub mod tokens;

@@ -2,6 +2,7 @@
 
 mod back;
 mod people;
+mod state;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,10 @@ use clap_complete::Shell;
 
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::people::{CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs};
+pub use self::state::{
+    StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
+    StateRepairArgs,
+};
 use crate::host::codex;
 
 const EXAMPLES: &str = "\
@@ -65,6 +70,8 @@ pub enum Command {
     Init(InitArgs),
     /// Check that everything is in place, and say what to do where it is not
     Doctor(DoctorArgs),
+    /// Look after what is stored: check, repair, compact, archive, export
+    State(StateArgs),
     /// Run the sidecar on standard input and output; editors start this
     Serve(ServeArgs),
     /// Print a completion script for a shell

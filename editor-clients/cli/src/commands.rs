@@ -12,6 +12,7 @@ mod pin;
 mod recall;
 mod restore;
 mod snooze;
+mod state;
 mod status;
 mod threads;
 mod wish;
@@ -54,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Capsules(args) => on_runtime(capsules::run(&common, args)),
         Command::Restore(args) => on_runtime(restore::run(&common, args)),
         Command::Recall(args) => on_runtime(recall::run(&common, args)),
+        Command::State(args) => on_runtime(state::run(&common, args)),
         Command::Init(args) => init::run(&common, &args),
         Command::Completions { shell } => completions(shell),
     };

@@ -166,18 +166,22 @@ pub(super) struct OfThread<'t, T> {
 /// A name as people write it: whole, cut short, or `last`.
 fn which<'t>(wanted: &str, threads: &'t [ThreadSummary]) -> anyhow::Result<&'t ThreadSummary> {
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
-    let at = match find(wanted, &ids) {
-        Found::One(at) => at,
-        Found::Nothing if wanted == "last" => 0,
+    threads.get(pick(wanted, &ids)?).context("there is no thread")
+}
+
+/// The same among names, the one used last first.
+pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
+    match find(wanted, ids) {
+        Found::One(at) => Ok(at),
+        Found::Nothing if wanted == "last" => Ok(0),
         Found::Several(several) => {
             bail!("`{wanted}` may be {}: give more of the name", listed(&several))
         }
         Found::Nothing => {
-            let near = nearest(wanted, &ids);
+            let near = nearest(wanted, ids);
             bail!("there is no thread `{wanted}`; near it: {}", listed(&near))
         }
-    };
-    threads.get(at).context("there is no thread")
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]

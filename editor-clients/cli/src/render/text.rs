@@ -50,7 +50,7 @@ pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
 }
 
 /// One line of at most `width` characters.
-pub(super) fn one_line(text: &str, width: usize) -> String {
+pub(crate) fn one_line(text: &str, width: usize) -> String {
     let text = harmless(text);
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() > width {
@@ -61,7 +61,7 @@ pub(super) fn one_line(text: &str, width: usize) -> String {
 }
 
 /// With thin gaps between thousands.
-pub(super) fn number(value: u64) -> String {
+pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -74,7 +74,7 @@ pub(super) fn number(value: u64) -> String {
 }
 
 /// As people speak of file sizes.
-pub(super) fn bytes(value: u64) -> String {
+pub(crate) fn bytes(value: u64) -> String {
     match value {
         0..1_000 => format!("{value} B"),
         1_000..1_000_000 => format!("{}.{} kB", value / 1_000, value % 1_000 / 100),
@@ -83,7 +83,7 @@ pub(super) fn bytes(value: u64) -> String {
 }
 
 /// How long ago something was; a clock that was set back makes it now.
-pub(super) fn ago(at_ms: i64, now_ms: i64) -> String {
+pub(crate) fn ago(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms).max(0) / 1_000;
     match seconds {
         0..10 => "just now".to_owned(),

@@ -1,0 +1,335 @@
+//! `rawr state`: what is stored of threads, looked through, put right, shortened, exported. It works on the files and
+//! needs no sidecar: it must also work where one cannot start. What is done to a file is the server's business.
+
+mod show;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use rawr_server::state::{Compacted, Finding, KEPT_DECISIONS, State};
+use rawr_server::store::archive::{Place, Retired};
+use serde_json::json;
+
+use self::show::{Shown, Teller};
+use super::Common;
+use super::threads::{complain, no_thread, pick};
+use crate::args::{
+    StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
+    StateRepairArgs,
+};
+use crate::stop::Stop;
+
+/// Ctrl-C is heard between two threads: what is done to one is done whole.
+pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<ExitCode> {
+    let mut stop = Stop::on_signals()?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let work = Work {
+        state: State::of(common.home()?),
+        nothing: no_thread(common)?,
+        stopped: Arc::clone(&stopped),
+    };
+    let mut done = tokio::task::spawn_blocking(move || work.run(args.command));
+    tokio::select! {
+        done = &mut done => done?,
+        () = stop.asked() => {
+            stopped.store(true, Ordering::Relaxed);
+            done.await??;
+            Ok(ExitCode::from(stop.exit_code()))
+        }
+    }
+}
+
+struct Work {
+    state: State,
+    /// What to say where there is no thread.
+    nothing: String,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Work {
+    fn run(&self, command: StateCommand) -> anyhow::Result<ExitCode> {
+        match command {
+            StateCommand::List(args) => self.list(&args),
+            StateCommand::Check(args) => self.check(&args),
+            StateCommand::Repair(args) => self.repair(&args),
+            StateCommand::Compact(args) => self.compact(&args),
+            StateCommand::Export(args) => self.export(&args),
+        }
+    }
+
+    fn list(&self, args: &StateListArgs) -> anyhow::Result<ExitCode> {
+        let (mut resting, mut others) = (Vec::new(), 0);
+        for place in self.state.places()? {
+            if place.archived == args.archived {
+                resting.push(self.state.resting(place)?);
+            } else {
+                others += 1;
+            }
+        }
+        resting.sort_by_key(|resting| std::cmp::Reverse(resting.touched));
+        let mut teller = Teller::new(args.json);
+        for resting in &resting {
+            teller.tell(&show::resting(resting))?;
+        }
+        if resting.is_empty() {
+            teller.remark(&match (args.archived, others) {
+                (true, _) => "no thread is archived.".to_owned(),
+                (false, 0) => format!("{}.", self.nothing),
+                (false, _) => format!("no thread is in use; archived: {others} (--archived)."),
+            })?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn check(&self, args: &StateCheckArgs) -> anyhow::Result<ExitCode> {
+        let mut teller = Teller::new(args.json);
+        let mut wrong = 0;
+        let folders = if args.thread.is_none() { self.state.check_folders() } else { Vec::new() };
+        if !folders.is_empty() {
+            wrong += usize::from(folders.iter().any(Finding::is_wrong));
+            teller.tell(&show::folders(&folders))?;
+        }
+        let seen =
+            self.each(args.thread.as_deref(), "checking", &mut teller, |teller, place| {
+                let checked = self.state.check(place);
+                if is_gone(place) {
+                    return Ok(());
+                }
+                wrong += usize::from(checked.is_wrong());
+                let is_silent = checked.findings.is_empty() && args.thread.is_none();
+                if args.json || !is_silent { teller.tell(&show::checked(&checked)) } else { Ok(()) }
+            })?;
+        let todo = if wrong > 0 { "; `rawr state repair` puts right what can be" } else { "" };
+        let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
+        teller.tell(&Shown::new(
+            "checked",
+            json!({ "threads": seen.done, "wrong": wrong }),
+            line,
+        ))?;
+        Ok(ExitCode::from(u8::from(wrong > 0)))
+    }
+
+    fn repair(&self, args: &StateRepairArgs) -> anyhow::Result<ExitCode> {
+        let mut teller = Teller::new(args.json);
+        let (mut put_right, mut left) = (0, 0);
+        let folders = if args.thread.is_none() { self.state.repair_folders()? } else { Vec::new() };
+        if !folders.is_empty() {
+            put_right += folders.len();
+            teller.tell(&show::folders_repaired(&folders))?;
+        }
+        let seen =
+            self.each(args.thread.as_deref(), "repairing", &mut teller, |teller, place| {
+                let repaired = match self.state.repair(place, SystemTime::now()) {
+                    Ok(repaired) => repaired,
+                    Err(_) if is_gone(place) => return Ok(()),
+                    Err(error) => {
+                        left += 1;
+                        return teller.tell(&show::failed(place, &error.to_string()));
+                    }
+                };
+                put_right += repaired.done.len();
+                let is_wrong = repaired.left.iter().any(Finding::is_wrong);
+                left += usize::from(is_wrong);
+                let is_silent = repaired.done.is_empty() && !is_wrong && args.thread.is_none();
+                if args.json || !is_silent {
+                    teller.tell(&show::repaired(place, &repaired))
+                } else {
+                    Ok(())
+                }
+            })?;
+        let line = format!(
+            "{}, {} put right, {} still wrong.",
+            seen.told("seen to"),
+            or_none(put_right),
+            or_none(left)
+        );
+        let body = json!({ "threads": seen.done, "putRight": put_right, "wrong": left });
+        teller.tell(&Shown::new("repaired", body, line))?;
+        Ok(ExitCode::from(u8::from(left > 0)))
+    }
+
+    fn compact(&self, args: &StateCompactArgs) -> anyhow::Result<ExitCode> {
+        let mut teller = Teller::new(args.json);
+        let kept = args.keep_decisions.unwrap_or(KEPT_DECISIONS);
+        let (mut saved, mut failed) = (0, 0);
+        let seen =
+            self.each(args.thread.as_deref(), "compacting", &mut teller, |teller, place| {
+                let compacted = match self.state.compact(place, kept) {
+                    Ok(Compacted::Damaged) | Err(_) if is_gone(place) => return Ok(()),
+                    Ok(compacted) => compacted,
+                    Err(error) => {
+                        failed += 1;
+                        return teller.tell(&show::failed(place, &error.to_string()));
+                    }
+                };
+                match &compacted {
+                    Compacted::Done { bytes_before, bytes_after, .. } => {
+                        saved += bytes_before.saturating_sub(*bytes_after);
+                    }
+                    Compacted::Damaged => failed += 1,
+                    Compacted::Taken { .. } => {}
+                }
+                let is_silent = show::changed_nothing(&compacted) && args.thread.is_none();
+                if args.json || !is_silent {
+                    teller.tell(&show::compacted(place, &compacted))
+                } else {
+                    Ok(())
+                }
+            })?;
+        let mut archived = 0;
+        if args.thread.is_none() && !self.is_stopped() {
+            let mut told = Ok(());
+            self.state.retire(SystemTime::now(), |thread, retired| {
+                match &retired {
+                    Ok(Retired::Moved) => archived += 1,
+                    Ok(Retired::Left { .. }) => {}
+                    Err(_) => failed += 1,
+                }
+                let shown = show::retired(thread.as_str(), &retired);
+                told = std::mem::replace(&mut told, Ok(())).and_then(|()| teller.tell(&shown));
+            })?;
+            told?;
+        }
+        let line = format!(
+            "{}, {} saved, {} archived.",
+            seen.told("seen to"),
+            show::bytes(saved),
+            or_none(archived)
+        );
+        let body = json!({ "threads": seen.done, "bytesSaved": saved, "archived": archived });
+        teller.tell(&Shown::new("compacted", body, line))?;
+        Ok(ExitCode::from(u8::from(failed > 0)))
+    }
+
+    fn export(&self, args: &StateExportArgs) -> anyhow::Result<ExitCode> {
+        let places = self.chosen(Some(&args.thread))?;
+        let place = places.first().context("there is no thread")?;
+        let Some(output) = &args.output else {
+            let out = io::BufWriter::new(io::stdout().lock());
+            self.state.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        if output.exists() {
+            bail!("{} is there already: name another file", output.display());
+        }
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Whole or not at all. A temporary file is its owner's alone.
+        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+            .with_context(|| format!("{} cannot be written", output.display()))?;
+        let out = io::BufWriter::new(file.as_file());
+        self.state.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
+        file.persist_noclobber(output)
+            .map_err(|error| error.error)
+            .with_context(|| format!("{} cannot be written", output.display()))?;
+        let bytes = fs::metadata(output)?.len();
+        let body = json!({ "threadId": place.thread.as_str(), "file": output, "bytes": bytes });
+        let line = format!(
+            "{} was written ({}). Look through it before you pass it on.",
+            output.display(),
+            show::bytes(bytes)
+        );
+        Teller::new(args.json).tell(&Shown::new("exported", body, line))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Work on each thread in turn, until somebody wants to stop.
+    fn each(
+        &self,
+        wanted: Option<&str>,
+        verb: &str,
+        teller: &mut Teller,
+        mut work: impl FnMut(&mut Teller, &Place) -> io::Result<()>,
+    ) -> anyhow::Result<Seen> {
+        let places = self.chosen(wanted)?;
+        let mut seen = Seen { done: 0, of: places.len() };
+        for place in &places {
+            if self.is_stopped() {
+                complain("stopped; what was done to a thread is whole");
+                break;
+            }
+            teller.progress(verb, seen.done, seen.of);
+            work(teller, place)?;
+            seen.done += 1;
+        }
+        teller.progress_ends();
+        Ok(seen)
+    }
+
+    /// The threads that are meant: all, or the one of this name, wherever it lies.
+    fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<Place>> {
+        let places = self.state.places()?;
+        let Some(wanted) = wanted else { return Ok(places) };
+        if places.is_empty() {
+            bail!("{}", self.nothing);
+        }
+        let mut resting = Vec::new();
+        for place in places {
+            resting.push(self.state.resting(place)?);
+        }
+        // The one used last first; one that is archived was not.
+        resting.sort_by_key(|one| (one.place.archived, std::cmp::Reverse(one.touched)));
+        let mut ids: Vec<_> = resting.iter().map(|one| one.place.thread.as_str()).collect();
+        ids.dedup();
+        let id = ids[pick(wanted, &ids)?].to_owned();
+        let places = resting.into_iter().map(|one| one.place);
+        Ok(places.filter(|place| place.thread.as_str() == id).collect())
+    }
+}
+
+/// It was archived, or came back, since it was listed: nothing is wrong with that.
+fn is_gone(place: &Place) -> bool {
+    !place.folder.is_dir()
+}
+
+/// How far the work came.
+struct Seen {
+    done: usize,
+    of: usize,
+}
+
+impl Seen {
+    fn told(&self, verb: &str) -> String {
+        match (self.done, self.of) {
+            (done, of) if done < of => format!("{done} of {of} threads {verb}"),
+            (1, _) => format!("1 thread {verb}"),
+            (done, _) => format!("{done} threads {verb}"),
+        }
+    }
+}
+
+fn or_none(count: usize) -> String {
+    if count == 0 { "nothing".to_owned() } else { count.to_string() }
+}
+
+struct UnlessStopped<'s, W> {
+    out: W,
+    stopped: &'s AtomicBool,
+}
+
+impl<W: Write> Write for UnlessStopped<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A terminal on which progress can be shown.
+fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}

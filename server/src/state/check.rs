@@ -1,0 +1,402 @@
+//! Reads everything of a thread and says what is wrong with it. Changes nothing, and may look at a thread that is running.
+
+use super::State;
+use super::finding::{Finding, Kind};
+use super::lines::{everything_in, lines};
+use crate::store::archive::Place;
+use crate::store::{
+    BadDecision, DECISIONS, Damage, EVENTS, QUARANTINE, Replay, STATE, StoreError, Unreadable,
+    cache, failed, parse, read_decision, replay,
+};
+use rawr_core::{Event, Record, Thread};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// One thread, looked through.
+#[derive(Debug)]
+pub struct Checked {
+    pub place: Place,
+    pub events: u64,
+    pub decisions: u64,
+    pub bytes: u64,
+    pub findings: Vec<Finding>,
+    /// What the events come to, where all of them could be read.
+    pub(super) thread: Option<Thread>,
+}
+
+impl Checked {
+    pub fn is_wrong(&self) -> bool {
+        self.findings.iter().any(Finding::is_wrong)
+    }
+}
+
+impl State {
+    /// What all threads share: the folders above them.
+    pub fn check_folders(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for folder in self.store.shared_folders() {
+            match folder.symlink_metadata() {
+                Ok(metadata) => findings.extend(permissions(&folder, &metadata)),
+                Err(error) => findings.push(unreachable(&failed("look at", &folder)(error))),
+            }
+        }
+        findings
+    }
+
+    pub fn check(&self, place: &Place) -> Checked {
+        let mut look = Look {
+            place,
+            checked: Checked {
+                place: place.clone(),
+                events: 0,
+                decisions: 0,
+                bytes: 0,
+                findings: Vec::new(),
+                thread: None,
+            },
+        };
+        let steps =
+            [Look::files, Look::neighbours, Look::events, Look::decisions, Look::quarantine];
+        for step in steps {
+            if let Err(error) = step(&mut look, self) {
+                look.tell(unreachable(&error));
+            }
+        }
+        look.checked
+    }
+}
+
+struct Look<'p> {
+    place: &'p Place,
+    checked: Checked,
+}
+
+impl Look<'_> {
+    fn tell(&mut self, finding: Finding) {
+        self.checked.findings.push(finding);
+    }
+
+    fn files(&mut self, _: &State) -> Result<(), StoreError> {
+        for (path, metadata) in everything_in(&self.place.folder)? {
+            if metadata.is_file() {
+                self.checked.bytes += metadata.len();
+            }
+            if metadata.is_symlink() {
+                self.tell(Finding::new(
+                    Kind::OddFile,
+                    &path,
+                    "a link; rawr makes none, and does not follow it",
+                ));
+                continue;
+            }
+            if let Some(finding) = permissions(&path, &metadata) {
+                self.tell(finding);
+            }
+            if is_leftover(&path) {
+                self.tell(Finding::new(
+                    Kind::Leftover,
+                    &path,
+                    "left behind by a process that died",
+                ));
+            } else if path.extension().is_some_and(|extension| extension == "bak") {
+                self.tell(Finding::new(
+                    Kind::Backup,
+                    &path,
+                    "kept by an earlier repair; delete it when you like",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn neighbours(&mut self, state: &State) -> Result<(), StoreError> {
+        if let Some(holder) = state.store.owner_in(self.place) {
+            let message = format!("owned by {holder}");
+            self.tell(Finding::new(Kind::Owned, &self.place.folder, message));
+        } else if state.store.is_in_use(self.place)? {
+            self.tell(Finding::new(
+                Kind::Owned,
+                &self.place.folder,
+                "open in another process, to look on",
+            ));
+        }
+        let twice = self.place.archived && state.store.folder(&self.place.thread).is_dir();
+        if twice {
+            let message =
+                "archived, and a thread of the same name is in use: this one cannot come back";
+            self.tell(Finding::new(Kind::ThereTwice, &self.place.folder, message));
+        }
+        Ok(())
+    }
+
+    fn events(&mut self, _: &State) -> Result<(), StoreError> {
+        let path = self.place.folder.join(EVENTS);
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.tell(Finding::new(
+                    Kind::NoEvents,
+                    &path,
+                    "there is no log, so this is no thread",
+                ));
+                return Ok(());
+            }
+            file => file.map_err(failed("open", &path))?,
+        };
+        // The cache first: it may cover a part of the log that comes to be while the log is read.
+        let cached = cache::load(&self.place.folder, &mut file);
+        let (mut thread, mut ids) = (Thread::new(self.place.thread.clone()), Ids::default());
+        let mut fold = |record: Record| {
+            ids.note(&record.event);
+            thread.apply(&record);
+        };
+        let replayed = replay(&mut file, &path, 0, 1, &mut fold)
+            .and_then(|replay| settled(&mut file, &path, replay, &mut fold));
+        let (replay, stuck) = match replayed {
+            Err(StoreError::NewerFormat { line, found, known, .. }) => {
+                let message = format!("format {found}; this release reads up to {known}");
+                self.tell(Finding::new(Kind::NewerFormat, &path, message).at(line));
+                return Ok(());
+            }
+            replayed => replayed?,
+        };
+        self.checked.events = replay.records;
+        if stuck {
+            let message =
+                "somebody has held the lock of this log for too long: its end cannot be judged";
+            self.tell(Finding::new(Kind::LockStuck, &path, message));
+        } else {
+            self.damage(&path, &mut file, &replay)?;
+        }
+        for (what, id) in ids.twice {
+            let message = format!("{what} {id} is given twice");
+            self.tell(Finding::new(Kind::IdTwice, &path, message));
+        }
+        self.open_ends(&path, &thread);
+        self.cache(cached, &mut file, &path, &thread)?;
+        self.checked.thread = Some(thread);
+        Ok(())
+    }
+
+    fn damage(&mut self, path: &Path, file: &mut File, replay: &Replay) -> Result<(), StoreError> {
+        for damage in &replay.damage {
+            let finding = match damage {
+                Damage::Unreadable { line, reason, .. } => {
+                    Finding::new(Kind::UnreadableLine, path, reason.as_str()).at(*line)
+                }
+                Damage::TornTail { line, bytes } => {
+                    let mut tail = Vec::new();
+                    file.seek(SeekFrom::Start(replay.bytes)).map_err(failed("read", path))?;
+                    file.read_to_end(&mut tail).map_err(failed("read", path))?;
+                    match parse(&tail) {
+                        Ok(_) => Finding::new(
+                            Kind::TornTail,
+                            path,
+                            "whole, but its end of line is missing",
+                        ),
+                        Err(Unreadable::Newer(found)) => {
+                            Finding::new(Kind::NewerFormat, path, format!("format {found}"))
+                        }
+                        Err(Unreadable::Broken(_)) => {
+                            let message = format!(
+                                "not written to its end, never acknowledged: {bytes} bytes"
+                            );
+                            Finding::new(Kind::TornTail, path, message)
+                        }
+                    }
+                    .at(*line)
+                }
+            };
+            self.tell(finding);
+        }
+        Ok(())
+    }
+
+    fn open_ends(&mut self, path: &Path, thread: &Thread) {
+        let pending: Vec<_> = thread
+            .pending_actions()
+            .map(|issued| format!("{} {}", issued.kind.name(), issued.id))
+            .collect();
+        if !pending.is_empty() {
+            let message = format!("asked for and not reported as done: {}", pending.join(", "));
+            self.tell(Finding::new(Kind::Pending, path, message));
+        }
+        if !thread.held.is_empty() {
+            let message = format!("messages that wait for delivery: {}", thread.held.len());
+            self.tell(Finding::new(Kind::Waiting, path, message));
+        }
+    }
+
+    /// The cache must lead to the state that the log leads to.
+    fn cache(
+        &mut self,
+        cached: Option<cache::Cache>,
+        file: &mut File,
+        log: &Path,
+        thread: &Thread,
+    ) -> Result<(), StoreError> {
+        let path = self.place.folder.join(STATE);
+        if let Some(cached) = cached {
+            let mut state = cached.thread;
+            replay(file, log, cached.bytes, cached.lines + 1, |record| state.apply(&record))?;
+            // Who works on the thread may have written more of it.
+            let behind = state.updated_at > thread.updated_at;
+            if state != *thread && !behind {
+                let message = "it says other than the log, which is right";
+                self.tell(Finding::new(Kind::CacheUnfit, &path, message));
+            }
+            return Ok(());
+        }
+        #[derive(Deserialize)]
+        struct Written {
+            release: String,
+        }
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            text => text.map_err(failed("read", &path))?,
+        };
+        let finding = match serde_json::from_slice::<Written>(&text) {
+            Ok(Written { release }) if release != cache::RELEASE => {
+                let message =
+                    format!("of release {release}; it is made anew when the thread is opened");
+                Finding::new(Kind::CacheOld, &path, message)
+            }
+            Ok(_) => {
+                Finding::new(Kind::CacheUnfit, &path, "it is of another log, or of a longer one")
+            }
+            Err(error) => Finding::new(Kind::CacheUnfit, &path, error.to_string()),
+        };
+        self.tell(finding);
+        Ok(())
+    }
+
+    fn decisions(&mut self, state: &State) -> Result<(), StoreError> {
+        let path = self.place.folder.join(DECISIONS);
+        let mut known = HashSet::new();
+        for line in lines(&path)?.into_iter().flatten() {
+            let line = line?;
+            let finding = match read_decision(&line.bytes) {
+                // Decisions are written without a lock: this one may be under way.
+                _ if !line.whole && state.store.is_in_use(self.place)? => continue,
+                Ok(_) if !line.whole => {
+                    Finding::new(Kind::TornTail, &path, "whole, but its end of line is missing")
+                }
+                Ok(decision) => {
+                    self.checked.decisions += 1;
+                    if known.insert(decision.id.clone()) {
+                        continue;
+                    }
+                    let message = format!("decision {} is given twice", decision.id);
+                    Finding::new(Kind::IdTwice, &path, message)
+                }
+                Err(BadDecision::Newer(found)) => {
+                    Finding::new(Kind::NewerFormat, &path, format!("format {found}"))
+                }
+                Err(BadDecision::Broken(error)) if line.whole => {
+                    Finding::new(Kind::UnreadableLine, &path, error.to_string())
+                }
+                Err(BadDecision::Broken(_)) => {
+                    Finding::new(Kind::TornTail, &path, "not written to its end")
+                }
+            };
+            self.tell(finding.at(line.number));
+        }
+        Ok(())
+    }
+
+    fn quarantine(&mut self, _: &State) -> Result<(), StoreError> {
+        let path = self.place.folder.join(QUARANTINE);
+        let mut count = 0_u64;
+        for line in lines(&path)?.into_iter().flatten() {
+            line?;
+            count += 1;
+        }
+        if count > 0 {
+            let message = format!("unreadable lines that were set aside: {count}");
+            self.tell(Finding::new(Kind::Quarantined, &path, message));
+        }
+        Ok(())
+    }
+}
+
+/// A log that seems torn may be one that somebody is writing. Then its lock tells; true where it cannot be had.
+fn settled(
+    file: &mut File,
+    path: &Path,
+    seen: Replay,
+    fold: impl FnMut(Record),
+) -> Result<(Replay, bool), StoreError> {
+    if !matches!(seen.damage.last(), Some(Damage::TornTail { .. })) {
+        return Ok((seen, false));
+    }
+    if !lock_to_read(file, path)? {
+        return Ok((seen, true));
+    }
+    let rest = replay(file, path, seen.bytes, seen.lines() + 1, fold);
+    file.unlock().map_err(failed("unlock", path))?;
+    let rest = rest?;
+    let mut damage = seen.damage;
+    damage.pop();
+    damage.extend(rest.damage);
+    Ok((Replay { records: seen.records + rest.records, bytes: rest.bytes, damage }, false))
+}
+
+fn lock_to_read(file: &File, path: &Path) -> Result<bool, StoreError> {
+    const LOOKS: u32 = 200;
+    const ONE_LOOK: Duration = Duration::from_millis(5);
+    for _ in 0..LOOKS {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(ONE_LOOK),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", path)(error)),
+        }
+    }
+    Ok(false)
+}
+
+/// The ids that rawr gives.
+#[derive(Default)]
+struct Ids {
+    known: HashSet<(&'static str, String)>,
+    twice: Vec<(&'static str, String)>,
+}
+
+impl Ids {
+    fn note(&mut self, event: &Event) {
+        let (what, id) = match event {
+            Event::SequenceStarted(started) => ("sequence", started.sequence.to_string()),
+            Event::ActionIssued(issued) => ("action", issued.action.to_string()),
+            Event::Assessed(assessed) => ("decision", assessed.decision.to_string()),
+            Event::GuardSet(set) => ("guard", set.guard.to_string()),
+            _ => return,
+        };
+        if !self.known.insert((what, id.clone())) {
+            self.twice.push((what, id));
+        }
+    }
+}
+
+/// Files and folders are their owner's alone.
+pub(super) const fn right_mode(is_folder: bool) -> u32 {
+    if is_folder { 0o700 } else { 0o600 }
+}
+
+fn permissions(path: &Path, metadata: &fs::Metadata) -> Option<Finding> {
+    let (mode, right) = (metadata.permissions().mode() & 0o777, right_mode(metadata.is_dir()));
+    let message = format!("mode {mode:04o} instead of {right:04o}");
+    (mode != right).then(|| Finding::new(Kind::Permissions, path, message))
+}
+
+/// As temporary files are named before they take another's place.
+pub(super) fn is_leftover(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    path.is_file() && name.is_some_and(|name| name.starts_with(".tmp"))
+}
+
+fn unreachable(error: &StoreError) -> Finding {
+    Finding::new(Kind::Unreachable, error.path().unwrap_or(Path::new("")), error.to_string())
+}
