@@ -1,0 +1,209 @@
+//! Threads that rest are archived whole and come back whole, and never behind the back of anybody who has them open.
+
+use super::{THREAD, events, live_in, lived_in, look, run, said, stored};
+use rawr_protocol::Role;
+use rawr_protocol::methods::ThreadOpen;
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// As if nobody had used it for so many days.
+fn rest(home: &Home, thread: &str, days: u64) {
+    let at = SystemTime::now() - Duration::from_secs(days * DAY);
+    File::options().append(true).open(home.events(thread)).unwrap().set_modified(at).unwrap();
+}
+
+fn archive(home: &Home) -> PathBuf {
+    home.path().join("rawr/auto_compaction/archive")
+}
+
+fn stamp(home: &Home) -> PathBuf {
+    home.path().join("rawr/auto_compaction/retention.stamp")
+}
+
+/// The threads that a client is told of.
+fn listed(home: &Home) -> Vec<String> {
+    let mut sidecar = Sidecar::start(home);
+    let listed = sidecar.say("rawr/thread/list", &json!({})).unwrap().unwrap();
+    sidecar.take_notes();
+    sidecar.kill();
+    let id = |thread: &Value| thread["threadId"].as_str().unwrap().to_owned();
+    listed["threads"].as_array().unwrap().iter().map(id).collect()
+}
+
+/// As `rawr state list` tells it.
+fn told(home: &Home, arguments: &[&str]) -> Vec<String> {
+    let (events, code) = events(home, &[&["list"], arguments].concat());
+    assert_eq!(code, 0);
+    events.iter().map(|event| event["threadId"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn threads_that_rest_for_long_leave_the_list_and_others_stay() {
+    let home = lived_in();
+    live_in(&home, "young");
+    rest(&home, THREAD, 91);
+    rest(&home, "young", 89);
+    let before = fs::read(home.events(THREAD)).unwrap();
+    let (text, code) = said(&home, &["compact"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("✓ t archived\n"), "{text}");
+    assert_eq!(listed(&home), ["young"]);
+    assert_eq!(told(&home, &[]), ["young"]);
+    assert_eq!(told(&home, &["--archived"]), [THREAD]);
+    assert_eq!(fs::read(archive(&home).join("t/events.jsonl")).unwrap(), before);
+    // A thread in the archive is looked after like any other.
+    assert_eq!(said(&home, &["check"]), ("2 threads read, nothing wrong.\n".to_owned(), 0));
+}
+
+#[test]
+fn an_archived_thread_that_is_opened_is_back_as_it_was() {
+    for role in [Role::Owner, Role::Observer] {
+        let home = lived_in();
+        let before = look(&home, THREAD);
+        rest(&home, THREAD, 100);
+        run(&home, &["compact"]);
+        assert!(!home.thread(THREAD).exists());
+        let mut sidecar = Sidecar::start(&home);
+        sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
+        let seen = sidecar.say("rawr/thread/get", &json!({ "threadId": THREAD })).unwrap().unwrap();
+        if role == Role::Observer {
+            assert_eq!(seen, before);
+        }
+        assert_eq!(seen["lastCompaction"], before["lastCompaction"]);
+        sidecar.take_notes();
+        sidecar.leave();
+        assert_eq!((told(&home, &[]), told(&home, &["--archived"])), (vec![THREAD.into()], vec![]));
+        assert!(!archive(&home).join(THREAD).exists());
+    }
+}
+
+#[test]
+fn a_thread_that_somebody_has_open_stays() {
+    for role in [Role::Owner, Role::Observer] {
+        let home = lived_in();
+        let mut sidecar = Sidecar::start(&home);
+        sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
+        rest(&home, THREAD, 100);
+        let (text, code) = said(&home, &["compact"]);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("· t not archived: "), "{text}");
+        assert!(home.thread(THREAD).exists());
+        sidecar.take_notes();
+        sidecar.kill();
+        // A process that is gone has nothing open.
+        run(&home, &["compact"]);
+        assert!(!home.thread(THREAD).exists());
+    }
+}
+
+#[test]
+fn a_sidecar_that_leaves_archives_once_a_day() {
+    let home = lived_in();
+    rest(&home, THREAD, 100);
+    let come_and_go = || Sidecar::start(&home).leave();
+    // The session that left before was of today.
+    come_and_go();
+    assert!(home.thread(THREAD).exists());
+    let yesterday = SystemTime::now() - Duration::from_secs(DAY + 60);
+    File::options().append(true).open(stamp(&home)).unwrap().set_modified(yesterday).unwrap();
+    let sidecar = Sidecar::start(&home);
+    assert!(home.thread(THREAD).exists(), "nothing is moved at a start");
+    sidecar.leave();
+    assert!(!home.thread(THREAD).exists());
+    assert!(archive(&home).join(THREAD).exists());
+}
+
+#[test]
+fn a_stamp_from_the_future_holds_nothing_up() {
+    let home = lived_in();
+    rest(&home, THREAD, 100);
+    let later = SystemTime::now() + Duration::from_secs(400 * DAY);
+    File::options().append(true).open(stamp(&home)).unwrap().set_modified(later).unwrap();
+    Sidecar::start(&home).leave();
+    assert!(!home.thread(THREAD).exists());
+}
+
+#[test]
+fn days_are_what_the_user_says_and_none_is_never() {
+    for (toml, days, stays) in [
+        ("retention_days = 0", 5000, true),
+        ("retention_days = 7", 6, true),
+        ("retention_days = 7", 8, false),
+        ("retention_days = \"soon\"", 89, true),
+        ("retention_days = \"soon\"", 91, false),
+    ] {
+        let home = lived_in();
+        home.configure(&format!("[rawr_auto_compaction]\n{toml}\n"));
+        rest(&home, THREAD, days);
+        run(&home, &["compact"]);
+        assert_eq!(home.thread(THREAD).exists(), stays, "{toml}, {days} days");
+    }
+}
+
+#[test]
+fn two_threads_of_one_name_are_both_kept() {
+    let home = lived_in();
+    rest(&home, THREAD, 100);
+    run(&home, &["compact"]);
+    let archived = super::files(&archive(&home));
+    live_in(&Home::new(), THREAD);
+    fs::create_dir(home.thread(THREAD)).unwrap();
+    fs::copy(archive(&home).join("t/events.jsonl"), home.events(THREAD)).unwrap();
+    rest(&home, THREAD, 100);
+    let (text, _) = said(&home, &["compact"]);
+    assert!(text.contains("not archived: a thread of that name is archived already"), "{text}");
+    look(&home, THREAD);
+    assert_eq!(super::files(&archive(&home)).len(), archived.len());
+    let found = super::findings(&home);
+    assert!(found.contains(&"wrong there_twice t".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_home_without_threads_is_left_without_a_trace() {
+    let home = Home::new();
+    Sidecar::start(&home).leave();
+    run(&home, &["compact"]);
+    assert_eq!(stored(&home).len(), 0);
+}
+
+/// Nothing that was acknowledged is lost between those who open a thread and those who archive it.
+#[test]
+fn opening_and_archiving_at_the_same_time_loses_nothing() {
+    const ROUNDS: usize = 12;
+    let home = lived_in();
+    std::thread::scope(|scope| {
+        let archiving = scope.spawn(|| {
+            for _ in 0..ROUNDS * 3 {
+                assert_eq!(said(&home, &["compact"]).1, 0);
+            }
+        });
+        let mut opened = Vec::new();
+        for _ in 0..2 {
+            opened.push(scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let mut sidecar = Sidecar::start(&home);
+                    let opening = StandIn::new(THREAD).opening(&home, Role::Observer);
+                    sidecar.call::<ThreadOpen>(&opening);
+                    let guard = json!({ "threadId": THREAD, "until": { "kind": "released" } });
+                    sidecar.say("rawr/guard/set", &guard).unwrap().unwrap();
+                    rest(&home, THREAD, 100);
+                    sidecar.take_notes();
+                    sidecar.kill();
+                }
+            }));
+        }
+        opened.into_iter().for_each(|thread| thread.join().unwrap());
+        archiving.join().unwrap();
+    });
+    let seen = look(&home, THREAD);
+    assert_eq!(seen["guards"].as_array().unwrap().len(), 2 * ROUNDS);
+    assert!(!archive(&home).join(THREAD).exists());
+    let ids: Vec<_> = seen["guards"].as_array().unwrap().iter().map(|it| &it["guardId"]).collect();
+    let one_each: std::collections::BTreeSet<_> = ids.iter().map(|id| id.to_string()).collect();
+    assert_eq!(one_each.len(), ids.len());
+}

@@ -1,0 +1,205 @@
+//! `rawr state check`: what it finds, in whatever state the files are, and that it changes nothing.
+
+use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::json;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+pub fn append(home: &Home, file: &str, bytes: &[u8]) {
+    let path = home.thread(THREAD).join(file);
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
+
+/// Puts a line in the place of that one.
+pub fn replace_line(home: &Home, file: &str, number: usize, text: &str) {
+    let path = home.thread(THREAD).join(file);
+    let lines = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines[number - 1] = text;
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+}
+
+/// What a check finds in a thread that is spoilt so, and only reads.
+fn check(spoil: impl Fn(&Home), expected: &[&str]) {
+    let home = lived_in();
+    spoil(&home);
+    let before = stored(&home);
+    assert_eq!(findings(&home), expected);
+    assert_eq!(stored(&home), before);
+}
+
+#[test]
+fn nothing_is_wrong_with_what_a_session_leaves() {
+    check(|_| {}, &[]);
+    let home = lived_in();
+    assert_eq!(said(&home, &["check"]), ("1 thread read, nothing wrong.\n".to_owned(), 0));
+    let (text, _) = said(&home, &["check", "last"]);
+    assert!(text.starts_with("✓ t "), "{text}");
+    assert!(text.contains(" events, 1 decisions, "), "{text}");
+}
+
+#[test]
+fn an_empty_home_is_checked_too_and_stays_empty() {
+    let home = Home::new();
+    assert_eq!(said(&home, &["check"]), ("0 threads read, nothing wrong.\n".to_owned(), 0));
+    assert!(said(&home, &["check", "x"]).0.contains("no thread is known in"));
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn lines_that_are_torn_or_unreadable_are_named_by_their_number() {
+    let last = lived_in().lines(THREAD).len();
+    let torn = format!("wrong torn_tail events.jsonl:{}", last + 1);
+    check(|home| append(home, "events.jsonl", b"{\"v\":1,\"at\""), &[&torn]);
+    check(
+        |home| replace_line(home, "events.jsonl", last, "\u{fffd}"),
+        &[&format!("wrong unreadable_line events.jsonl:{last}"), "wrong cache_unfit state.json"],
+    );
+    check(
+        |home| {
+            let text = fs::read(home.events(THREAD)).unwrap();
+            fs::write(home.events(THREAD), &text[..text.len() - 1]).unwrap();
+        },
+        &[&format!("wrong torn_tail events.jsonl:{last}"), "wrong cache_unfit state.json"],
+    );
+    check(
+        |home| append(home, "decisions.jsonl", b"{\"v\":1"),
+        &["wrong torn_tail decisions.jsonl:2"],
+    );
+    check(
+        |home| append(home, "decisions.jsonl", b"{}\n"),
+        &["wrong unreadable_line decisions.jsonl:2"],
+    );
+}
+
+#[test]
+fn a_cache_must_say_what_the_log_says() {
+    let cache = |home: &Home| home.thread(THREAD).join("state.json");
+    check(|home| fs::remove_file(cache(home)).unwrap(), &[]);
+    check(|home| fs::write(cache(home), "{").unwrap(), &["wrong cache_unfit state.json"]);
+    let change = |home: &Home, from: &str, to: &str| {
+        let text = fs::read_to_string(cache(home)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(cache(home), text.replacen(from, to, 1)).unwrap();
+    };
+    let release = format!("\"release\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    check(|home| change(home, &release, "\"release\":\"0.0.0\""), &["note cache_old state.json"]);
+    check(
+        |home| change(home, "\"sequences\":1", "\"sequences\":7"),
+        &["wrong cache_unfit state.json"],
+    );
+}
+
+#[test]
+fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
+    let mode = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    check(|home| mode(&home.events(THREAD), 0o640), &["wrong permissions events.jsonl"]);
+    check(|home| mode(&home.thread(THREAD), 0o755), &["wrong permissions t"]);
+    check(
+        |home| mode(home.thread(THREAD).parent().unwrap(), 0o755),
+        &["wrong permissions threads"],
+    );
+    check(
+        |home| symlink("/etc/passwd", home.thread(THREAD).join("link")).unwrap(),
+        &["note odd_file link"],
+    );
+    check(
+        |home| {
+            let left = home.thread(THREAD).join(".tmpAbC123");
+            fs::write(&left, "half").unwrap();
+            mode(&left, 0o600);
+        },
+        &["note leftover .tmpAbC123"],
+    );
+    check(
+        |home| {
+            fs::create_dir(home.thread("empty")).unwrap();
+            mode(&home.thread("empty"), 0o700);
+        },
+        &["note no_events events.jsonl"],
+    );
+}
+
+#[test]
+fn ids_that_are_given_twice_are_told() {
+    for kind in ["sequence_started", "action_issued", "assessed"] {
+        let home = lived_in();
+        let lines = home.lines(THREAD);
+        let line = lines.iter().find(|line| line.contains(&format!("\"{kind}\""))).unwrap();
+        append(&home, "events.jsonl", format!("{line}\n").as_bytes());
+        let found = findings(&home);
+        assert!(found.contains(&"wrong id_twice events.jsonl".to_owned()), "{kind}: {found:?}");
+    }
+    let decisions = |home: &Home| {
+        let text = fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap();
+        append(home, "decisions.jsonl", &text);
+    };
+    check(decisions, &["wrong id_twice decisions.jsonl:2"]);
+}
+
+#[test]
+fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    let mut said_so = false;
+    host.run_and(&mut sidecar, |note| {
+        if !said_so && note.method == "rawr/action/perform" {
+            said_so = true;
+            let found = findings(&home);
+            assert_eq!(found, ["note owned t", "note pending events.jsonl"]);
+        }
+    });
+    assert!(said_so);
+    let process = sidecar.process_id();
+    let (text, code) = said(&home, &["check"]);
+    assert!(text.contains(&format!("owned by test for stand-in (process {process})")), "{text}");
+    assert_eq!(code, 0);
+    sidecar.take_notes();
+}
+
+#[test]
+fn a_thread_that_is_being_written_is_never_taken_for_a_damaged_one() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::start(&home);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    let checks = std::thread::scope(|scope| {
+        let checks = scope.spawn(|| (0..15).map(|_| said(&home, &["check"])).collect::<Vec<_>>());
+        let mut number = 0;
+        while !checks.is_finished() {
+            number += 1;
+            let signal = json!({ "kind": "tool_started", "callId": format!("c{number}"),
+                "name": "x".repeat(9000) });
+            let params = json!({ "threadId": THREAD, "signal": signal });
+            sidecar.say("rawr/signal/report", &params).unwrap().unwrap();
+        }
+        checks.join().unwrap()
+    });
+    for (text, code) in checks {
+        assert_eq!(code, 0, "{text}");
+    }
+    sidecar.take_notes();
+}
+
+#[test]
+fn each_thread_is_checked_on_its_own_and_programs_get_an_object_each() {
+    let home = lived_in();
+    live_in(&home, "other");
+    append(&home, "events.jsonl", b"torn");
+    let (all, code) = events(&home, &["check"]);
+    let told: Vec<_> = all.iter().map(|event| (&event["event"], &event["threadId"])).collect();
+    assert_eq!(
+        json!(told),
+        json!([["thread_checked", "other"], ["thread_checked", "t"], ["checked", null]])
+    );
+    assert_eq!((code, &all[2]["wrong"]), (1, &json!(1)));
+    assert_eq!(said(&home, &["check", "other"]).1, 0);
+    assert_eq!(run(&home, &["check", "nothing"]).status.code(), Some(1));
+}

@@ -1,0 +1,83 @@
+//! `rawr state export`: everything of a thread, readable, and without secrets.
+
+use super::sample::{home_with, samples};
+use super::{THREAD, lived_in, run, said, stored};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+fn exported(home: &rawr_tests::Home) -> Value {
+    let output = run(home, &["export", THREAD]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn everything_of_a_thread_is_in_it() {
+    let home = home_with(&samples().join("format-1"));
+    let before = stored(&home);
+    let document = exported(&home);
+    let lines = |file: &str| {
+        let text = fs::read_to_string(home.thread(THREAD).join(file)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    assert_eq!(document["format"], 1);
+    assert_eq!(document["rawr"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(document["threadId"], THREAD);
+    assert_eq!(document["events"], json!(lines("events.jsonl")));
+    assert_eq!(document["decisions"], json!(lines("decisions.jsonl")));
+    assert_eq!(document["packets"].as_array().unwrap().len(), 1);
+    assert_eq!(document["packets"][0]["packet"]["author"], "agent");
+    let state = fs::read_to_string(samples().join("format-1/expected.json")).unwrap();
+    assert_eq!(document["state"], serde_json::from_str::<Value>(&state).unwrap());
+    assert_eq!(stored(&home), before);
+}
+
+#[test]
+fn a_secret_in_a_message_that_waits_stays_at_home() {
+    let home = lived_in();
+    let held = json!({ "input_held": { "input": "i1", "text": format!("use {SECRET}") } });
+    let line = json!({ "v": 1, "at": 5, "event": held });
+    super::check::append(&home, "events.jsonl", format!("{line}\n").as_bytes());
+    assert!(fs::read_to_string(home.events(THREAD)).unwrap().contains(SECRET));
+    let document = exported(&home).to_string();
+    assert!(!document.contains(SECRET));
+    assert!(document.contains("[redacted:"), "{document}");
+}
+
+#[test]
+fn what_cannot_be_read_is_in_it_as_it_is() {
+    let home = lived_in();
+    let newer = r#"{"v":65535,"at":5,"event":{"moon_risen":{"token":"x"}}}"#;
+    super::check::append(&home, "events.jsonl", format!("no line\n{newer}\n").as_bytes());
+    let document = exported(&home);
+    let events = document["events"].as_array().unwrap();
+    let [.., unreadable, last] = &events[..] else { panic!("{document}") };
+    assert_eq!(unreadable["text"], "no line");
+    assert_eq!(unreadable["line"], events.len() - 1);
+    assert_eq!(last["event"]["moon_risen"]["token"], "x");
+    assert_eq!(document["state"], Value::Null);
+    assert_eq!(document["findings"][0]["kind"], "newer_format");
+}
+
+#[test]
+fn a_file_is_written_whole_for_its_owner_and_never_over_another() {
+    let home = lived_in();
+    let (text, code) = said(&home, &["export", "last", "--output", "report.json"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("report.json was written ("), "{text}");
+    let file = home.work().join("report.json");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let written: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(written, exported(&home));
+    let (text, code) = said(&home, &["export", "last", "-o", "report.json"]);
+    assert_eq!(
+        (text.as_str(), code),
+        ("rawr: report.json is there already: name another file\n", 1)
+    );
+    let (_, code) = said(&home, &["export", "last", "-o", "no/such/folder/report.json"]);
+    assert_eq!(code, 1);
+    assert_eq!(fs::read_dir(home.work()).unwrap().count(), 1);
+}

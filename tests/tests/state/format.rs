@@ -1,0 +1,167 @@
+//! Lines of releases that do not exist yet, in `tests/samples/future/`, behind a thread of the present format: what adds a
+//! field is read, what is newer is refused, and nothing is cut, rewritten or set aside because of it.
+
+use super::sample::{home_with, samples};
+use super::{THREAD, events, files, look, run, said, stored};
+use rawr_core::event::FORMAT;
+use rawr_protocol::methods::{LogMessage, ThreadOpen};
+use rawr_protocol::{ErrorCode, Role};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+const NEWER: [&str; 3] = ["newer-known-kind", "newer-unknown-kind", "newer-without-its-end"];
+
+fn present() -> Home {
+    home_with(&samples().join(format!("format-{FORMAT}")))
+}
+
+fn future(name: &str) -> Vec<u8> {
+    fs::read(samples().join("future").join(format!("{name}.jsonl"))).unwrap()
+}
+
+fn append(home: &Home, file: &str, bytes: &[u8]) {
+    let path = home.thread(THREAD).join(file);
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
+
+/// A home whose permissions are right, with these lines at the end of its log, and the number of the first newer one.
+fn with(name: &str) -> (Home, usize) {
+    let home = present();
+    run(&home, &["repair"]);
+    append(&home, "events.jsonl", &future(name));
+    let newer = home.lines(THREAD).iter().position(|line| line.contains("\"v\":65535"));
+    (home, newer.map_or(0, |at| at + 1))
+}
+
+#[test]
+fn unknown_fields_are_ignored() {
+    let (home, _) = with("unknown-fields");
+    let log = fs::read(home.events(THREAD)).unwrap();
+    let seen = look(&home, THREAD);
+    let directives = seen["directives"].as_array().unwrap();
+    assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
+    assert_eq!(seen["thread"]["percentRemaining"], 89);
+    assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
+    assert!(!home.thread(THREAD).join("quarantine.jsonl").exists());
+}
+
+#[test]
+fn a_newer_format_is_refused_by_file_and_line_and_nothing_is_touched() {
+    for name in NEWER {
+        let (home, line) = with(name);
+        let before = stored(&home);
+        let mut sidecar = Sidecar::start(&home);
+        for role in [Role::Owner, Role::Observer] {
+            let failure = sidecar.failure::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
+            let path = home.events(THREAD).display().to_string();
+            assert_eq!(failure.code, ErrorCode::StoreFailed, "{name}");
+            assert_eq!(
+                failure.message,
+                format!(
+                    "line {line} of {path} has format 65535, this release reads up to {FORMAT}"
+                )
+            );
+            assert_eq!(failure.data.file, Some(path));
+            assert_eq!(failure.data.hint, "a newer rawr wrote this thread: update this one");
+        }
+        sidecar.kill();
+        assert_eq!(stored(&home), before, "{name}");
+    }
+}
+
+#[test]
+fn the_commands_leave_a_newer_format_as_it_is() {
+    for name in NEWER {
+        let (home, line) = with(name);
+        let before = files(&home.thread(THREAD));
+        let (checked, code) = events(&home, &["check"]);
+        let found = &checked[0]["findings"];
+        let newer = found.as_array().unwrap().iter().find(|it| it["kind"] == "newer_format");
+        let newer = newer.unwrap_or_else(|| panic!("{name}: {found}"));
+        assert_eq!((code, &newer["line"]), (1, &json!(line)), "{name}");
+        assert!(newer["todo"].as_str().unwrap().contains("update this one"), "{newer}");
+        assert_eq!(said(&home, &["repair"]).1, 1, "{name}");
+        assert_eq!(said(&home, &["compact"]).1, 1, "{name}");
+        assert_eq!(files(&home.thread(THREAD)), before, "{name}");
+    }
+}
+
+#[test]
+fn a_newer_release_that_writes_behind_us_stops_us_and_not_itself() {
+    for name in NEWER {
+        let (home, line) = (present(), 0);
+        let mut sidecar = Sidecar::start(&home);
+        let mut host = StandIn::new(THREAD);
+        host.open(&home, &mut sidecar);
+        sidecar.take_notes();
+        append(&home, "events.jsonl", &future(name));
+        let log = fs::read(home.events(THREAD)).unwrap();
+        let guard = json!({ "threadId": THREAD, "until": { "kind": "released" } });
+        for _ in 0..2 {
+            let failure = sidecar.say("rawr/guard/set", &guard).unwrap().unwrap_err();
+            assert_eq!(failure.code, ErrorCode::StoreFailed, "{name} {line}");
+            assert!(failure.message.contains("has format 65535"), "{failure:?}");
+        }
+        // It can go on: nobody holds its lock.
+        fs::File::open(home.events(THREAD)).unwrap().try_lock().unwrap();
+        sidecar.take_notes();
+        sidecar.kill();
+        assert_eq!(fs::read(home.events(THREAD)).unwrap(), log, "{name}");
+    }
+}
+
+/// By the rule this cannot be: a new kind is a new format. Where somebody broke the rule, nothing is lost either.
+#[test]
+fn an_unknown_kind_in_a_known_format_is_told_and_left_where_it_is() {
+    let (home, _) = with("unknown-kind");
+    let log = fs::read(home.events(THREAD)).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    let told = sidecar.take::<LogMessage>();
+    assert!(told[0].message.contains("unknown variant `moon_risen`"), "{told:?}");
+    sidecar.kill();
+    assert_eq!(fs::read(home.events(THREAD)).unwrap(), log);
+    let seen = look(&home, THREAD);
+    let directives = seen["directives"].as_array().unwrap();
+    assert_eq!(directives.last().unwrap()["text"], "Keep it short.");
+}
+
+#[test]
+fn a_newer_decision_is_left_out_and_told_and_stops_nothing() {
+    let home = present();
+    run(&home, &["repair"]);
+    append(&home, "decisions.jsonl", &future("newer-decision"));
+    let before = files(&home.thread(THREAD));
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    let listed =
+        sidecar.say("rawr/decision/list", &json!({ "threadId": THREAD })).unwrap().unwrap();
+    let lines = fs::read_to_string(home.thread(THREAD).join("decisions.jsonl")).unwrap();
+    assert_eq!(listed["decisions"].as_array().unwrap().len(), lines.lines().count() - 1);
+    let log = sidecar.log();
+    assert!(log.contains("it has format 65535, this release reads up to 1: update rawr"), "{log}");
+    sidecar.kill();
+    assert_eq!(said(&home, &["repair"]).1, 1);
+    assert_eq!(files(&home.thread(THREAD)), before);
+}
+
+#[test]
+fn every_line_of_every_list_carries_its_format() {
+    let home = present();
+    append(&home, "events.jsonl", b"not a line of any format\n");
+    look(&home, THREAD);
+    let mut lists = Vec::new();
+    for (path, (_, bytes)) in files(&home.thread(THREAD)) {
+        if path.ends_with(".jsonl") {
+            let text = String::from_utf8(bytes).unwrap();
+            for line in text.lines().filter(|line| !line.starts_with("not")) {
+                let line: Value = serde_json::from_str(line).unwrap();
+                assert!(line["v"].is_u64(), "{path}: {line}");
+            }
+            lists.push(path.rsplit('/').next().unwrap().to_owned());
+        }
+    }
+    assert_eq!(lists, ["decisions.jsonl", "events.jsonl", "quarantine.jsonl"]);
+}

@@ -1,0 +1,172 @@
+//! `rawr state repair`: it puts right what the check finds, loses no line that can be read, and keeps off threads that
+//! somebody has open.
+
+use super::check::{append, replace_line};
+use super::{THREAD, events, findings, lived_in, look, said, stored};
+use rawr_protocol::Role;
+use rawr_protocol::methods::ThreadOpen;
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// The files of the thread that were kept as they were.
+fn kept(home: &Home) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home.thread(THREAD)).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "bak")).collect()
+}
+
+/// Everything that can go wrong, at once.
+fn spoil(home: &Home) -> Vec<String> {
+    let mut lines = home.lines(THREAD);
+    let turn = lines.iter().position(|line| line.contains("\"directive_given\"")).unwrap_or(4);
+    replace_line(home, "events.jsonl", turn + 1, "{\"v\":1,\"at\":5,\"event\":{\"guard_");
+    lines.remove(turn);
+    append(home, "events.jsonl", b"\n\xff\xfe\n");
+    append(home, "events.jsonl", format!("{}\n", lines[0]).as_bytes());
+    lines.push(lines[0].clone());
+    append(home, "events.jsonl", b"{\"v\":1,\"at\":6,\"eve");
+    append(home, "decisions.jsonl", b"half a deci\n{\"v\":1,\"dec");
+    fs::write(home.thread(THREAD).join("state.json"), "{").unwrap();
+    fs::write(home.thread(THREAD).join(".tmpAbC123"), "half").unwrap();
+    for path in [home.events(THREAD), home.thread(THREAD), home.path().join("rawr")] {
+        fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+    }
+    lines
+}
+
+#[test]
+fn everything_is_put_right_and_no_readable_line_is_lost() {
+    let home = lived_in();
+    let decisions = fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap();
+    let readable = spoil(&home);
+    let spoilt = fs::read(home.events(THREAD)).unwrap();
+    let (text, code) = said(&home, &["repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("3 unreadable lines were taken out"), "{text}");
+    assert_eq!(home.lines(THREAD), readable);
+    assert_eq!(fs::read(home.thread(THREAD).join("decisions.jsonl")).unwrap(), decisions);
+    let mut kept: Vec<_> = kept(&home);
+    kept.sort();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert_eq!(fs::read(&kept[1]).unwrap(), spoilt, "the log is kept to the last byte");
+    let aside = fs::read_to_string(home.thread(THREAD).join("quarantine.jsonl")).unwrap();
+    let aside: Vec<Value> = aside.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(aside.len(), 3, "{aside:?}");
+    let wrong: Vec<_> = findings(&home).into_iter().filter(|it| it.starts_with("wrong")).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+    for (path, (mode, _)) in stored(&home) {
+        let right = if PathBuf::from(&path).is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode, right, "{path}");
+    }
+}
+
+#[test]
+fn a_repaired_thread_is_the_one_that_it_was() {
+    let (home, twin) = (lived_in(), lived_in());
+    let readable = spoil(&home);
+    fs::write(twin.events(THREAD), readable.join("\n") + "\n").unwrap();
+    fs::remove_file(twin.thread(THREAD).join("state.json")).unwrap();
+    let before = look(&twin, THREAD);
+    said(&home, &["repair"]);
+    let mut after = look(&home, THREAD);
+    // The twin's lines were taken from this home, but for where it works.
+    after["thread"]["cwd"] = before["thread"]["cwd"].clone();
+    assert_eq!(after, before);
+    let mut sidecar = Sidecar::start(&home);
+    assert!(StandIn::new(THREAD).open(&home, &mut sidecar));
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn a_second_repair_does_nothing() {
+    let home = lived_in();
+    spoil(&home);
+    said(&home, &["repair"]);
+    let before = stored(&home);
+    let told = ("1 thread seen to, nothing put right, nothing still wrong.\n".to_owned(), 0);
+    assert_eq!(said(&home, &["repair"]), told);
+    assert_eq!(stored(&home), before);
+}
+
+#[test]
+fn a_whole_last_line_is_kept() {
+    let home = lived_in();
+    let text = fs::read(home.events(THREAD)).unwrap();
+    fs::write(home.events(THREAD), &text[..text.len() - 1]).unwrap();
+    assert_eq!(said(&home, &["repair"]).1, 0);
+    assert_eq!(fs::read(home.events(THREAD)).unwrap(), text);
+    assert_eq!(kept(&home), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_thread_that_somebody_has_open_only_gets_its_permissions_back() {
+    for role in [Role::Owner, Role::Observer] {
+        let home = lived_in();
+        let mut sidecar = Sidecar::start(&home);
+        sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, role));
+        spoil(&home);
+        let before = stored(&home);
+        let (events, code) = events(&home, &["repair"]);
+        let repaired = events.iter().find(|event| event["event"] == "thread_repaired").unwrap();
+        let process = sidecar.process_id();
+        let expected = match role {
+            Role::Owner => format!("test for stand-in (process {process})"),
+            Role::Observer => "another process".to_owned(),
+        };
+        assert_eq!((code, &repaired["takenBy"]), (1, &json!(expected)), "{repaired}");
+        for ((path, (_, was)), (_, (mode, is))) in before.iter().zip(&stored(&home)) {
+            assert_eq!(was, is, "{path}");
+            assert_eq!(mode & 0o077, 0, "{path}");
+        }
+        sidecar.take_notes();
+        sidecar.kill();
+        assert_eq!(said(&home, &["repair"]).1, 0);
+    }
+}
+
+#[test]
+fn nobody_opens_a_thread_while_it_is_repaired() {
+    let home = lived_in();
+    let folder = fs::File::open(home.thread(THREAD)).unwrap();
+    folder.lock().unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
+    let asked = sidecar.ask::<ThreadOpen>(&opening);
+    append(&home, "events.jsonl", b"torn");
+    replace_line(&home, "events.jsonl", 1, "");
+    // As a repair leaves it.
+    let lines = home.lines(THREAD);
+    fs::write(home.events(THREAD), lines[1..lines.len() - 1].join("\n") + "\n").unwrap();
+    folder.unlock().unwrap();
+    sidecar.answer::<ThreadOpen>(asked).unwrap();
+    sidecar.take_notes();
+    sidecar.leave();
+    let aside = home.thread(THREAD).join("quarantine.jsonl");
+    assert!(!aside.exists(), "it saw what was there before");
+}
+
+#[test]
+fn what_cannot_be_put_right_is_told() {
+    let home = lived_in();
+    let line = home.lines(THREAD).into_iter().find(|line| line.contains("\"action_issued\""));
+    append(&home, "events.jsonl", format!("{}\n", line.unwrap()).as_bytes());
+    let before = fs::read(home.events(THREAD)).unwrap();
+    let (text, code) = said(&home, &["repair"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("is given twice"), "{text}");
+    assert!(text.contains("`rawr state export` makes a report of it"), "{text}");
+    assert_eq!(fs::read(home.events(THREAD)).unwrap(), before);
+}
+
+#[test]
+fn an_empty_folder_goes() {
+    let home = lived_in();
+    fs::create_dir(home.thread("empty")).unwrap();
+    let (text, code) = said(&home, &["repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!home.thread("empty").exists());
+}
