@@ -39,11 +39,17 @@ impl State {
     /// What all threads share: the folders above them.
     pub fn check_folders(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for folder in self.store.shared_folders() {
-            match folder.symlink_metadata() {
-                Ok(metadata) => findings.extend(permissions(&folder, &metadata)),
-                Err(error) => findings.push(unreachable(&failed("look at", &folder)(error))),
+        for path in self.store.shared() {
+            match path.symlink_metadata() {
+                Ok(metadata) => findings.extend(permissions(&path, &metadata)),
+                Err(error) => findings.push(unreachable(&failed("look at", &path)(error))),
             }
+        }
+        match self.store.strangers() {
+            Ok(strangers) => findings.extend(strangers.iter().map(|path| {
+                Finding::new(Kind::OddFile, path, "no thread; rawr makes none, and leaves it alone")
+            })),
+            Err(error) => findings.push(unreachable(&error)),
         }
         findings
     }

@@ -5,8 +5,9 @@ use super::State;
 use super::lines::{everything_in, lines};
 use crate::redact::redact;
 use crate::store::archive::Place;
-use crate::store::{DECISIONS, EVENTS, QUARANTINE, StoreError, failed};
+use crate::store::{DECISIONS, EVENTS, QUARANTINE, STATE, StoreError, failed};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -46,11 +47,33 @@ impl State {
             document.list("decisions", &place.folder.join(DECISIONS), entry)?;
             document.list("events", &place.folder.join(EVENTS), entry)?;
             document.list("quarantine", &place.folder.join(QUARANTINE), entry)?;
+            document.field("other", Value::Array(other(place).map_err(io::Error::other)?))?;
             document.out.write_all(b"\n}\n")?;
             document.out.flush()
         };
         write().map_err(failed("export", &place.folder))
     }
+}
+
+/// Longer files are named, and no more.
+const MOST: u64 = 1 << 20;
+
+/// What else lies in the folder, as JSON where it is, else as text.
+fn other(place: &Place) -> Result<Vec<Value>, StoreError> {
+    let mut other = Vec::new();
+    for (path, metadata) in everything_in(&place.folder)? {
+        let name = path.strip_prefix(&place.folder).unwrap_or(&path).display().to_string();
+        let is_known = [EVENTS, DECISIONS, QUARANTINE, STATE].contains(&name.as_str());
+        let is_copy = path.extension().is_some_and(|extension| extension == "bak");
+        if !metadata.is_file() || metadata.len() > MOST || is_known || is_copy {
+            continue;
+        }
+        let bytes = fs::read(&path).map_err(failed("read", &path))?;
+        let content = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        other.push(json!({ "name": name, "content": content }));
+    }
+    Ok(other)
 }
 
 struct Document<'o, W> {

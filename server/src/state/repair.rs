@@ -47,7 +47,7 @@ impl Done {
 impl State {
     pub fn repair_folders(&self) -> Result<Vec<Done>, StoreError> {
         let mut done = Vec::new();
-        for folder in self.store.shared_folders() {
+        for folder in self.store.shared() {
             let metadata = folder.symlink_metadata().map_err(failed("look at", &folder))?;
             done.extend(make_private(&folder, &metadata)?);
         }

@@ -85,11 +85,33 @@ impl Store {
         Ok(places)
     }
 
-    /// The folders that all threads share, those that are there.
-    pub fn shared_folders(&self) -> Vec<PathBuf> {
+    /// What all threads share, where it is there: the folders above them, and the stamp.
+    pub fn shared(&self) -> Vec<PathBuf> {
         let above = self.threads.ancestors().skip(1).take(2).map(Path::to_owned);
-        let folders = above.chain([self.threads.clone(), self.archive_folder()]);
-        folders.filter(|folder| folder.is_dir()).collect()
+        let beside = [self.threads.clone(), self.archive_folder(), self.stamp()];
+        above.chain(beside).filter(|path| path.exists()).collect()
+    }
+
+    /// What lies among the threads and can be none.
+    pub fn strangers(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut strangers = Vec::new();
+        for root in [self.threads.clone(), self.archive_folder()] {
+            let entries = match fs::read_dir(&root) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries.map_err(failed("list", &root))?,
+            };
+            for entry in entries {
+                let path = entry.map_err(failed("list", &root))?.path();
+                if !path.is_dir() || path.file_name().and_then(|name| name.to_str()).is_none() {
+                    strangers.push(path);
+                }
+            }
+        }
+        Ok(strangers)
+    }
+
+    fn stamp(&self) -> PathBuf {
+        self.threads.with_file_name(STAMP)
     }
 
     /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back.
@@ -121,6 +143,9 @@ impl Store {
         if !from.is_dir() || to.join(EVENTS).is_file() {
             return Ok(());
         }
+        // Who works on it in the archive knows it by that name, and is waited for.
+        let folder = open_folder(&from)?;
+        folder.lock_shared().map_err(failed("lock", &from))?;
         fs::rename(&from, &to).map_err(failed("bring back", &from))?;
         tracing::info!(%thread, "the thread was brought back from the archive");
         sync_folder(&self.threads)?;
@@ -208,7 +233,7 @@ impl Store {
         if !self.threads.is_dir() {
             return Ok(false);
         }
-        let stamp = self.threads.with_file_name(STAMP);
+        let stamp = self.stamp();
         let last = match fs::metadata(&stamp) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             metadata => {

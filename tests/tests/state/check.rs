@@ -122,6 +122,10 @@ fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
         },
         &["note no_events events.jsonl"],
     );
+    check(
+        |home| fs::write(home.thread("notes.txt"), "mine").unwrap(),
+        &["note odd_file notes.txt"],
+    );
 }
 
 #[test]

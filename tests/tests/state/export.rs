@@ -63,6 +63,46 @@ fn what_cannot_be_read_is_in_it_as_it_is() {
 }
 
 #[test]
+fn what_else_lies_in_the_folder_is_in_it_too() {
+    let home = lived_in();
+    let folder = home.thread(THREAD).join("capsules");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("s1.json"), format!("{{\"notes\":\"{SECRET}\"}}")).unwrap();
+    fs::write(folder.join("words"), "no JSON").unwrap();
+    let document = exported(&home);
+    let other = document["other"].as_array().unwrap();
+    let content = |name: &str| &other.iter().find(|it| it["name"] == name).unwrap()["content"];
+    assert_eq!(content("capsules/words"), "no JSON");
+    assert!(content("capsules/s1.json")["notes"].as_str().unwrap().starts_with("[redacted:"));
+}
+
+/// A thread that takes its time.
+fn long(lines: usize) -> rawr_tests::Home {
+    let home = lived_in();
+    let line =
+        json!({ "v": 1, "at": 5, "event": { "branch_changed": { "branch": "x".repeat(1000) } } });
+    super::check::append(&home, "events.jsonl", format!("{line}\n").repeat(lines).as_bytes());
+    home
+}
+
+#[test]
+fn ctrl_c_leaves_no_half_written_file() {
+    let home = long(20_000);
+    let mut command = std::process::Command::new(rawr_tests::rawr());
+    command.args(["state", "export", "last", "-o", "report.json"]).current_dir(home.work());
+    let mut export = command.env("RAWR_HOME", home.path()).spawn().unwrap();
+    let in_work = || fs::read_dir(home.work()).unwrap().count();
+    while in_work() == 0 {
+        assert!(export.try_wait().unwrap().is_none(), "it is done already");
+        std::thread::yield_now();
+    }
+    let process = rustix::process::Pid::from_child(&export);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    assert_eq!(export.wait().unwrap().code(), Some(130));
+    assert_eq!(in_work(), 0);
+}
+
+#[test]
 fn a_file_is_written_whole_for_its_owner_and_never_over_another() {
     let home = lived_in();
     let (text, code) = said(&home, &["export", "last", "--output", "report.json"]);

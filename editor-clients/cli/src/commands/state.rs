@@ -39,7 +39,9 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
         done = &mut done => done?,
         () = stop.asked() => {
             stopped.store(true, Ordering::Relaxed);
-            done.await??;
+            if let Err(error) = done.await? {
+                complain(&format!("{error:#}"));
+            }
             Ok(ExitCode::from(stop.exit_code()))
         }
     }
