@@ -55,8 +55,20 @@ impl State {
     }
 
     pub fn check(&self, place: &Place) -> Checked {
-        let mut look = Look {
+        self.look_through(
             place,
+            &[Look::files, Look::neighbours, Look::events, Look::decisions, Look::quarantine],
+        )
+    }
+
+    /// For who holds the thread alone, and would only find himself.
+    pub(super) fn check_alone(&self, place: &Place) -> Checked {
+        self.look_through(place, &[Look::files, Look::events, Look::decisions])
+    }
+
+    fn look_through(&self, place: &Place, steps: &[Step]) -> Checked {
+        let mut look = Look {
+            place: place.clone(),
             checked: Checked {
                 place: place.clone(),
                 events: 0,
@@ -66,8 +78,6 @@ impl State {
                 thread: None,
             },
         };
-        let steps =
-            [Look::files, Look::neighbours, Look::events, Look::decisions, Look::quarantine];
         for step in steps {
             if let Err(error) = step(&mut look, self) {
                 look.tell(unreachable(&error));
@@ -77,12 +87,15 @@ impl State {
     }
 }
 
-struct Look<'p> {
-    place: &'p Place,
+/// One part of a check.
+type Step = fn(&mut Look, &State) -> Result<(), StoreError>;
+
+struct Look {
+    place: Place,
     checked: Checked,
 }
 
-impl Look<'_> {
+impl Look {
     fn tell(&mut self, finding: Finding) {
         self.checked.findings.push(finding);
     }
@@ -121,10 +134,10 @@ impl Look<'_> {
     }
 
     fn neighbours(&mut self, state: &State) -> Result<(), StoreError> {
-        if let Some(holder) = state.store.owner_in(self.place) {
+        if let Some(holder) = state.store.owner_in(&self.place) {
             let message = format!("owned by {holder}");
             self.tell(Finding::new(Kind::Owned, &self.place.folder, message));
-        } else if state.store.is_in_use(self.place)? {
+        } else if state.store.is_in_use(&self.place)? {
             self.tell(Finding::new(
                 Kind::Owned,
                 &self.place.folder,
@@ -287,7 +300,7 @@ impl Look<'_> {
             let line = line?;
             let finding = match read_decision(&line.bytes) {
                 // Decisions are written without a lock: this one may be under way.
-                _ if !line.whole && state.store.is_in_use(self.place)? => continue,
+                _ if !line.whole && state.store.is_in_use(&self.place)? => continue,
                 Ok(_) if !line.whole => {
                     Finding::new(Kind::TornTail, &path, "whole, but its end of line is missing")
                 }

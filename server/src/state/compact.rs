@@ -36,7 +36,7 @@ impl State {
             Hold::Alone(alone) => alone,
             Hold::Taken { by } => return Ok(Compacted::Taken { by }),
         };
-        let checked = self.check(place);
+        let checked = self.check_alone(place);
         let is_damaged = checked.findings.iter().any(|finding| finding.kind.is_damage());
         let Some(thread) = checked.thread.as_ref().filter(|_| !is_damaged) else {
             return Ok(Compacted::Damaged);

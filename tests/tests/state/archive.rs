@@ -171,6 +171,26 @@ fn a_home_without_threads_is_left_without_a_trace() {
     assert_eq!(stored(&home).len(), 0);
 }
 
+#[test]
+fn nobody_opens_a_thread_while_it_is_moved() {
+    let home = lived_in();
+    let log = home.lines(THREAD);
+    let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
+    gate.lock().unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    // Whoever does not wait is done by then.
+    std::thread::sleep(Duration::from_millis(200));
+    fs::create_dir(archive(&home)).unwrap();
+    fs::rename(home.thread(THREAD), archive(&home).join(THREAD)).unwrap();
+    gate.unlock().unwrap();
+    sidecar.answer::<ThreadOpen>(asked).unwrap();
+    assert!(!archive(&home).join(THREAD).exists());
+    assert_eq!(home.lines(THREAD)[..log.len()], log);
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
 /// Nothing that was acknowledged is lost between those who open a thread and those who archive it.
 #[test]
 fn opening_and_archiving_at_the_same_time_loses_nothing() {
