@@ -365,7 +365,7 @@ fn settled(
 }
 
 fn lock_to_read(file: &File, path: &Path) -> Result<bool, StoreError> {
-    const LOOKS: u32 = 200;
+    const LOOKS: u32 = 600;
     const ONE_LOOK: Duration = Duration::from_millis(5);
     for _ in 0..LOOKS {
         match file.try_lock_shared() {

@@ -6,6 +6,7 @@ use serde_json::json;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::Duration;
 
 pub fn append(home: &Home, file: &str, bytes: &[u8]) {
     let path = home.thread(THREAD).join(file);
@@ -166,6 +167,33 @@ fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
     assert!(text.contains(&format!("owned by test for stand-in (process {process})")), "{text}");
     assert_eq!(code, 0);
     sidecar.take_notes();
+}
+
+#[test]
+fn a_line_that_is_being_written_is_waited_for() {
+    let home = lived_in();
+    let line = "{\"v\":1,\"at\":5,\"event\":{\"tool_finished\":{\"call\":\"c1\"}}}\n";
+    let log = fs::File::open(home.events(THREAD)).unwrap();
+    log.lock().unwrap();
+    append(&home, "events.jsonl", &line.as_bytes()[..20]);
+    let told = std::thread::scope(|scope| {
+        let told = scope.spawn(|| said(&home, &["check"]));
+        // Whoever does not wait is done by then.
+        std::thread::sleep(Duration::from_millis(500));
+        append(&home, "events.jsonl", &line.as_bytes()[20..]);
+        log.unlock().unwrap();
+        told.join().unwrap()
+    });
+    assert_eq!(told, ("1 thread read, nothing wrong.\n".to_owned(), 0));
+}
+
+#[test]
+fn nobody_is_waited_for_who_never_lets_go() {
+    let home = lived_in();
+    append(&home, "events.jsonl", b"torn");
+    let log = fs::File::open(home.events(THREAD)).unwrap();
+    log.lock().unwrap();
+    assert_eq!(findings(&home), ["wrong lock_stuck events.jsonl"]);
 }
 
 #[test]
