@@ -31,7 +31,7 @@ fn everything_of_a_thread_is_in_it() {
     assert_eq!(document["packets"].as_array().unwrap().len(), 1);
     assert_eq!(document["packets"][0]["packet"]["author"], "agent");
     let state = fs::read_to_string(samples().join("format-1/expected.json")).unwrap();
-    assert_eq!(document["state"], serde_json::from_str::<Value>(&state).unwrap());
+    assert!(document["state"] == serde_json::from_str::<Value>(&state).unwrap());
     assert_eq!(stored(&home), before);
 }
 

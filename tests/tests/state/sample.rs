@@ -105,7 +105,10 @@ fn every_sample_replays_to_the_state_that_it_had() {
             fs::write(&expected, &state).unwrap();
         }
         let expected = fs::read_to_string(expected).unwrap();
-        assert_eq!(state, expected, "a thread of an older release comes to another state");
+        let mut differs = state.lines().zip(expected.lines()).filter(|(is, was)| is != was);
+        let hint = "UPDATE=1 writes it, where only `Thread` has changed and not what lines mean";
+        assert_eq!(differs.next(), None, "{}: {hint}", sample.display());
+        assert_eq!(state.lines().count(), expected.lines().count());
         // As a release of that time would have folded it from its cache.
         assert_eq!(serde_json::from_str::<Thread>(&expected).unwrap(), thread);
     }
