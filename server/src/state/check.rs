@@ -260,11 +260,7 @@ impl Look {
     ) -> Result<(), StoreError> {
         let path = self.place.folder.join(STATE);
         if let Some(cached) = cached {
-            let mut state = cached.thread;
-            replay(file, log, cached.bytes, cached.lines + 1, |record| state.apply(&record))?;
-            // Who works on the thread may have written more of it.
-            let behind = state.updated_at > thread.updated_at;
-            if state != *thread && !behind {
+            if folded_on(&cached, file, log)? != *thread && self.is_unfit(&cached, file, log)? {
                 let message = "it says other than the log, which is right";
                 self.tell(Finding::new(Kind::CacheUnfit, &path, message));
             }
@@ -291,6 +287,24 @@ impl Look {
         };
         self.tell(finding);
         Ok(())
+    }
+
+    /// Somebody may have written between two looks: with the lock nobody does.
+    fn is_unfit(
+        &self,
+        cached: &cache::Cache,
+        file: &mut File,
+        log: &Path,
+    ) -> Result<bool, StoreError> {
+        if !lock_to_read(file, log)? {
+            return Ok(false);
+        }
+        let mut thread = Thread::new(self.place.thread.clone());
+        let from_log = replay(file, log, 0, 1, |record| thread.apply(&record));
+        let from_cache = folded_on(cached, file, log);
+        file.unlock().map_err(failed("unlock", log))?;
+        from_log?;
+        Ok(from_cache? != thread)
     }
 
     fn decisions(&mut self, state: &State) -> Result<(), StoreError> {
@@ -340,6 +354,13 @@ impl Look {
         }
         Ok(())
     }
+}
+
+/// The state that the cache leads to.
+fn folded_on(cached: &cache::Cache, file: &mut File, log: &Path) -> Result<Thread, StoreError> {
+    let mut state = cached.thread.clone();
+    replay(file, log, cached.bytes, cached.lines + 1, |record| state.apply(&record))?;
+    Ok(state)
 }
 
 /// A log that seems torn may be one that somebody is writing. Then its lock tells; true where it cannot be had.
