@@ -100,7 +100,7 @@ impl Look {
         self.checked.findings.push(finding);
     }
 
-    fn files(&mut self, _: &State) -> Result<(), StoreError> {
+    fn files(&mut self, state: &State) -> Result<(), StoreError> {
         for (path, metadata) in everything_in(&self.place.folder)? {
             if metadata.is_file() {
                 self.checked.bytes += metadata.len();
@@ -116,7 +116,11 @@ impl Look {
             if let Some(finding) = permissions(&path, &metadata) {
                 self.tell(finding);
             }
-            if is_leftover(&path) {
+            let is_temporary = is_leftover(&path);
+            if is_temporary && state.store.is_in_use(&self.place)? {
+                continue;
+            }
+            if is_temporary {
                 self.tell(Finding::new(
                     Kind::Leftover,
                     &path,
@@ -280,6 +284,8 @@ impl Look {
                     format!("of release {release}; it is made anew when the thread is opened");
                 Finding::new(Kind::CacheOld, &path, message)
             }
+            // Written since the log was read.
+            Ok(_) if cache::load(&self.place.folder, file).is_some() => return Ok(()),
             Ok(_) => {
                 Finding::new(Kind::CacheUnfit, &path, "it is of another log, or of a longer one")
             }

@@ -203,12 +203,12 @@ fn a_thread_that_is_being_written_is_never_taken_for_a_damaged_one() {
     let mut host = StandIn::new(THREAD);
     host.open(&home, &mut sidecar);
     let checks = std::thread::scope(|scope| {
-        let checks = scope.spawn(|| (0..15).map(|_| said(&home, &["check"])).collect::<Vec<_>>());
+        let checks = scope.spawn(|| (0..8).map(|_| said(&home, &["check"])).collect::<Vec<_>>());
         let mut number = 0;
         while !checks.is_finished() {
             number += 1;
             let signal = json!({ "kind": "tool_started", "callId": format!("c{number}"),
-                "name": "x".repeat(9000) });
+                "name": "x".repeat(200) });
             let params = json!({ "threadId": THREAD, "signal": signal });
             sidecar.say("rawr/signal/report", &params).unwrap().unwrap();
         }
