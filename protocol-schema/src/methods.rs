@@ -145,6 +145,13 @@ methods! {
         notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
     }
 
+    source "design §2, invariants 3 and 8; design §6" {
+        /// Says that a thread's files cannot be written: its sequence stands still, and messages that wait are the host's.
+        notification(from server) StoreFailed = "rawr/store/failed" (StoreFailedNotification);
+        /// Says that they can be written again.
+        notification(from server) StoreRecovered = "rawr/store/recovered" (StoreRecoveredNotification);
+    }
+
     source "design §4 and §5; spec 1 §7 and §8" {
         /// Reports that the host begins to work on something.
         request TurnStarted = "rawr/turn/started" (TurnStartedParams) -> Empty,

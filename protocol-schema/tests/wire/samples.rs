@@ -230,6 +230,10 @@ fn asked() -> Vec<Sample> {
 
 fn actions() -> Vec<Sample> {
     samples! {
+        StoreFailedNotification {
+            "threadId": "t", "error": "cannot write events.jsonl: no space left", "heldInputs": ["i1", "i2"]
+        }
+        StoreRecoveredNotification { "threadId": "t" }
         ActionPerformNotification {
             "threadId": "t1", "sequenceId": "s1", "actionId": "a1",
             "action": { "kind": "inject_turn", "purpose": "heads_up", "text": "Soon. [rawr:s1:heads_up]",
