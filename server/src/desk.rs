@@ -3,6 +3,7 @@
 
 mod capsules;
 mod clean;
+mod disk;
 mod follow;
 mod inquiry;
 mod notes;
@@ -27,10 +28,10 @@ use crate::config::{Config, Home};
 use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
-use crate::store::{Damage, OwnerLock, Store, StoreError, ThreadLog};
+use crate::store::{Damage, Disk, OwnerLock, Store, StoreError, ThreadLog};
 use crate::watch::{Bell, Watcher};
 use rawr_core::assess::Decision;
-use rawr_core::event::{HostInfo, ThreadClosed, ThreadOpened};
+use rawr_core::event::{HostInfo, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
 use rawr_core::thread::Answered;
@@ -125,6 +126,7 @@ struct Open {
     /// The requests of this batch that concern it.
     tickets: Vec<Ticket>,
     look: outside::Look,
+    health: disk::Health,
 }
 
 impl Open {
@@ -151,6 +153,7 @@ impl Open {
             calls_owner: false,
             tickets: Vec::new(),
             look: outside::Look::default(),
+            health: disk::Health::default(),
         }
     }
 }
@@ -205,7 +208,12 @@ impl std::fmt::Debug for Desk {
 
 impl Desk {
     pub fn new(setup: Setup, bell: Bell, tell: Listener) -> Self {
-        let store = Store::new(&setup.home.dir);
+        Self::on(Disk::default(), setup, bell, tell)
+    }
+
+    /// The same on a disk of the caller's.
+    pub fn on(disk: Disk, setup: Setup, bell: Bell, tell: Listener) -> Self {
+        let store = Store::on(disk, &setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
         let config = Config::load(
             &setup.home,
@@ -286,7 +294,7 @@ impl Desk {
     fn own(&mut self, id: &ThreadId, opening: &Opening) -> Result<(), DeskError> {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.owner.is_none() {
-            open.owner = Some(OwnerLock::take(open.log.folder(), id, &opening.holder)?);
+            open.owner = Some(open.log.own(id, &opening.holder)?);
             self.watcher.watch_one(&self.store.bell(id));
             // Asked before and not answered: by a process that is gone.
             let pending = open.machine.thread().pending_actions();
@@ -302,25 +310,6 @@ impl Desk {
         let whose = Whose::of(opening, &thread);
         let (config, problems) = self.configured(&whose);
         Ok(Open::new(Machine::new(thread), log, whose, config, problems))
-    }
-
-    /// The last word of a thread's host. Its state is kept; the owner's lock is given back.
-    pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
-        if self.open_thread(id)?.owner.is_some() {
-            self.handle(id, Input::Saw(ThreadClosed {}.into()), now)?;
-        }
-        if let Some(open) = self.threads.get_mut(id) {
-            open.closing = true;
-        }
-        Ok(())
-    }
-
-    /// At the end of the process.
-    pub fn leave(&mut self) {
-        self.commit();
-        for open in self.threads.values_mut().filter(|open| !open.stale) {
-            save_cache(open);
-        }
     }
 
     /// After a panic nobody knows what a thread in memory was in the middle of; the disk does.
@@ -385,13 +374,14 @@ impl Desk {
                 self.staged.retain(|staged| staged.thread != *id);
                 self.failures.push((std::mem::take(&mut open.tickets), error.into()));
             }
-            reload(&self.store, id, open)?;
         }
         open.tickets.push(self.ticket);
+        let torn = disk::refresh(id, open, now)?;
+        tell_damage(&mut self.tell, id, &torn);
         let (damage, told) = fold_news(open)?;
         tell_damage(&mut self.tell, id, &damage);
         publish(open, &mut self.tell, told, now);
-        let Open { machine, log, config, stale, owner, calls_owner, .. } = open;
+        let Open { machine, log, config, stale, owner, calls_owner, health, .. } = open;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
         let (input, secrets) = redacted(input);
@@ -399,8 +389,8 @@ impl Desk {
             tracing::info!(thread = %id, secrets, "secrets were taken out of what was reported");
         }
         let effects = match owner {
-            Some(_) => machine.handle(input, &rules, now),
-            None => machine.note(input, &rules, now),
+            Some(_) if health.is_good() => machine.handle(input, &rules, now),
+            _ => machine.note(input, &rules, now),
         }
         .map_err(refused)?;
         let mut handled = Handled::default();
@@ -431,81 +421,6 @@ impl Desk {
         Ok(handled)
     }
 
-    /// Stores what was decided since the last commit, a write and at most one sync a thread, and lets the world hear
-    /// of it. Where a thread's files fail, nothing of its batch has happened: the requests it concerns are named.
-    pub fn commit(&mut self) -> Vec<(Vec<Ticket>, DeskError)> {
-        let mut failures = std::mem::take(&mut self.failures);
-        for (id, open) in self.threads.iter_mut().filter(|(_, open)| !open.tickets.is_empty()) {
-            let result = open.log.commit();
-            if let Err(error) = result {
-                // Memory is ahead of the disk, and the disk is right.
-                open.stale = true;
-                self.staged.retain(|staged| staged.thread != *id);
-                failures.push((std::mem::take(&mut open.tickets), error.into()));
-            }
-            open.tickets.clear();
-            if std::mem::take(&mut open.calls_owner)
-                && !open.stale
-                && let Err(error) = OwnerLock::ring(open.log.folder())
-            {
-                tracing::warn!(thread = %id, %error, "the owner hears of it at its next input only");
-            }
-        }
-        for staged in std::mem::take(&mut self.staged) {
-            if let Some(open) = self.threads.get_mut(&staged.thread) {
-                let asked = staged.effects.iter().filter_map(|effect| match effect {
-                    Effect::Perform(issued) => Some(issued),
-                    _ => None,
-                });
-                self.jobs.extend(outside::questions(open, &staged.thread, asked));
-                publish(open, &mut self.tell, staged.effects, staged.now);
-            }
-        }
-        self.let_go();
-        failures
-    }
-
-    /// Of the threads that their client has closed, those that are watched stay.
-    fn let_go(&mut self) {
-        for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.closing) {
-            if !open.stale {
-                save_cache(open);
-            }
-            if open.owner.take().is_some() {
-                self.watcher.unwatch(&self.store.bell(id));
-            }
-            (open.by_client, open.closing) = (false, false);
-        }
-        self.threads.retain(|_, open| open.by_client || open.watched);
-    }
-
-    /// When some thread wants to be looked at again.
-    pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
-        let deadlines = self.owned().filter_map(|(_, open)| wakes_at(open, now));
-        deadlines.chain(self.next_look()).min()
-    }
-
-    pub fn tick(&mut self, now: Timestamp) {
-        self.look_around(now);
-        let due: Vec<_> = self
-            .owned()
-            .filter(|(_, open)| wakes_at(open, now).is_some_and(|at| at <= now))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in due {
-            if let Err(error) = self.handle(&id, Input::Tick, now) {
-                tracing::error!(thread = %id, %error, "a deadline could not be dealt with");
-            }
-        }
-        for (_, error) in self.commit() {
-            tracing::error!(%error, "a deadline could not be dealt with");
-        }
-    }
-
-    fn owned(&self) -> impl Iterator<Item = (&ThreadId, &Open)> {
-        self.threads.iter().filter(|(_, open)| open.owner.is_some() && !open.stale)
-    }
-
     /// The id of the guard that `records` set.
     pub fn guard_set(handled: &Handled) -> Option<GuardId> {
         handled.records.iter().find_map(|record| match &record.event {
@@ -529,10 +444,6 @@ impl Desk {
     }
 }
 
-fn wakes_at(open: &Open, now: Timestamp) -> Option<Timestamp> {
-    open.machine.wakes_at(&open.config.policy, now)
-}
-
 /// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
 fn may_start_a_sequence(input: &Input, open: &Open) -> bool {
     let (thread, policy) = (open.machine.thread(), &open.config.policy);
@@ -552,14 +463,6 @@ fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
     for damage in damage {
         tell(Notice::Damaged { thread, damage });
     }
-}
-
-fn reload(store: &Store, id: &ThreadId, open: &mut Open) -> Result<(), StoreError> {
-    let (log, (thread, _)) = store.open(id)?;
-    open.log = log;
-    open.machine = Machine::new(thread);
-    open.stale = false;
-    Ok(())
 }
 
 fn save_cache(open: &mut Open) {

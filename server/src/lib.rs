@@ -8,7 +8,7 @@
 pub mod capsule;
 pub mod config;
 pub mod connection;
-mod desk;
+pub mod desk;
 mod jobs;
 pub mod judge;
 mod methods;

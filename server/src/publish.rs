@@ -7,11 +7,11 @@ use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, JudgmentRequested, JudgmentResult,
-    LogMessage, SequenceHeadsUp, SequenceResponded, ThreadChanged,
+    LogMessage, SequenceHeadsUp, SequenceResponded, StoreFailed, StoreRecovered, ThreadChanged,
 };
 use rawr_protocol::{
     ActionPerformNotification, DecisionRecordedNotification, JudgmentRequestedNotification,
-    LogMessageParams, MessageType, Problem,
+    LogMessageParams, MessageType, Problem, StoreFailedNotification, StoreRecoveredNotification,
 };
 
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
@@ -80,6 +80,20 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         }
         Notice::Damaged { thread, damage } => {
             log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
+        }
+        Notice::StoreFailed { thread, error, held } => {
+            outbox.notify::<StoreFailed>(&StoreFailedNotification {
+                thread_id: thread.to_string(),
+                error: format!(
+                    "{error}; make the folder writable or free some space, and rawr goes on by itself"
+                ),
+                held_inputs: held.iter().map(ToString::to_string).collect(),
+            });
+        }
+        Notice::StoreRecovered { thread } => {
+            outbox.notify::<StoreRecovered>(&StoreRecoveredNotification {
+                thread_id: thread.to_string(),
+            });
         }
         Notice::Problems { problems } => {
             for problem in *problems {

@@ -8,21 +8,28 @@
 pub mod archive;
 pub(crate) mod cache;
 mod decision;
+mod disk;
+mod folders;
+mod group;
 #[cfg(debug_assertions)]
-mod fault;
+mod kill;
 mod log;
+mod owed;
+mod owner;
 mod reader;
 
 pub use decision::{BadDecision, DECISION_FORMAT, StoredDecision, read_decision};
-pub use log::{OwnerLock, Reader, ThreadLog};
+pub use disk::{Disk, Fate, Faults, Operation};
+pub use group::commit_all;
+pub use log::{Reader, ThreadLog};
+pub use owner::OwnerLock;
 pub use reader::{Damage, Replay, replay};
 pub(crate) use reader::{Unreadable, parse};
 
 use rawr_core::Thread;
 use rawr_core::units::ThreadId;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -56,12 +63,17 @@ pub(crate) fn failed<'p>(
 #[derive(Debug, Clone)]
 pub struct Store {
     threads: PathBuf,
+    disk: Disk,
 }
 
 impl Store {
     /// Nothing is created before a thread is opened: looking at an empty home leaves no trace.
     pub fn new(home: &Path) -> Self {
-        Self { threads: home.join("rawr").join("auto_compaction").join("threads") }
+        Self::on(Disk::default(), home)
+    }
+
+    pub fn on(disk: Disk, home: &Path) -> Self {
+        Self { threads: home.join("rawr").join("auto_compaction").join("threads"), disk }
     }
 
     /// Where all threads are.
@@ -98,7 +110,7 @@ impl Store {
 
     /// So that it can be watched before the first thread is there.
     pub fn create(&self) -> Result<(), StoreError> {
-        create_folder(&self.threads)
+        folders::create(&self.disk, &self.threads).map(drop)
     }
 
     /// The threads in which something was recorded last, the newest first, and behind them all others that are owned.
@@ -143,7 +155,7 @@ impl Store {
         reader: &mut impl Reader,
     ) -> Result<(ThreadLog, Replay), StoreError> {
         let in_use = self.take_in_use(thread)?;
-        ThreadLog::open(self.folder(thread), thread, in_use, reader)
+        ThreadLog::open(&self.disk, self.folder(thread), thread, in_use, reader)
     }
 }
 
@@ -152,21 +164,6 @@ pub const DECISIONS: &str = "decisions.jsonl";
 pub(crate) const STATE: &str = "state.json";
 pub const OWNER: &str = "owner.lock";
 pub(crate) const QUARANTINE: &str = "quarantine.jsonl";
-
-fn create_folder(path: &Path) -> Result<(), StoreError> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create", path))
-}
-
-pub(crate) fn open_private(path: &Path, append: bool) -> Result<File, StoreError> {
-    let mut options = OpenOptions::new();
-    options.read(true).create(true).mode(0o600);
-    if append {
-        options.append(true)
-    } else {
-        options.write(true)
-    };
-    options.open(path).map_err(failed("open", path))
-}
 
 /// A new file is only safe once its folder knows it.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {

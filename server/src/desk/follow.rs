@@ -190,9 +190,8 @@ impl Desk {
     /// For a thread that is open here and not owned.
     pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
         let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
-        if open.stale {
-            super::reload(&self.store, id, open)?;
-        }
+        let torn = super::disk::refresh(id, open, now)?;
+        tell_damage(&mut self.tell, id, &torn);
         if !open.log.has_news()? {
             return Ok(());
         }
@@ -284,7 +283,7 @@ impl Desk {
     /// When files are to be looked at though nobody rang.
     pub(super) fn next_look(&self) -> Option<Timestamp> {
         let again = self.watching.again.iter().map(|(at, _)| *at).min();
-        let follows = !self.watching.wishes.is_empty() || self.owned().next().is_some();
+        let follows = !self.watching.wishes.is_empty() || self.owns_any();
         let polls = (self.watcher.polls() && follows)
             .then(|| self.watching.polled_at.plus_millis(POLL_EVERY.as_millis() as u64));
         again.into_iter().chain(polls).min()
@@ -311,7 +310,8 @@ pub(super) fn fold_news(open: &mut Open) -> Result<(Vec<Damage>, Vec<Effect>), S
     let policy = &config.policy;
     let before = machine.glance(policy);
     let mut told = Vec::new();
-    let damage = log.begin(|record| told.extend(machine.follow(&record, policy)))?;
+    let begun = log.begin(|record| told.extend(machine.follow(&record, policy)));
+    let damage = begun.inspect_err(|error| open.health.could_not(error, &mut open.stale))?;
     let news = machine.glance(policy) != before;
     if news || std::mem::take(&mut open.unheard_of) {
         told.push(machine::Notice::Changed);

@@ -75,6 +75,16 @@ pub enum Notice<'n> {
         thread: &'n ThreadId,
         damage: &'n Damage,
     },
+    /// A thread's files cannot be written. Its sequence stands still, and `held` is its host's to deliver.
+    StoreFailed {
+        thread: &'n ThreadId,
+        error: &'n str,
+        held: &'n [InputId],
+    },
+    /// They can be written again.
+    StoreRecovered {
+        thread: &'n ThreadId,
+    },
     Problems {
         problems: &'n [Problem],
     },

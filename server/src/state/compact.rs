@@ -5,7 +5,7 @@
 use super::State;
 use super::lines::{bytes_in, lines};
 use crate::store::archive::{Hold, Place};
-use crate::store::{DECISIONS, EVENTS, StoreError, cache, failed, sync_folder};
+use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -49,7 +49,7 @@ impl State {
             .is_none_or(|cache| cache.lines != checked.events || cache.thread != *thread);
         if cached {
             let bytes = log.metadata().map_err(failed("read", &path))?.len();
-            cache::save(&place.folder, &mut log, bytes, checked.events, thread)?;
+            cache::save(&Disk::default(), &place.folder, &mut log, bytes, checked.events, thread)?;
         }
         let bytes_after = bytes_in(&place.folder)?;
         Ok(Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached })

@@ -7,7 +7,7 @@ use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
 use crate::store::archive::{Hold, Place};
 use crate::store::{
-    BadDecision, DECISION_FORMAT, DECISIONS, Damage, EVENTS, STATE, StoreError, ThreadLog,
+    BadDecision, DECISION_FORMAT, DECISIONS, Damage, Disk, EVENTS, STATE, StoreError, ThreadLog,
     Unreadable, failed, parse, read_decision, sync_folder,
 };
 use rawr_core::event::FORMAT;
@@ -143,7 +143,7 @@ fn repair_events(folder: &Path, now: SystemTime) -> Result<Vec<Done>, StoreError
     let Some(sorted) = Sorted::of(&path, fate)? else { return Ok(Vec::new()) };
     // Whatever becomes of the log, its cache may not outlive it.
     if !sorted.aside.is_empty() {
-        ThreadLog::quarantine(folder, &sorted.aside)?;
+        ThreadLog::quarantine(&Disk::default(), folder, &sorted.aside)?;
         remove(&folder.join(STATE))?;
     }
     sorted.repair(now)

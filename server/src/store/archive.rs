@@ -5,7 +5,7 @@
 //! thread is being opened, and alone while one is moved. A thread's folder is held shared by every process that has it
 //! open, and alone by who repairs, shortens or moves it.
 
-use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, create_folder, failed, sync_folder};
+use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, failed, folders, sync_folder};
 use rawr_core::units::ThreadId;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -27,6 +27,8 @@ pub struct Place {
 #[derive(Debug)]
 pub(super) struct InUse {
     _folder: File,
+    /// How many folders had to be made for it.
+    pub(super) created: usize,
 }
 
 /// What came of the wish to have a thread for oneself.
@@ -117,7 +119,7 @@ impl Store {
     /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back.
     pub(super) fn take_in_use(&self, thread: &ThreadId) -> Result<InUse, StoreError> {
         let path = self.folder(thread);
-        create_folder(&path)?;
+        let created = folders::create(&self.disk, &path)?;
         let gate = open_folder(&self.threads)?;
         if self.archived(thread).is_dir() {
             gate.lock().map_err(failed("lock", &self.threads))?;
@@ -131,10 +133,10 @@ impl Store {
             }
         }
         // It may have been moved, or removed as empty, before the gate was passed.
-        create_folder(&path)?;
+        let created = created.max(folders::create(&self.disk, &path)?);
         let folder = open_folder(&path)?;
         folder.lock_shared().map_err(failed("lock", &path))?;
-        Ok(InUse { _folder: folder })
+        Ok(InUse { _folder: folder, created })
     }
 
     /// The gate is closed. Where a thread of that name lives, the archived one stays where it is.
@@ -221,7 +223,7 @@ impl Store {
         if to.exists() {
             return left("a thread of that name is archived already");
         }
-        create_folder(&self.archive_folder())?;
+        folders::create(&self.disk, &self.archive_folder())?;
         fs::rename(&place.folder, &to).map_err(failed("archive", &place.folder))?;
         sync_folder(&self.archive_folder())?;
         sync_folder(&self.threads)?;
@@ -246,7 +248,7 @@ impl Store {
         if last.is_some_and(|last| apart(last) < DAY) {
             return Ok(false);
         }
-        let file = super::open_private(&stamp, false)?;
+        let file = self.disk.open_to_write(&stamp).map_err(failed("open", &stamp))?;
         file.set_modified(now).map_err(failed("write", &stamp))?;
         Ok(true)
     }

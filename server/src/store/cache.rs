@@ -1,12 +1,13 @@
 //! `state.json`: the folded state up to a byte of the log. It saves time and carries no truth: whatever does not fit
 //! the log exactly is thrown away.
 
+use super::disk::Disk;
 use super::{STATE, StoreError, failed};
 use rawr_core::Thread;
 use rawr_core::units::stable_hash;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A newer release may fold differently: it starts from the log.
@@ -31,7 +32,9 @@ pub fn load(folder: &Path, log: &mut File) -> Option<Cache> {
     fits.then_some(cache)
 }
 
+/// Neither the file nor its folder is synced: what a crash makes of it does not fit the log, or is the older one.
 pub fn save(
+    disk: &Disk,
     folder: &Path,
     log: &mut File,
     bytes: u64,
@@ -41,13 +44,8 @@ pub fn save(
     let path = folder.join(STATE);
     let Some(tail) = tail_hash(log, bytes).map_err(failed("read", &path))? else { return Ok(()) };
     let cache = Cache { release: RELEASE.to_owned(), bytes, lines, tail, thread: thread.clone() };
-    let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec(&cache)?)?;
-        file.persist(&path)?;
-        Ok(())
-    };
-    write().map_err(failed("write", &path))
+    let text = serde_json::to_vec(&cache).map_err(|error| failed("write", &path)(error.into()))?;
+    disk.replace(folder, &path, &text).map_err(failed("write", &path))
 }
 
 /// `None` where the log is shorter than that.

@@ -1,21 +1,29 @@
-//! One thread's files, open: appending under the lock, catching up with what others appended, owning.
+//! One thread's files, open: appending under the lock, catching up with what others appended.
+//!
+//! What a commit with a durable event acknowledges is on the disk itself, and so are the folders that lead to it. What a
+//! commit without one acknowledges is in the page cache: it outlives this process, not the machine. `decisions.jsonl`,
+//! `quarantine.jsonl` and `state.json` are never synced, because the log does without them.
 
 use super::archive::InUse;
-use super::reader::{Unreadable, newer, parse};
+use super::disk::Disk;
+use super::owed::Owed;
+use super::owner::OwnerLock;
+use super::reader::{Unreadable, newer, parse, replay_until};
 use super::{
-    DECISIONS, Damage, EVENTS, OWNER, QUARANTINE, Replay, StoreError, cache, failed, open_private,
-    replay, sync_folder,
+    DECISIONS, Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay,
 };
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
-use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// The state is cached again after so many events, so that a crash costs little on the next start.
 const CACHE_EVERY: u64 = 4096;
+/// The disk is only taken for well again if it has room for so many bytes.
+const ROOM: usize = 4096;
 
 /// Takes in what a log says, from its start or from where a cached state ends.
 pub trait Reader {
@@ -37,6 +45,7 @@ impl Reader for Thread {
 
 #[derive(Debug)]
 pub struct ThreadLog {
+    disk: Disk,
     folder: PathBuf,
     path: PathBuf,
     events: File,
@@ -52,51 +61,111 @@ pub struct ThreadLog {
     pushed: u64,
     durable: bool,
     locked: bool,
+    owed: Owed,
+    /// A batch failed and could not be cut off again: up to here the file holds what nobody was told of.
+    leftover: Option<u64>,
+    /// How long the last batch was that failed.
+    refused: usize,
     _in_use: InUse,
+}
+
+/// How far a batch has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Enough,
+    /// It counts once it is synced.
+    ToSync,
 }
 
 impl ThreadLog {
     pub(super) fn open(
+        disk: &Disk,
         folder: PathBuf,
         thread: &ThreadId,
         in_use: InUse,
         reader: &mut impl Reader,
     ) -> Result<(Self, Replay), StoreError> {
         let path = folder.join(EVENTS);
-        let fresh = !path.exists();
-        let mut events = open_private(&path, true)?;
-        if fresh {
-            sync_folder(&folder)?;
+        let events = disk.open_to_append(&path).map_err(failed("open", &path))?;
+        // Also where somebody made it and did not live to sync it: so far nothing in it was acknowledged.
+        if events.metadata().map_err(failed("read", &path))?.len() == 0 {
+            folders::sync_way_to(disk, &folder, in_use.created)?;
         }
-        // Nobody may be in the middle of a line while its end is looked for.
-        events.lock().map_err(failed("lock", &path))?;
-        // A folder that was copied holds the state of another thread.
-        let cached = cache::load(&folder, &mut events).filter(|cache| cache.thread.id == *thread);
-        let cached = cached
-            .and_then(|cache| reader.resume(cache.thread).then_some((cache.bytes, cache.lines)));
-        let (start, lines) = cached.unwrap_or_default();
-        let result = replay(&mut events, &path, start, lines + 1, |record| reader.record(record));
         let mut log = Self {
+            disk: disk.clone(),
             folder,
             path,
             events,
             decisions: None,
             decisions_read: None,
-            bytes: start,
-            lines,
-            cached_at: lines,
+            bytes: 0,
+            lines: 0,
+            cached_at: 0,
             buffer: Vec::new(),
             pushed: 0,
             durable: false,
             locked: false,
+            owed: Owed::default(),
+            leftover: None,
+            refused: 0,
             _in_use: in_use,
         };
-        let repaired = result.and_then(|replay| log.repair(replay, reader));
-        let unlocked = log.events.unlock().map_err(failed("unlock", &log.path));
-        let replay = repaired?;
-        unlocked?;
-        Self::quarantine(&log.folder, &replay.damage)?;
+        let replay = log.with_lock(|log| log.read_all(thread, reader))?;
         Ok((log, replay))
+    }
+
+    /// Takes the thread for itself, as long as the result lives.
+    pub fn own(&self, thread: &ThreadId, holder: &str) -> Result<OwnerLock, StoreError> {
+        OwnerLock::take(&self.disk, &self.folder, thread, holder)
+    }
+
+    /// The thread as the disk has it, for whoever cannot believe his memory. A batch that has not been committed is
+    /// forgotten.
+    pub fn reread(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
+        self.forget_batch();
+        let mut state = Thread::new(thread.clone());
+        let replay = self.with_lock(|log| log.read_all(thread, &mut state))?;
+        Ok((state, replay))
+    }
+
+    /// The same, and shows that the disk takes what is written: what is in doubt, and as much as failed last.
+    pub fn recover(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
+        self.forget_batch();
+        let mut state = Thread::new(thread.clone());
+        let replay = self.with_lock(|log| {
+            let replay = log.read_all(thread, &mut state)?;
+            log.try_disk()?;
+            Ok(replay)
+        })?;
+        Ok((state, replay))
+    }
+
+    /// Nobody may be in the middle of a line while its end is looked for.
+    fn read_all(
+        &mut self,
+        thread: &ThreadId,
+        reader: &mut impl Reader,
+    ) -> Result<Replay, StoreError> {
+        let end = match self.cut_leftover() {
+            Ok(()) => u64::MAX,
+            // Known to be good so far, whatever stands behind it.
+            Err(error) => {
+                tracing::warn!(%error, "the log is read without what failed");
+                self.bytes
+            }
+        };
+        // A folder that was copied holds the state of another thread.
+        let cached = cache::load(&self.folder, &mut self.events)
+            .filter(|cache| cache.thread.id == *thread && cache.bytes <= end);
+        let cached = cached
+            .and_then(|cache| reader.resume(cache.thread).then_some((cache.bytes, cache.lines)));
+        let (start, lines) = cached.unwrap_or_default();
+        let record = |record| reader.record(record);
+        let replay = replay_until(end, &mut self.events, &self.path, start, lines + 1, record)?;
+        (self.lines, self.cached_at) = (lines, lines);
+        let replay = self.repair(replay, reader)?;
+        Self::quarantine(&self.disk, &self.folder, &replay.damage)?;
+        Ok(replay)
     }
 
     /// Cuts a torn tail. A last line that only lacks its newline is whole, and is kept.
@@ -109,24 +178,51 @@ impl ThreadLog {
         self.lines += replay.lines();
         let Some(Damage::TornTail { .. }) = replay.damage.last() else { return Ok(replay) };
         let tail = self.tail()?;
+        let (disk, events, path) = (&self.disk, &self.events, &self.path);
         match parse(&tail) {
             Ok(record) => {
-                self.events.write_all(b"\n").map_err(failed("repair", &self.path))?;
+                disk.append(events, path, b"\n").map_err(failed("repair", path))?;
                 reader.record(record);
                 replay.damage.pop();
                 replay.records += 1;
                 self.bytes += tail.len() as u64 + 1;
                 self.lines += 1;
             }
-            Err(Unreadable::Newer(found)) => {
-                return Err(newer(&self.path, self.lines + 1, found));
-            }
+            Err(Unreadable::Newer(found)) => return Err(newer(path, self.lines + 1, found)),
             Err(Unreadable::Broken(_)) => {
-                self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
+                disk.set_length(events, path, self.bytes).map_err(failed("repair", path))?;
             }
         }
-        self.events.sync_data().map_err(failed("sync", &self.path))?;
+        disk.sync(events, path).map_err(failed("sync", path))?;
         Ok(replay)
+    }
+
+    /// What a failed batch left is only ours to cut while nobody has written behind it: else others have read it.
+    fn cut_leftover(&mut self) -> Result<(), StoreError> {
+        let Some(end) = self.leftover else { return Ok(()) };
+        if self.length()? == end {
+            self.set_length(self.bytes)?;
+        }
+        self.leftover = None;
+        Ok(())
+    }
+
+    /// Written, synced and cut off again. A crash in the middle leaves a torn line.
+    fn try_disk(&mut self) -> Result<(), StoreError> {
+        let room = vec![b' '; self.refused.max(ROOM)];
+        let (disk, path) = (&self.disk, &self.path);
+        let tried = self
+            .owed
+            .write_again(disk, path)
+            .and_then(|()| disk.append(&self.events, path, &room))
+            .map_err(failed("write", path))
+            .and_then(|()| self.sync());
+        match tried {
+            Ok(()) => self.owed.settled(),
+            Err(_) => self.owed.doubt(),
+        }
+        let cut = self.take_back();
+        tried.and(cut)
     }
 
     /// What stands behind the last whole line.
@@ -138,12 +234,16 @@ impl ThreadLog {
     }
 
     /// What could not be read is listed beside the log, once, under its line number; the log itself is left as it is.
-    pub(crate) fn quarantine(folder: &Path, damage: &[Damage]) -> Result<(), StoreError> {
+    pub(crate) fn quarantine(
+        disk: &Disk,
+        folder: &Path,
+        damage: &[Damage],
+    ) -> Result<(), StoreError> {
         if !damage.iter().any(|damage| matches!(damage, Damage::Unreadable { .. })) {
             return Ok(());
         }
         let path = folder.join(QUARANTINE);
-        let mut file = open_private(&path, true)?;
+        let mut file = disk.open_to_append(&path).map_err(failed("open", &path))?;
         let mut known = String::new();
         file.read_to_string(&mut known).map_err(failed("read", &path))?;
         let mut news = String::new();
@@ -158,33 +258,66 @@ impl ThreadLog {
                 }
             }
         }
-        file.write_all(news.as_bytes()).map_err(failed("write", &path))
+        disk.append(&file, &path, news.as_bytes()).map_err(failed("write", &path))
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
+    fn length(&self) -> Result<u64, StoreError> {
+        Ok(self.events.metadata().map_err(failed("read", &self.path))?.len())
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), StoreError> {
+        self.disk.set_length(&self.events, &self.path, length).map_err(failed("repair", &self.path))
+    }
+
+    fn lock(&mut self) -> Result<(), StoreError> {
+        self.disk.lock(&self.events, &self.path).map_err(failed("lock", &self.path))?;
+        self.locked = true;
+        Ok(())
+    }
+
+    fn unlock(&mut self) {
+        if std::mem::take(&mut self.locked)
+            && let Err(error) = self.disk.unlock(&self.events, &self.path)
+        {
+            tracing::warn!(%error, path = %self.path.display(), "cannot release the append lock");
+        }
+    }
+
+    fn with_lock<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if !self.locked {
+            self.lock()?;
+        }
+        let result = work(self);
+        self.unlock();
+        result
+    }
+
     /// Takes the append lock and hands over what others appended since, to be folded before anything is decided.
     /// The lock is held until [`Self::commit`]: many events share it, one write and one sync.
+    ///
+    /// Where it fails, the lock is given back: what cannot be folded must not be written behind.
     pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
         if self.locked {
             return Ok(Vec::new());
         }
-        self.events.lock().map_err(failed("lock", &self.path))?;
-        self.locked = true;
-        let caught_up = self.catch_up(foreign);
+        self.lock()?;
+        let caught_up = self.cut_leftover().and_then(|()| self.catch_up(foreign));
         if caught_up.is_err() {
-            // What cannot be folded must not be written behind, and nobody else must wait for us.
-            self.commit()?;
+            self.unlock();
         }
         caught_up
     }
 
     /// Whether others appended something since.
     pub fn has_news(&self) -> Result<bool, StoreError> {
-        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
-        Ok(!self.locked && length != self.bytes)
+        Ok(!self.locked && self.length()? != self.leftover.unwrap_or(self.bytes))
     }
 
     /// Hands over what others appended since, for somebody who only looks.
@@ -198,7 +331,7 @@ impl ThreadLog {
     }
 
     fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
-        let length = self.events.metadata().map_err(failed("read", &self.path))?.len();
+        let length = self.length()?;
         if length == self.bytes {
             return Ok(Vec::new());
         }
@@ -214,9 +347,9 @@ impl ThreadLog {
             if let Err(Unreadable::Newer(found)) = parse(&self.tail()?) {
                 return Err(newer(&self.path, self.lines + 1, found));
             }
-            self.events.set_len(self.bytes).map_err(failed("repair", &self.path))?;
+            self.set_length(self.bytes)?;
         }
-        Self::quarantine(&self.folder, &replay.damage)?;
+        Self::quarantine(&self.disk, &self.folder, &replay.damage)?;
         Ok(replay.damage)
     }
 
@@ -235,41 +368,87 @@ impl ThreadLog {
 
     /// Writes the whole batch or nothing of it, and gives the lock back.
     pub fn commit(&mut self) -> Result<(), StoreError> {
-        let result = self.write_batch();
+        let written = self.write();
+        let synced = match &written {
+            Ok(Written::ToSync) => self.sync(),
+            _ => Ok(()),
+        };
+        self.finish(written, synced)
+    }
+
+    /// The first third of a commit, so that many logs can be synced at once between the others.
+    pub(super) fn write(&mut self) -> Result<Written, StoreError> {
+        if self.buffer.is_empty() {
+            return Ok(Written::Enough);
+        }
+        let (disk, path) = (&self.disk, &self.path);
+        let to_sync = self.durable || self.owed.is_too_much_with(self.buffer.len());
+        if to_sync {
+            self.owed.write_again(disk, path).map_err(failed("write", path))?;
+        }
+        disk.append(&self.events, path, &self.buffer).map_err(failed("write", path))?;
+        Ok(if to_sync { Written::ToSync } else { Written::Enough })
+    }
+
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        self.disk.sync(&self.events, &self.path).map_err(failed("sync", &self.path))
+    }
+
+    /// The last third.
+    pub(super) fn finish(
+        &mut self,
+        written: Result<Written, StoreError>,
+        synced: Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        if synced.is_err() {
+            self.owed.doubt();
+        }
+        let result = written.and_then(|written| synced.map(|()| written));
+        match &result {
+            Ok(_) if self.buffer.is_empty() => {}
+            Ok(written) => {
+                match written {
+                    Written::ToSync => self.owed.settled(),
+                    Written::Enough => self.owed.add(self.bytes, &self.buffer),
+                }
+                self.bytes += self.buffer.len() as u64;
+                self.lines += self.pushed;
+                self.refused = 0;
+            }
+            Err(_) => {
+                self.refused = self.buffer.len();
+                // What is left of it was never acknowledged, and is dealt with before anything else is read or written.
+                if let Err(error) = self.take_back() {
+                    tracing::warn!(%error, "what failed cannot be cut off for now");
+                }
+            }
+        }
+        self.forget_batch();
+        self.unlock();
+        result.map(drop)
+    }
+
+    fn take_back(&mut self) -> Result<(), StoreError> {
+        let cut = self.set_length(self.bytes);
+        let length = self.length().unwrap_or(self.bytes + self.refused as u64);
+        self.leftover = (cut.is_err() && length > self.bytes).then_some(length);
+        cut
+    }
+
+    fn forget_batch(&mut self) {
         self.buffer.clear();
         (self.pushed, self.durable) = (0, false);
-        if std::mem::take(&mut self.locked)
-            && let Err(error) = self.events.unlock()
-        {
-            tracing::warn!(%error, path = %self.path.display(), "cannot release the append lock");
-        }
-        result
     }
 
-    fn write_batch(&mut self) -> Result<(), StoreError> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
-        let written = write(&mut self.events, &self.buffer);
-        let synced =
-            written.and_then(|()| if self.durable { self.events.sync_data() } else { Ok(()) });
-        if let Err(error) = synced {
-            // What is half there was never acknowledged. If even this fails, the next open cuts the torn line.
-            let _ = self.events.set_len(self.bytes);
-            return Err(failed("write", &self.path)(error));
-        }
-        self.bytes += self.buffer.len() as u64;
-        self.lines += self.pushed;
-        Ok(())
-    }
-
+    /// Never synced, and no failure of its own stops anything: it says why, and nothing hangs on it.
     pub fn append_decision(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let path = self.folder.join(DECISIONS);
-        let file = match &mut self.decisions {
+        let file = match self.decisions.take() {
             Some(file) => file,
-            empty => empty.insert(open_private(&path, true)?),
+            None => self.open_decisions(&path)?,
         };
-        file.write_all(line).map_err(failed("write", &path))?;
+        self.disk.append(&file, &path, line).map_err(failed("write", &path))?;
+        self.decisions = Some(file);
         if let Some(read) = &mut self.decisions_read {
             *read += line.len() as u64;
         }
@@ -299,6 +478,20 @@ impl ThreadLog {
         Ok(lines)
     }
 
+    /// Where a line was not written to its end, the next begins on a line of its own.
+    fn open_decisions(&self, path: &Path) -> Result<File, StoreError> {
+        let file = self.disk.open_to_append(path).map_err(failed("open", path))?;
+        let length = file.metadata().map_err(failed("read", path))?.len();
+        let mut last = [b'\n'];
+        if length > 0 {
+            file.read_exact_at(&mut last, length - 1).map_err(failed("read", path))?;
+        }
+        if last != [b'\n'] {
+            self.disk.append(&file, path, b"\n").map_err(failed("write", path))?;
+        }
+        Ok(file)
+    }
+
     pub fn read_decisions(&self) -> Result<Vec<u8>, StoreError> {
         let path = self.folder.join(DECISIONS);
         match std::fs::read(&path) {
@@ -313,85 +506,10 @@ impl ThreadLog {
             return Ok(());
         }
         self.cached_at = self.lines;
-        cache::save(&self.folder, &mut self.events, self.bytes, self.lines, thread)
+        cache::save(&self.disk, &self.folder, &mut self.events, self.bytes, self.lines, thread)
     }
 
     pub const fn wants_caching(&self) -> bool {
         self.lines >= self.cached_at + CACHE_EVERY
     }
-}
-
-#[cfg(not(debug_assertions))]
-fn write(file: &mut File, lines: &[u8]) -> std::io::Result<()> {
-    file.write_all(lines)
-}
-
-#[cfg(debug_assertions)]
-fn write(file: &mut File, lines: &[u8]) -> std::io::Result<()> {
-    let Some(limit) = super::fault::kill_after() else { return file.write_all(lines) };
-    for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        file.write_all(line)?;
-        super::fault::count_event(limit);
-    }
-    Ok(())
-}
-
-/// Held for as long as this process may act on the thread. The system gives it back when the process dies.
-#[derive(Debug)]
-pub struct OwnerLock {
-    _file: File,
-}
-
-impl OwnerLock {
-    /// Calls the owner's attention to what somebody else appended. Without an owner there is nobody to call.
-    pub fn ring(folder: &Path) -> std::io::Result<()> {
-        match File::options().append(true).open(folder.join(OWNER)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            file => file?.set_modified(SystemTime::now()),
-        }
-    }
-
-    pub fn take(folder: &Path, thread: &ThreadId, holder: &str) -> Result<Self, StoreError> {
-        let path = folder.join(OWNER);
-        let mut file = open_private(&path, false)?;
-        match lock_patiently(&file) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = name_in(&mut file);
-                return Err(StoreError::OwnedElsewhere { thread: thread.clone(), holder });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
-        }
-        let name = format!("{holder} (process {})", std::process::id());
-        let written = file.set_len(0).and_then(|()| file.write_all(name.as_bytes()));
-        written.map_err(failed("write", &path))?;
-        Ok(Self { _file: file })
-    }
-
-    /// Who holds a thread's lock, if anybody does. Looking creates nothing.
-    pub(super) fn holder(folder: &Path) -> Option<String> {
-        let mut file = File::open(folder.join(OWNER)).ok()?;
-        // Shared, so that two who look see no owner in each other.
-        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| name_in(&mut file))
-    }
-}
-
-/// Whoever looks for an owner holds the lock for a moment, and is none.
-fn lock_patiently(file: &File) -> Result<(), TryLockError> {
-    const LOOKS: u32 = 5;
-    const ONE_LOOK: Duration = Duration::from_millis(1);
-    for _ in 0..LOOKS {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(ONE_LOOK),
-            locked => return locked,
-        }
-    }
-    file.try_lock()
-}
-
-/// Empty while its holder is about to write it.
-fn name_in(file: &mut File) -> String {
-    let mut holder = String::new();
-    let _ = file.read_to_string(&mut holder);
-    if holder.is_empty() { "another process".to_owned() } else { holder }
 }

@@ -42,6 +42,18 @@ pub fn replay(
     path: &Path,
     start: u64,
     first_line: u64,
+    each: impl FnMut(Record),
+) -> Result<Replay, StoreError> {
+    replay_until(u64::MAX, file, path, start, first_line, each)
+}
+
+/// The same for a log of which what stands behind `end` is not to be believed.
+pub(super) fn replay_until(
+    end: u64,
+    file: &mut File,
+    path: &Path,
+    start: u64,
+    first_line: u64,
     mut each: impl FnMut(Record),
 ) -> Result<Replay, StoreError> {
     let mut replay = Replay { bytes: start, ..Replay::default() };
@@ -51,8 +63,9 @@ pub fn replay(
     let block = usize::try_from(length.saturating_sub(start) + 1).map_or(BLOCK, |l| l.min(BLOCK));
     let mut pending: Vec<u8> = Vec::with_capacity(block * 2);
     file.seek(SeekFrom::Start(start)).map_err(failed("read", path))?;
+    let mut file = file.take(end.saturating_sub(start));
     loop {
-        let read = fill(file, &mut pending, block).map_err(failed("read", path))?;
+        let read = fill(&mut file, &mut pending, block).map_err(failed("read", path))?;
         let whole = memchr::memrchr(b'\n', &pending).map_or(0, |last| last + 1);
         for line in Lines(&pending[..whole]) {
             match parse(line) {
@@ -80,7 +93,7 @@ pub fn replay(
     Ok(replay)
 }
 
-fn fill(file: &mut File, pending: &mut Vec<u8>, block: usize) -> std::io::Result<usize> {
+fn fill(file: &mut impl Read, pending: &mut Vec<u8>, block: usize) -> std::io::Result<usize> {
     let had = pending.len();
     pending.resize(had + block, 0);
     let read = loop {

@@ -1,0 +1,222 @@
+//! Whatever the store changes on the disk, it changes through here, so that a test can let any of it fail. What is in
+//! the files is nobody's business here.
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The disk as it is; in tests, with faults.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    faults: Option<Arc<dyn Faults>>,
+}
+
+/// What is about to be done to a file or a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation<'o> {
+    CreateFolder,
+    Open,
+    Lock,
+    Unlock,
+    /// At the end of the file.
+    Append(&'o [u8]),
+    /// Bytes in their old place.
+    Rewrite {
+        at: u64,
+        bytes: &'o [u8],
+    },
+    SetLength(u64),
+    Sync,
+    SyncFolder,
+    /// A whole file, under another name first.
+    Prepare(&'o [u8]),
+    /// What was prepared takes the file's place.
+    Rename,
+}
+
+/// What becomes of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Passes,
+    /// It counts as done, and the disk has not been asked.
+    Pretended,
+    /// So many bytes get down, then the system's error of this number comes.
+    Fails {
+        after: usize,
+        errno: i32,
+    },
+    /// So many bytes get down, then the process is no more.
+    Kills {
+        after: usize,
+    },
+}
+
+/// Decides what becomes of every operation. It may also take its time.
+pub trait Faults: Debug + Send + Sync {
+    fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate;
+}
+
+/// Whoever holds a lock for longer hangs, or waits for one that we hold.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_PAUSE: Duration = Duration::from_micros(200);
+
+impl Default for Disk {
+    fn default() -> Self {
+        #[cfg(debug_assertions)]
+        let faults = super::kill::from_environment();
+        #[cfg(not(debug_assertions))]
+        let faults = None;
+        Self { faults }
+    }
+}
+
+impl Operation<'_> {
+    pub const fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Append(bytes) | Self::Rewrite { bytes, .. } | Self::Prepare(bytes) => bytes,
+            _ => &[],
+        }
+    }
+}
+
+impl Disk {
+    pub fn with_faults(faults: Arc<dyn Faults>) -> Self {
+        Self { faults: Some(faults) }
+    }
+
+    fn run(
+        &self,
+        operation: Operation<'_>,
+        path: &Path,
+        mut act: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(faults) = &self.faults else { return act(operation.bytes()) };
+        let bytes = operation.bytes();
+        let mut part = |after: usize| match &bytes[..after.min(bytes.len())] {
+            [] => Ok(()),
+            part => act(part),
+        };
+        match faults.meet(&operation, path) {
+            Fate::Passes => act(bytes),
+            Fate::Pretended => Ok(()),
+            Fate::Fails { after, errno } => {
+                part(after)?;
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            Fate::Kills { after } => {
+                part(after)?;
+                rustix::process::kill_process(
+                    rustix::process::getpid(),
+                    rustix::process::Signal::KILL,
+                )?;
+                Err(io::ErrorKind::Interrupted.into())
+            }
+        }
+    }
+
+    pub(super) fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.run(Operation::CreateFolder, path, |_| {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+        })
+    }
+
+    /// For reading, and for adding at the end.
+    pub(super) fn open_to_append(&self, path: &Path) -> io::Result<File> {
+        self.open(path, OpenOptions::new().append(true).create(true))
+    }
+
+    /// For reading, and for writing from its beginning.
+    pub(super) fn open_to_write(&self, path: &Path) -> io::Result<File> {
+        self.open(path, OpenOptions::new().write(true).create(true))
+    }
+
+    /// For writing in place what is there.
+    pub(super) fn open_to_rewrite(&self, path: &Path) -> io::Result<File> {
+        self.open(path, OpenOptions::new().write(true))
+    }
+
+    fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        self.run(Operation::Open, path, |_| Ok(()))?;
+        options.read(true).mode(0o600).open(path)
+    }
+
+    /// Waits for whoever has it, but not for ever: two who wait for each other must get out again.
+    pub(super) fn lock(&self, file: &File, path: &Path) -> io::Result<()> {
+        self.run(Operation::Lock, path, |_| match file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::WouldBlock) => lock_patiently(file),
+        })
+    }
+
+    pub(super) fn try_lock(&self, file: &File, path: &Path) -> Result<(), TryLockError> {
+        self.run(Operation::Lock, path, |_| Ok(())).map_err(TryLockError::Error)?;
+        file.try_lock()
+    }
+
+    pub(super) fn unlock(&self, file: &File, path: &Path) -> io::Result<()> {
+        self.run(Operation::Unlock, path, |_| file.unlock())
+    }
+
+    pub(super) fn append(&self, mut file: &File, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.run(Operation::Append(bytes), path, |bytes| file.write_all(bytes))
+    }
+
+    /// The file must not be open for appending: then everything goes to its end.
+    pub(super) fn rewrite(
+        &self,
+        file: &File,
+        path: &Path,
+        at: u64,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        self.run(Operation::Rewrite { at, bytes }, path, |bytes| file.write_all_at(bytes, at))
+    }
+
+    pub(super) fn set_length(&self, file: &File, path: &Path, length: u64) -> io::Result<()> {
+        self.run(Operation::SetLength(length), path, |_| file.set_len(length))
+    }
+
+    pub(super) fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
+        self.run(Operation::Sync, path, |_| file.sync_data())
+    }
+
+    /// What is new in a folder is only safe once the folder knows it.
+    pub(super) fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.run(Operation::SyncFolder, path, |_| File::open(path)?.sync_all())
+    }
+
+    /// The file is the old one or the new one, also for whoever reads it meanwhile. It is not synced.
+    pub(super) fn replace(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = None;
+        self.run(Operation::Prepare(bytes), path, |bytes| {
+            file.insert(tempfile::NamedTempFile::new_in(folder)?).write_all(bytes)
+        })?;
+        self.run(Operation::Rename, path, |_| match file.take() {
+            Some(file) => file.persist(path).map(drop).map_err(|error| error.error),
+            None => Ok(()),
+        })
+    }
+}
+
+fn lock_patiently(file: &File) -> io::Result<()> {
+    let give_up_at = Instant::now() + LOCK_PATIENCE;
+    loop {
+        std::thread::sleep(LOCK_PAUSE);
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if Instant::now() < give_up_at => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another process has held its lock for too long",
+                ));
+            }
+        }
+    }
+}
