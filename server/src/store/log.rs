@@ -213,7 +213,7 @@ impl ThreadLog {
         let (disk, path) = (&self.disk, &self.path);
         let tried = self
             .owed
-            .write_again(disk, path)
+            .write_again(disk, &self.events, path, self.bytes)
             .and_then(|()| disk.append(&self.events, path, &room))
             .map_err(failed("write", path))
             .and_then(|()| self.sync());
@@ -384,7 +384,8 @@ impl ThreadLog {
         let (disk, path) = (&self.disk, &self.path);
         let to_sync = self.durable || self.owed.is_too_much_with(self.buffer.len());
         if to_sync {
-            self.owed.write_again(disk, path).map_err(failed("write", path))?;
+            let again = self.owed.write_again(disk, &self.events, path, self.bytes);
+            again.map_err(failed("write", path))?;
         }
         disk.append(&self.events, path, &self.buffer).map_err(failed("write", path))?;
         Ok(if to_sync { Written::ToSync } else { Written::Enough })

@@ -1,0 +1,285 @@
+//! A desk on the played disk, its host and the clock. A desk that dies is followed by another; what it said after its
+//! death was never heard.
+
+use crate::host::Host;
+use crate::played_disk::PlayedDisk;
+use rawr_core::event::{Capabilities, Event, HostInfo, InputCancelled, Phase};
+use rawr_core::machine::{InputKind, Role, must_be_durable};
+use rawr_core::thread::Issued;
+use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
+use rawr_core::{Input, Record, Thread};
+use rawr_server::config::Home;
+use rawr_server::desk::{Desk, DeskError, Handled, Notice, Opening, Setup};
+use rawr_server::store::Disk;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tempfile::TempDir;
+
+/// How long a disk stays broken, in milliseconds of the world's.
+const OUTAGE: i64 = 3000;
+/// Nothing takes so many steps; beyond it something turns in circles.
+const MOST_STEPS: u32 = 2000;
+
+pub struct World {
+    pub disk: Arc<PlayedDisk>,
+    pub host: Host,
+    pub submitted: Vec<InputId>,
+    /// Durable events whose request was answered.
+    pub acknowledged: Vec<Record>,
+    pub issued: Vec<Issued>,
+    home: TempDir,
+    desk: Desk,
+    heard: Arc<Mutex<Vec<Heard>>>,
+    now: Timestamp,
+    ticket: u64,
+    heal_at: Option<Timestamp>,
+    typed_in_the_outage: bool,
+    steps: u32,
+}
+
+enum Heard {
+    Perform(Issued),
+    Failed(Vec<InputId>),
+    Recovered,
+}
+
+enum Answer {
+    Recorded,
+    Refused,
+    Died,
+}
+
+fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) -> Desk {
+    let setup =
+        Setup { home: Home::at(home.path().join("home")), prompt_folder: None, overrides: None };
+    let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
+    let tell = move |notice: Notice<'_>| {
+        let told = match notice {
+            Notice::Perform { issued, .. } => Heard::Perform(issued.clone()),
+            Notice::StoreFailed { held, .. } => Heard::Failed(held.to_vec()),
+            Notice::StoreRecovered { .. } => Heard::Recovered,
+            _ => return,
+        };
+        if !alive.is_dead() {
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        }
+    };
+    let faults: Arc<PlayedDisk> = Arc::clone(disk);
+    Desk::on(Disk::with_faults(faults), setup, Box::new(tell))
+}
+
+fn id() -> ThreadId {
+    ThreadId::new("walked")
+}
+
+impl World {
+    pub fn new(disk: PlayedDisk) -> Self {
+        let (disk, home) = (Arc::new(disk), TempDir::new().unwrap());
+        std::fs::create_dir(home.path().join("home")).unwrap();
+        let heard = Arc::default();
+        let desk = desk(&home, &disk, &heard);
+        let mut world = Self {
+            disk,
+            host: Host::default(),
+            submitted: Vec::new(),
+            acknowledged: Vec::new(),
+            issued: Vec::new(),
+            home,
+            desk,
+            heard,
+            now: Timestamp(1_000_000),
+            ticket: 0,
+            heal_at: None,
+            typed_in_the_outage: false,
+            steps: 0,
+        };
+        world.open();
+        world
+    }
+
+    pub fn events(&self) -> PathBuf {
+        self.home.path().join("home/rawr/auto_compaction/threads/walked/events.jsonl")
+    }
+
+    pub fn thread(&self) -> &Thread {
+        self.desk.thread(&id()).unwrap()
+    }
+
+    /// A person sends something.
+    pub fn submit(&mut self, ends_phase: bool) {
+        let input = InputId::new(format!("m{}", self.submitted.len() + 1));
+        let text = format!("message {input}\nunchanged, ");
+        self.submitted.push(input.clone());
+        let submitted =
+            Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
+        let answer = loop {
+            match self.say(submitted.clone()) {
+                Answer::Died => {}
+                answer => break answer,
+            }
+        };
+        let is_held = self.thread().held.iter().any(|held| held.id == input);
+        match answer {
+            Answer::Recorded if is_held => drop(self.host.held.insert(input, text)),
+            Answer::Recorded => self.host.user_turn(&input, ends_phase),
+            Answer::Refused | Answer::Died => self.host.deliver_itself(input, ends_phase),
+        }
+        self.hear();
+    }
+
+    /// The host says what it has to say and does what it is asked for, and time goes by where nothing else helps.
+    pub fn run(&mut self) {
+        while self.step() {
+            self.steps += 1;
+            assert!(self.steps < MOST_STEPS, "it never comes to rest: {:?}", self.thread());
+        }
+    }
+
+    /// One report, or a little time.
+    pub fn step(&mut self) -> bool {
+        self.wait(0);
+        if self.host.is_cut_off {
+            self.wait(500);
+            if self.disk.is_failing() && !std::mem::replace(&mut self.typed_in_the_outage, true) {
+                self.submit(false);
+            }
+            return true;
+        }
+        if let Some(event) = self.host.to_say.front().cloned() {
+            if let Answer::Recorded = self.report(event) {
+                self.host.to_say.pop_front();
+            }
+            self.hear();
+            return true;
+        }
+        let due = self.desk.next_deadline().is_some_and(|at| at.0 < self.now.0 + 10_000);
+        if due {
+            self.wait(500);
+        }
+        due
+    }
+
+    pub fn is_at_rest(&self) -> bool {
+        let thread = self.thread();
+        let pending = thread.pending_actions().next().is_some();
+        thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
+    }
+
+    fn report(&mut self, event: Event) -> Answer {
+        if let Event::InputCancelled(InputCancelled { input }) = &event {
+            let held = &self.thread().held;
+            if !held.iter().any(|held| held.id == *input && held.action.is_none()) {
+                return Answer::Recorded;
+            }
+        }
+        self.say(Input::Saw(event))
+    }
+
+    fn say(&mut self, input: Input) -> Answer {
+        self.ticket += 1;
+        self.now.0 += 10;
+        self.desk.begins(self.ticket);
+        let handled = self.desk.handle_as_owner(&id(), input, self.now);
+        let failed = !self.desk.commit().is_empty();
+        self.take(handled, failed)
+    }
+
+    fn take(&mut self, handled: Result<Handled, DeskError>, failed: bool) -> Answer {
+        if self.disk.is_dead() {
+            self.begin_again();
+            return Answer::Died;
+        }
+        self.hear();
+        match handled {
+            Ok(handled) if !failed => {
+                let durable = |record: &Record| must_be_durable(&record.event);
+                self.acknowledged.extend(handled.records.into_iter().filter(durable));
+                Answer::Recorded
+            }
+            // A sequence that is over has forgotten it.
+            Err(DeskError::Refused(..)) if !failed => Answer::Recorded,
+            _ => {
+                if !self.host.is_cut_off {
+                    self.wait(500);
+                }
+                Answer::Refused
+            }
+        }
+    }
+
+    fn wait(&mut self, milliseconds: i64) {
+        self.now.0 += milliseconds;
+        if self.disk.is_failing() {
+            let heal_at = *self.heal_at.get_or_insert(Timestamp(self.now.0 + OUTAGE));
+            if heal_at <= self.now {
+                self.disk.heal();
+            }
+        }
+        if self.desk.next_deadline().is_some_and(|at| at <= self.now) {
+            self.desk.tick(self.now);
+        }
+        if self.disk.is_dead() {
+            self.begin_again();
+        }
+        self.hear();
+    }
+
+    fn begin_again(&mut self) {
+        self.disk.revive();
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.desk = desk(&self.home, &self.disk, &self.heard);
+        if std::mem::take(&mut self.host.is_cut_off) {
+            self.host.heard_again();
+        }
+        self.open();
+    }
+
+    fn open(&mut self) {
+        for _ in 0..20 {
+            let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
+            let opening = Opening {
+                thread: id(),
+                cwd: self.home.path().display().to_string(),
+                role: Role::Owner,
+                host: HostInfo { name: "host".to_owned(), version: None, can },
+                model: None,
+                window: Some(Tokens(190_000)),
+                baseline: Tokens(0),
+                agent: None,
+                holder: "host".to_owned(),
+            };
+            self.ticket += 1;
+            self.desk.begins(self.ticket);
+            let opened = self.desk.open(opening, self.now).map(drop).is_ok();
+            let stored = self.desk.commit().is_empty();
+            if self.disk.is_dead() {
+                self.begin_again();
+                return;
+            }
+            self.hear();
+            if opened && stored {
+                let pending: Vec<_> = self.thread().pending_actions().cloned().collect();
+                pending.iter().for_each(|issued| self.perform(issued));
+                return;
+            }
+            self.wait(500);
+        }
+        panic!("the thread cannot be opened");
+    }
+
+    fn hear(&mut self) {
+        let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        for heard in heard {
+            match heard {
+                Heard::Perform(issued) => self.perform(&issued),
+                Heard::Failed(released) => self.host.cut_off(released),
+                Heard::Recovered => self.host.heard_again(),
+            }
+        }
+    }
+
+    fn perform(&mut self, issued: &Issued) {
+        self.issued.push(issued.clone());
+        self.host.perform(issued);
+    }
+}
