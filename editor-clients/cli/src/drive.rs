@@ -4,10 +4,11 @@ mod actions;
 mod approval;
 mod ledger;
 mod observe;
+mod outage;
 mod prompts;
 mod turns;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +21,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::actions::Asked;
 use self::ledger::Ledger;
+use self::outage::Outage;
 pub use self::prompts::Prompts;
 use self::prompts::Wanted;
 use self::turns::Turns;
@@ -43,8 +45,9 @@ pub struct Drive<'r, H, L> {
     ledger: Ledger,
     /// Questions to the host's model, by the action that asks.
     asked: HashMap<String, Asked>,
-    /// Inputs that the sidecar holds and will hand over.
-    held: HashSet<String>,
+    /// Inputs that the sidecar holds and will hand over, in order.
+    held: Vec<Held>,
+    outage: Outage,
     inputs: u64,
     compactions: u32,
     packet: Option<PacketGetResult>,
@@ -56,6 +59,13 @@ pub struct Drive<'r, H, L> {
     relaunched: bool,
     /// A person was told how to answer the open question.
     invited: bool,
+}
+
+/// A person's input that waits.
+#[derive(Debug)]
+struct Held {
+    input_id: String,
+    text: String,
 }
 
 /// A session that is over.
@@ -118,7 +128,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             turns: Turns::default(),
             ledger: Ledger::default(),
             asked: HashMap::new(),
-            held: HashSet::new(),
+            held: Vec::new(),
+            outage: Outage::default(),
             inputs: 0,
             compactions: 0,
             packet: None,
@@ -178,6 +189,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         stop: &mut Stop,
     ) -> Result<Ended, DriveError> {
         loop {
+            self.say_what_waits().await?;
             self.carry_out().await?;
             self.let_go_on().await?;
             self.invite(prompts)?;
@@ -220,6 +232,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Nothing runs and nothing will by itself. An open question to a person is not waited for: nobody may be there.
     fn is_quiet(&self) -> bool {
         let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
+        // A sequence that stands still goes on when the thread is taken up again.
+        let settled = settled || self.outage.is_on;
         settled && !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty()
     }
 
@@ -238,9 +252,11 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         match answer.map(|answer| answer.disposition) {
             Some(Disposition::Held) => {
                 self.renderer.show(&Shown::InputHeld { input_id: &input_id, text: &text })?;
-                self.held.insert(input_id);
+                self.held.push(Held { input_id, text });
             }
-            Some(Disposition::Deliver) | None => self.ledger.prompt(text),
+            Some(Disposition::Deliver) => self.ledger.prompt(text),
+            None if self.outage.is_on => self.deliver_myself(input_id, text),
+            None => self.ledger.prompt(text),
         }
         Ok(())
     }
@@ -271,6 +287,12 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 self.compactions += u32::from(update.status == CompactionStatus::Completed);
                 self.renderer.show(&Shown::Compaction(&update))?;
             }
+            Note::StoreFailed(failed) if failed.thread_id == self.thread_id => {
+                self.store_failed(&failed)?;
+            }
+            Note::StoreRecovered(recovered) if recovered.thread_id == self.thread_id => {
+                self.store_recovered()?;
+            }
             Note::Prompt(changed) => self.renderer.show(&Shown::PromptChanged(&changed))?,
             Note::Config(changed) => self.renderer.show(&Shown::ConfigChanged(&changed))?,
             Note::Log(line) => self.renderer.show(&Shown::Log(&line))?,
@@ -282,7 +304,9 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             | Note::Changed(_)
             | Note::Decided(_)
             | Note::HeadsUp(_)
-            | Note::Compaction(_) => {}
+            | Note::Compaction(_)
+            | Note::StoreFailed(_)
+            | Note::StoreRecovered(_) => {}
         }
         Ok(())
     }
@@ -312,8 +336,19 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     where
         R::Params: Clone,
     {
-        match self.ask::<R>(params).await {
+        if self.outage.waits::<R>() {
+            self.outage.keep::<R>(&params);
+            return Ok(None);
+        }
+        match self.ask::<R>(params.clone()).await {
             Ok(answer) => Ok(Some(answer)),
+            // Told once, by the sidecar itself.
+            Err(DriveError::Sidecar(error))
+                if error.code() == Some(ErrorCode::StoreFailed) && self.outage.is_on =>
+            {
+                self.outage.keep::<R>(&params);
+                Ok(None)
+            }
             // A sequence that is over may have forgotten its actions.
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::UnknownAction) => {
                 Ok(None)
@@ -375,6 +410,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             return Err(DriveError::SidecarEndedAgain(error));
         }
         self.sidecar = self.launch.launch().await?;
+        self.outage.is_on = false;
         let pending = self.open_thread().await?;
         self.renderer.show(&Shown::SidecarRestarted { error: &error.to_string(), pending })?;
         Ok(())
@@ -402,7 +438,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 }
             }
         }
-        for input_id in std::mem::take(&mut self.held) {
+        for Held { input_id, .. } in std::mem::take(&mut self.held) {
             let thread_id = self.thread_id.clone();
             let params = InputCancelParams { thread_id, input_id };
             self.report::<methods::InputCancel>(params).await?;

@@ -14,9 +14,10 @@ use rawr_protocol::{
     ActionPerformNotification, CompactionUpdateNotification, ConfigChangedNotification,
     DecisionRecordedNotification, Empty, ErrorCode, ErrorData, InitializationOptions,
     InitializeParams, LogMessageParams, Notification, PROTOCOL_VERSION, PeerInfo,
-    PromptChangedNotification, Request, SequenceHeadsUpNotification, ThreadChangedNotification,
-    methods, read_params,
+    PromptChangedNotification, Request, SequenceHeadsUpNotification, StoreFailedNotification,
+    StoreRecoveredNotification, ThreadChangedNotification, methods, read_params,
 };
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -72,6 +73,8 @@ pub enum Note {
     Changed(ThreadChangedNotification),
     Decided(Box<DecisionRecordedNotification>),
     Compaction(CompactionUpdateNotification),
+    StoreFailed(StoreFailedNotification),
+    StoreRecovered(StoreRecoveredNotification),
     Prompt(PromptChangedNotification),
     Config(ConfigChangedNotification),
     Log(LogMessageParams),
@@ -172,13 +175,30 @@ impl Sidecar {
     /// Asks and waits for the answer. What the sidecar had said before it is then what [`notes`](Self::notes) gives,
     /// and nothing that it said after.
     pub async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
-        let params = Params::of(R::METHOD, &params)?;
+        self.request(R::METHOD, &params).await
+    }
+
+    /// A call that was made before; what it answers was of use only then.
+    pub async fn repeat(
+        &mut self,
+        method: &'static str,
+        params: &Value,
+    ) -> Result<(), SidecarError> {
+        self.request::<Value>(method, params).await.map(drop)
+    }
+
+    async fn request<A: DeserializeOwned>(
+        &mut self,
+        method: &'static str,
+        params: &impl serde::Serialize,
+    ) -> Result<A, SidecarError> {
+        let params = Params::of(method, params)?;
         self.asked += 1;
-        let answer = self.client.request::<R::Result, _>(R::METHOD, params).await;
+        let answer = self.client.request::<A, _>(method, params).await;
         self.catch_up();
         match answer {
             Ok(answer) => Ok(answer),
-            Err(error) => Err(self.failure(R::METHOD, error).await),
+            Err(error) => Err(self.failure(method, error).await),
         }
     }
 
@@ -301,6 +321,12 @@ impl Note {
             }
             methods::CompactionUpdate::METHOD => {
                 shape::<methods::CompactionUpdate>(params, Self::Compaction)
+            }
+            methods::StoreFailed::METHOD => {
+                shape::<methods::StoreFailed>(params, Self::StoreFailed)
+            }
+            methods::StoreRecovered::METHOD => {
+                shape::<methods::StoreRecovered>(params, Self::StoreRecovered)
             }
             methods::PromptChanged::METHOD => shape::<methods::PromptChanged>(params, Self::Prompt),
             methods::ConfigChanged::METHOD => shape::<methods::ConfigChanged>(params, Self::Config),

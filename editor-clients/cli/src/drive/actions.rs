@@ -243,13 +243,23 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         input_id: &str,
         items: &[InputItem],
     ) -> Result<(), DriveError> {
+        let is_new = |item: &&InputItem| {
+            item.role == ItemRole::Handoff || !self.outage.has_delivered(input_id)
+        };
+        let items: Vec<_> = items.iter().filter(is_new).collect();
+        if items.is_empty() {
+            return self.settle(&action.action_id, Outcome::done_before()).await;
+        }
         let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
         let begun = self.host.start_turn(&texts).await;
         let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
-        self.held.remove(input_id);
+        self.held.retain(|held| held.input_id != input_id);
         let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
         let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
-        let started_by = StartedBy::Delivery { text: inputs.join("\n") };
+        let started_by = match inputs[..] {
+            [] => StartedBy::Injection,
+            _ => StartedBy::Delivery { text: inputs.join("\n") },
+        };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         for item in items {
             match item.role {

@@ -169,6 +169,11 @@ impl Outcome {
         Self { text: Some(text), ..Self::of(ActionStatus::Completed, None) }
     }
 
+    /// Without the action.
+    pub(super) fn done_before() -> Self {
+        Self::of(ActionStatus::Completed, None)
+    }
+
     pub(super) fn failed(turn_id: Option<&str>, error: String) -> Self {
         Self { error: Some(error), ..Self::of(ActionStatus::Failed, turn_id) }
     }
