@@ -1,13 +1,20 @@
 //! The disk itself: full, read-only, unreadable; and who else may read what is written there.
 
 use super::{THREAD, get, lived_in, set_guard};
-use rawr_protocol::methods::{GuardSet, ThreadList, ThreadOpen};
-use rawr_protocol::{ErrorCode, GuardSetParams, Role, ThreadListParams, Until};
+use rawr_protocol::methods::{
+    GuardSet, InputCancel, InputSubmit, SequenceRespond, StoreFailed, StoreRecovered, ThreadList,
+    ThreadOpen,
+};
+use rawr_protocol::{
+    Choice, Disposition, ErrorCode, GuardSetParams, InputCancelParams, InputKind,
+    InputSubmitParams, Role, SequenceRespondParams, ThreadListParams, Until,
+};
 use rawr_tests::sidecar::Failure;
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 const HINT: &str = "nothing was recorded; make the folder writable or free some space, then repeat";
 
@@ -21,6 +28,18 @@ fn assert_store_failed(failure: &Failure, message: &str, file: &Path) {
 fn guard(note: &str) -> GuardSetParams {
     let thread_id = THREAD.to_owned();
     GuardSetParams { thread_id, until: Until::Released, note: Some(note.to_owned()) }
+}
+
+/// Only a hang lasts so long.
+fn wait_until(sidecar: &mut Sidecar, mut what: impl FnMut(&mut Sidecar) -> bool) {
+    for _ in 0..3000 {
+        if what(sidecar) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        get(sidecar, THREAD);
+    }
+    panic!("it never came\n{}", sidecar.told());
 }
 
 fn permit(path: &Path, mode: u32) {
@@ -45,16 +64,67 @@ fn a_full_disk_fails_the_request_and_loses_nothing() {
         let seen = get(&mut sidecar, THREAD);
         assert_eq!(seen["guards"].as_array().map(Vec::len), Some(1), "what failed is not shown");
     }
+    let told = sidecar.take::<StoreFailed>();
+    assert_eq!(told.len(), 1, "once, not each time: {told:?}");
+    assert!(told[0].error.contains("File too large"), "{told:?}");
+    assert!(told[0].error.contains("free some space, and rawr goes on by itself"), "{told:?}");
     sidecar.limit_files(None);
     set_guard(&mut sidecar, "after");
     let seen = get(&mut sidecar, THREAD);
     let notes: Vec<_> =
         seen["guards"].as_array().unwrap().iter().map(|guard| &guard["note"]).collect();
     assert_eq!(notes, ["kept", "after"]);
+    wait_until(&mut sidecar, |sidecar| !sidecar.take::<StoreRecovered>().is_empty());
     let changed = sidecar.take_notes();
     assert_eq!(changed.len(), 2, "only what is stored is told: {changed:#?}");
     sidecar.leave();
     assert_eq!(home.lines(THREAD).len(), 3);
+}
+
+/// Nobody asks for anything while the disk is full, nor when it is not any more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sequence_stands_still_on_a_full_disk_gives_messages_back_and_goes_on_by_itself() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let launch = Launch { prelude: Some("trap '' XFSZ"), ..Launch::default() };
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    let thread_id = THREAD.to_owned();
+    let submit = |sidecar: &mut Sidecar, input_id: &str| {
+        let (thread_id, text) = (thread_id.clone(), format!("text of {input_id}"));
+        let (input_id, kind) = (input_id.to_owned(), InputKind::Message);
+        sidecar.try_call::<InputSubmit>(&InputSubmitParams { thread_id, input_id, text, kind })
+    };
+    for input in ["i1", "i2"] {
+        assert_eq!(submit(&mut sidecar, input).unwrap().disposition, Disposition::Held);
+    }
+    sidecar.take_notes();
+    sidecar.limit_files(Some(fs::metadata(home.events(THREAD)).unwrap().len() + 40));
+    let failure = submit(&mut sidecar, "i3").unwrap_err();
+    assert_store_failed(&failure, "cannot write FILE: File too large", &home.events(THREAD));
+    assert_eq!(sidecar.wait_for::<StoreFailed>().held_inputs, ["i1", "i2"]);
+    sidecar.limit_files(None);
+    assert_eq!(sidecar.wait_for::<StoreRecovered>().thread_id, THREAD);
+    for (input, waits) in [("i1", true), ("i2", true), ("i3", false)] {
+        let params = InputCancelParams { thread_id: thread_id.clone(), input_id: input.to_owned() };
+        assert_eq!(sidecar.call::<InputCancel>(&params).cancelled, waits, "{input}");
+    }
+    sidecar.call::<SequenceRespond>(&SequenceRespondParams {
+        thread_id: thread_id.clone(),
+        choice: Choice::Approve,
+        sequence_id: None,
+        turns: None,
+        minutes: None,
+        packet: None,
+    });
+    wait_until(&mut sidecar, |sidecar| host.run(sidecar) && host.count("handoff") == 1);
+    assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
+    sidecar.take_notes();
+    sidecar.leave();
 }
 
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@
 
 mod host;
 mod played_disk;
+mod store;
 mod world;
 
 use played_disk::{EACCES, EIO, ENOSPC, EROFS, Fault, Part, PlayedDisk};

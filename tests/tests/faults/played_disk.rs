@@ -95,6 +95,13 @@ impl PlayedDisk {
         self.state().met
     }
 
+    /// At the operation that comes after so many more.
+    pub fn strike_after(&self, more: usize, fault: Fault) {
+        let mut state = self.state();
+        let at = state.met + more;
+        state.plan.insert(at, fault);
+    }
+
     pub fn struck(&self) -> Vec<String> {
         self.state().struck.clone()
     }

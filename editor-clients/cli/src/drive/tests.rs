@@ -4,6 +4,7 @@ mod cut;
 mod fake;
 mod inside;
 mod judge;
+mod outage;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
