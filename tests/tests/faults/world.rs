@@ -65,7 +65,7 @@ fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) 
         }
     };
     let faults: Arc<PlayedDisk> = Arc::clone(disk);
-    Desk::on(Disk::with_faults(faults), setup, Box::new(tell))
+    Desk::on(Disk::with_faults(faults), setup, Default::default(), Box::new(tell))
 }
 
 fn id() -> ThreadId {
@@ -178,7 +178,7 @@ impl World {
     fn say(&mut self, input: Input) -> Answer {
         self.ticket += 1;
         self.now.0 += 10;
-        self.desk.begins(self.ticket);
+        self.desk.begins(self.ticket, self.now);
         let handled = self.desk.handle_as_owner(&id(), input, self.now);
         let failed = !self.desk.commit().is_empty();
         self.take(handled, failed)
@@ -249,7 +249,7 @@ impl World {
                 holder: "host".to_owned(),
             };
             self.ticket += 1;
-            self.desk.begins(self.ticket);
+            self.desk.begins(self.ticket, self.now);
             let opened = self.desk.open(opening, self.now).map(drop).is_ok();
             let stored = self.desk.commit().is_empty();
             if self.disk.is_dead() {
