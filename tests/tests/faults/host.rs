@@ -36,6 +36,8 @@ pub struct Host {
     delivered_itself: BTreeSet<InputId>,
     pub is_cut_off: bool,
     pub streaks: u32,
+    /// Messages that the desk would have delivered although the host had.
+    pub handed_over_again: u32,
 }
 
 impl Host {
@@ -122,6 +124,7 @@ impl Host {
 
     fn deliver(&mut self, id: &ActionId, input: &InputId, items: &[Item], turn: &TurnId) {
         let known = self.delivered_itself.contains(input);
+        self.handed_over_again += u32::from(known);
         let items: Vec<_> =
             items.iter().filter(|item| !known || item.role == ItemRole::Handoff).collect();
         for item in &items {
