@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `rawr/store/failed`: nothing can be recorded, so no action leaves; told to the owner once, until `rawr/store/recovered`.
+/// `rawr/store/failed`: nothing can be recorded, so no action leaves; told to the owner once until
+/// `rawr/store/recovered`, and again where more inputs wait.
 ///
 /// The host delivers `heldInputs` itself, at once and in this order. When the files are back it says `rawr/input/cancel`
 /// for each of them, and repeats the reports that were refused. It goes on carrying out actions that it was asked for

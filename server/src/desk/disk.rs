@@ -228,26 +228,26 @@ fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// Memory is ahead of the disk, and the disk is right. The owner's host hears of it once a streak.
+/// Memory is ahead of the disk, and the disk is right. The owner's host hears of it once a streak, and again only where
+/// more messages wait: one came through in between.
 fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut super::Listener) {
     open.stale = true;
     if open.owner.is_none() {
         return;
     }
     let retry_at = open.health.at.plus_seconds(TRY_AGAIN_AFTER);
-    let mut released = match std::mem::take(&mut open.health.course) {
-        Course::Failing { released, .. } => {
-            open.health.course = Course::Failing { released, retry_at };
-            return;
-        }
-        Course::Returning { released, .. } => released,
-        Course::Good => Vec::new(),
+    let (mut released, is_told) = match std::mem::take(&mut open.health.course) {
+        Course::Failing { released, .. } => (released, true),
+        Course::Returning { released, .. } => (released, false),
+        Course::Good => (Vec::new(), false),
     };
     let held = &open.machine.thread().held;
     let mut news = open.health.waiting.clone();
     // Somebody may have taken one back since.
     news.retain(|input| held.iter().any(|held| held.id == *input) && !released.contains(input));
-    tell(Notice::StoreFailed { thread: id, error, held: &news });
+    if !is_told || !news.is_empty() {
+        tell(Notice::StoreFailed { thread: id, error, held: &news });
+    }
     released.append(&mut news);
     open.health.course = Course::Failing { released, retry_at };
 }
