@@ -152,7 +152,7 @@ impl World {
             self.hear();
             return true;
         }
-        let due = self.desk.next_deadline().is_some_and(|at| at.0 < self.now.0 + 10_000);
+        let due = self.desk.next_deadline(self.now).is_some_and(|at| at.0 < self.now.0 + 10_000);
         if due {
             self.wait(500);
         }
@@ -215,7 +215,7 @@ impl World {
                 self.disk.heal();
             }
         }
-        if self.desk.next_deadline().is_some_and(|at| at <= self.now) {
+        if self.desk.next_deadline(self.now).is_some_and(|at| at <= self.now) {
             self.desk.tick(self.now);
         }
         if self.disk.is_dead() {
@@ -246,6 +246,7 @@ impl World {
                 window: Some(Tokens(190_000)),
                 baseline: Tokens(0),
                 agent: None,
+                transcript: None,
                 holder: "host".to_owned(),
             };
             self.ticket += 1;
