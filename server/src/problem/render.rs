@@ -43,7 +43,8 @@ pub fn render(problem: &Problem, source: Option<&str>, look: Look) -> String {
         Look::Plain => Renderer::plain(),
         Look::Coloured => Renderer::styled(),
     };
-    renderer.render(&[group])
+    // The renderer leaves these be, and there are terminals that obey them.
+    renderer.render(&[group]).replace(|letter| matches!(letter, '\u{7f}'..='\u{9f}'), "\u{fffd}")
 }
 
 #[cfg(test)]
