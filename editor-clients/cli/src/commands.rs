@@ -32,6 +32,7 @@ use serde_json::{Map, Value};
 use crate::args::{Cli, Command, Setting};
 use crate::drive::{DriveError, Ended, Session};
 use crate::host::embedded::CompactionPrompts;
+use crate::render::harmless;
 use crate::sidecar::{Sidecar, SidecarLog, SidecarSettings};
 use crate::stop::Stop;
 
@@ -64,7 +65,7 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         // Where not even this can be written, the exit code is left.
-        let _ = writeln!(anstream::stderr(), "rawr: {error:#}");
+        let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(&format!("{error:#}")));
         ExitCode::FAILURE
     })
 }

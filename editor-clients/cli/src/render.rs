@@ -23,7 +23,7 @@ pub use self::decisions::{decision, decision_line};
 use self::human::Human;
 use self::json::Json;
 pub(crate) use self::json::line as event_line;
-pub(crate) use self::text::{ago, bytes, number, one_line};
+pub(crate) use self::text::{ago, bytes, harmless, number, one_line};
 pub use self::threads::{directive, guard, status, until};
 use crate::host::{HostEvent, HostThread};
 use crate::saved::Saved;

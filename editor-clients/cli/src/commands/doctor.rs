@@ -16,6 +16,7 @@ use super::Common;
 use crate::args::DoctorArgs;
 use crate::host::HostError;
 use crate::host::codex::{CodexProbe, CodexSettings, find_codex, probe};
+use crate::render::harmless;
 use crate::sidecar::{Launch, SidecarLog, SidecarSettings};
 
 pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
@@ -100,9 +101,9 @@ impl Report {
             Status::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
         };
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{style}{mark}{style:#} {:<10} {}", check.name, check.message)?;
+        writeln!(out, "{style}{mark}{style:#} {:<10} {}", check.name, harmless(&check.message))?;
         for line in check.shown.iter().chain(&check.todo).flat_map(|todo| todo.lines()) {
-            writeln!(out, "             {line}")?;
+            writeln!(out, "             {}", harmless(line))?;
         }
         Ok(())
     }

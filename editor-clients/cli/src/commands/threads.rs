@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use super::Common;
-use crate::render::event_line;
+use crate::render::{event_line, harmless};
 use crate::saved::threads_folder;
 use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
 
@@ -110,7 +110,7 @@ pub(super) async fn on_thread(
 
 /// Where nobody reads errors there is nobody to tell.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(anstream::stderr(), "rawr: {message}");
+    let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(message));
 }
 
 pub(super) fn no_thread(common: &Common) -> anyhow::Result<String> {

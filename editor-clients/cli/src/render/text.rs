@@ -1,7 +1,7 @@
 //! Texts made fit for a terminal: wrapped, shortened, numbers made readable. Pure.
 
 /// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
-pub(super) fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' => '\n',
         '\t' => ' ',
