@@ -1,0 +1,41 @@
+//! Command lines: no boundary without the words that make one, none of a failure, and the same through one more shell.
+
+use rawr_core::boundary::Boundary;
+use rawr_core::signal::command::{Command, boundaries, tests_passed};
+
+pub fn run(data: &[u8]) {
+    let Ok(line) = std::str::from_utf8(data) else { return };
+    let found = boundaries(Command::Line(line), 0);
+    assert!(boundaries(Command::Line(line), 1).is_empty(), "of a command that failed");
+    assert!(!tests_passed(Command::Line(line), 1), "of a command that failed");
+    // Quotes and backslashes can stand inside of a word.
+    let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
+    if found.has(Boundary::Commit) {
+        assert!(bare.contains("git") && bare.contains("commit"), "a commit out of nothing");
+    }
+    if found.has(Boundary::PrCheckpoint) {
+        assert!(bare.contains("gh") || bare.contains("gt"), "a pull request out of nothing");
+    }
+    let only = [Boundary::Commit, Boundary::PrCheckpoint];
+    assert!(found.iter().all(|boundary| only.contains(&boundary)), "{found}");
+    let words: Vec<_> = line.split('\n').map(str::to_owned).collect();
+    assert!(boundaries(Command::Words(&words), 1).is_empty(), "of a command that failed");
+    in_another_shell(line);
+}
+
+/// A line and the argument list that a host makes of it.
+fn in_another_shell(line: &str) {
+    let words = ["bash", "-c", line].map(str::to_owned);
+    let Ok(quoted) = shlex::try_quote(line) else { return };
+    let as_line = format!("bash -c {quoted}");
+    assert_eq!(
+        boundaries(Command::Words(&words), 0),
+        boundaries(Command::Line(&as_line), 0),
+        "through another shell"
+    );
+    assert_eq!(
+        tests_passed(Command::Words(&words), 0),
+        tests_passed(Command::Line(&as_line), 0),
+        "through another shell"
+    );
+}

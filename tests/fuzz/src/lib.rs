@@ -1,0 +1,11 @@
+//! What strangers may send: one function a target, from any bytes to a panic where a promise is broken. cargo-fuzz and
+//! the plain test `fuzz_corpus` call the same functions.
+
+pub mod command;
+pub mod config;
+pub mod events;
+pub mod framing;
+pub mod front_matter;
+pub mod placeholders;
+pub mod redact;
+pub mod router;
