@@ -19,12 +19,17 @@ use rawr_protocol::{
 use serde::Serialize;
 
 pub use self::back::{capsule_line, place, restored, restoring};
-pub use self::decisions::{decision, decision_line};
+pub use self::banner::{answer, banner_title, banner_words};
+pub use self::decisions::{compacted_to, decided, decision, decision_line, fact};
 use self::human::Human;
+pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
 use self::json::Json;
 pub(crate) use self::json::line as event_line;
-pub(crate) use self::text::{ago, bytes, harmless, number, one_line};
-pub use self::threads::{directive, guard, status, until};
+pub(crate) use self::text::{bytes, harmless, number};
+pub use self::text::{ago, one_line, plain};
+pub use self::threads::{
+    cleared, directive, doing, guard, guarded, pressure, recorded, status, tier_style,
+};
 use crate::host::{HostEvent, HostThread};
 use crate::saved::Saved;
 

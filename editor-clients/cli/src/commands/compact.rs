@@ -8,16 +8,15 @@ use super::Common;
 use super::threads::on_thread;
 use super::wish::{Wish, respond};
 use crate::args::CompactArgs;
+use crate::render;
 
 pub(super) async fn run(common: &Common, args: CompactArgs) -> anyhow::Result<ExitCode> {
-    let (choice, said) = match (args.approve, args.cancel) {
-        (true, _) => (Choice::Approve, "Approved: the compaction goes on."),
-        (_, true) => (Choice::Cancel, "Called off: the history stays as it is."),
-        (false, false) => {
-            (Choice::CompactNow, "Asked for: a compaction as soon as the agent is idle.")
-        }
+    let choice = match (args.approve, args.cancel) {
+        (true, _) => Choice::Approve,
+        (_, true) => Choice::Cancel,
+        (false, false) => Choice::CompactNow,
     };
-    let wish = Wish { choice, until: None, said: said.to_owned() };
+    let wish = Wish { choice, until: None, said: render::recorded(choice, None) };
     on_thread(common, &args.thread, async |looker, thread| {
         respond(looker, thread, &wish, args.json).await
     })

@@ -50,13 +50,7 @@ async fn set(
         note: args.note.clone(),
     };
     let guard_id = looker.call::<methods::GuardSet>(params).await?.guard_id;
-    let lines = [
-        format!(
-            "Guard {guard_id}: no compaction {}, short of an emergency.",
-            render::until(&until)
-        ),
-        takes_effect(owner),
-    ];
+    let lines = [render::guarded(&guard_id, &until), takes_effect(owner)];
     let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
     let body = OfThread { thread_id, body: guard, owner };
     tell(args.json, "guard_set", &body, &lines)
@@ -78,11 +72,8 @@ async fn clear(
         ),
         Err(error) => return Err(error.into()),
     };
-    let lines = match cleared {
-        0 => vec!["No guard held.".to_owned()],
-        1 => vec!["1 guard is cleared.".to_owned(), takes_effect(owner)],
-        many => vec![format!("{many} guards are cleared."), takes_effect(owner)],
-    };
+    let mut lines = vec![render::cleared(cleared)];
+    lines.extend((cleared > 0).then(|| takes_effect(owner)));
     let body = OfThread { thread_id, body: json!({ "cleared": cleared }), owner };
     tell(as_json, "guard_cleared", &body, &lines)
 }

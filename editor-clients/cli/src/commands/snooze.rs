@@ -15,7 +15,7 @@ pub(super) async fn run(common: &Common, args: SnoozeArgs) -> anyhow::Result<Exi
         Some(minutes) => Until::Minutes { minutes: minutes.into() },
         None => Until::Turns { turns: args.turns.unwrap_or(1).into() },
     };
-    let said = format!("Snoozed: no compaction {}, short of an emergency.", render::until(&until));
+    let said = render::recorded(Choice::Snooze, Some(&until));
     let wish = Wish { choice: Choice::Snooze, until: Some(until), said };
     on_thread(common, &args.thread, async |looker, thread| {
         respond(looker, thread, &wish, args.json).await

@@ -52,22 +52,7 @@ impl Looker {
         thread: ThreadSummary,
     ) -> Result<ThreadGetResult, SidecarError> {
         let thread_id = thread.thread_id;
-        let params = ThreadOpenParams {
-            thread_id: thread_id.clone(),
-            cwd: thread.cwd,
-            role: Role::Observer,
-            host: Host {
-                name: "rawr-cli".to_owned(),
-                version: None,
-                capabilities: HostCapabilities::default(),
-            },
-            model: None,
-            context_window: None,
-            baseline_tokens: 0,
-            session_source: None,
-            transcript: None,
-        };
-        self.call::<methods::ThreadOpen>(params).await?;
+        self.call::<methods::ThreadOpen>(to_look_on(thread_id.clone(), thread.cwd)).await?;
         self.call::<methods::ThreadGet>(ThreadGetParams { thread_id }).await
     }
 
@@ -88,6 +73,25 @@ impl Looker {
             }
         }
         self.sidecar.stop().await;
+    }
+}
+
+/// How a thread is opened that somebody else runs.
+pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
+    ThreadOpenParams {
+        thread_id,
+        cwd,
+        role: Role::Observer,
+        host: Host {
+            name: "rawr-cli".to_owned(),
+            version: None,
+            capabilities: HostCapabilities::default(),
+        },
+        model: None,
+        context_window: None,
+        baseline_tokens: 0,
+        session_source: None,
+        transcript: None,
     }
 }
 
@@ -164,7 +168,10 @@ pub(super) struct OfThread<'t, T> {
 }
 
 /// A name as people write it: whole, cut short, or `last`.
-fn which<'t>(wanted: &str, threads: &'t [ThreadSummary]) -> anyhow::Result<&'t ThreadSummary> {
+pub(super) fn which<'t>(
+    wanted: &str,
+    threads: &'t [ThreadSummary],
+) -> anyhow::Result<&'t ThreadSummary> {
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
     threads.get(pick(wanted, &ids)?).context("there is no thread")
 }

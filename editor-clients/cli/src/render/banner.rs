@@ -8,6 +8,16 @@ const WIDTH: usize = 74;
 
 /// The box, line by line.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification) -> Vec<String> {
+    let mut lines = banner_words(heads_up, WIDTH);
+    if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
+        let choices: Vec<_> = heads_up.choices.iter().map(|choice| answer(*choice)).collect();
+        lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), WIDTH));
+    }
+    framed(banner_title(heads_up.stage), &lines)
+}
+
+/// Why it is shown and what will happen, without a frame.
+pub fn banner_words(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
     let SequenceHeadsUpNotification { tier, percent_remaining, boundaries, .. } = heads_up;
     let mut facts = Vec::new();
     facts.extend(percent_remaining.map(|percent| format!("{percent} % left")));
@@ -16,18 +26,14 @@ pub(super) fn banner(heads_up: &SequenceHeadsUpNotification) -> Vec<String> {
         let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
         facts.push(names.join(", "));
     }
-    let mut lines = wrapped(&heads_up.reason, WIDTH);
-    lines.extend(wrapped(&facts.join(" · "), WIDTH));
+    let mut lines = wrapped(&heads_up.reason, width);
+    lines.extend(wrapped(&facts.join(" · "), width));
     lines.push(String::new());
-    lines.extend(wrapped(what_happens(heads_up.stage, heads_up.packet_author), WIDTH));
-    if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
-        let choices: Vec<_> = heads_up.choices.iter().map(|choice| word(*choice)).collect();
-        lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), WIDTH));
-    }
-    framed(title(heads_up.stage), &lines)
+    lines.extend(wrapped(what_happens(heads_up.stage, heads_up.packet_author), width));
+    lines
 }
 
-fn title(stage: Stage) -> &'static str {
+pub fn banner_title(stage: Stage) -> &'static str {
     match stage {
         Stage::WillCompact => "compaction ahead",
         Stage::AwaitingApproval => "compact now?",
@@ -54,7 +60,8 @@ fn what_happens(stage: Stage, author: PacketAuthor) -> &'static str {
     }
 }
 
-fn word(choice: Choice) -> &'static str {
+/// What a person has answered, or can.
+pub fn answer(choice: Choice) -> &'static str {
     match choice {
         Choice::CompactNow => "compact now",
         Choice::Approve => "go on",

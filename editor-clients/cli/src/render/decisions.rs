@@ -41,6 +41,11 @@ pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
     )
 }
 
+/// What was decided and why, without colours.
+pub fn decided(of: Outcome, reason: &str) -> String {
+    format!("{}: {}", outcome(of), one_line(reason, WIDTH))
+}
+
 /// The outcome in words, as the beginning of a sentence that its reason ends.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
@@ -145,14 +150,18 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     lines
 }
 
-fn compaction(compaction: &DecisionCompaction) -> Vec<String> {
-    let how = match compaction.status {
+/// How the compaction went that a decision led to.
+pub fn compacted_to(compaction: &DecisionCompaction) -> String {
+    match compaction.status {
         CompactionStatus::InProgress => "under way".to_owned(),
         CompactionStatus::Completed => tokens(compaction.tokens_before, compaction.tokens_after),
         CompactionStatus::Failed => "failed; the history stayed as it was".to_owned(),
         CompactionStatus::Cancelled => "called off; the history stayed as it was".to_owned(),
-    };
-    let mut lines = vec![fact("compaction", &how)];
+    }
+}
+
+fn compaction(compaction: &DecisionCompaction) -> Vec<String> {
+    let mut lines = vec![fact("compaction", &compacted_to(compaction))];
     lines.extend(compaction.packet_author.map(|by| fact("packet", &format!("by {}", author(by)))));
     if !compaction.packet_added.is_empty() {
         lines.push(fact("", "the check added what its author had left out:"));
@@ -192,7 +201,7 @@ fn judgment(judgment: Option<&DecisionJudgment>) -> Vec<String> {
 }
 
 /// One line of a list of facts, below its name.
-pub(super) fn fact(name: &str, text: &str) -> String {
+pub fn fact(name: &str, text: &str) -> String {
     format!("  {} {text}", paint(OURS, &format!("{name:<10}")))
 }
 

@@ -12,6 +12,7 @@ use rawr_protocol::{
 
 use super::decisions::{author, mark, outcome, style};
 use super::text::{bytes, harmless, number, one_line, shortened};
+use super::threads::tier_style;
 use super::{Injected, Level, Shown};
 use crate::host::{HostEvent, HostThread};
 use crate::render::banner::banner;
@@ -36,12 +37,12 @@ pub(super) const WIDTH: usize = 96;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
-pub(super) const DIM: Style = Style::new().dimmed();
-pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-pub(super) const BAD: Style = AnsiColor::Red.on_default();
-pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
-pub(super) const OURS: Style = AnsiColor::Cyan.on_default();
+pub const DIM: Style = Style::new().dimmed();
+pub const BOLD: Style = Style::new().bold();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default();
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+pub const OURS: Style = AnsiColor::Cyan.on_default();
 
 pub(super) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
@@ -253,7 +254,7 @@ fn from_rawr(what: &str, text: &str) -> Vec<String> {
     lines
 }
 
-fn plan_step(step: &PlanStep) -> String {
+pub fn plan_step(step: &PlanStep) -> String {
     let text = one_line(&step.step, WIDTH);
     match step.status {
         StepStatus::Completed => format!("  {} {}", paint(GOOD, "✔"), paint(DIM, &text)),
@@ -271,11 +272,7 @@ fn command_line(command: &str, exit_code: i64) -> String {
 }
 
 fn meter(percent: u8, tier: Option<Tier>) -> String {
-    let (style, word) = match tier {
-        None => (GOOD, "calm"),
-        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
-        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
-    };
+    let (style, word) = tier_style(tier);
     format!("  context {} · {}", paint(style, &format!("{percent} % left")), paint(style, word))
 }
 
@@ -313,7 +310,8 @@ fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
     lines
 }
 
-fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
+/// How a compaction goes, for a transcript.
+pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
     let error = update.error.as_deref().unwrap_or("no reason was given");
     match update.status {
         CompactionStatus::InProgress => Vec::new(),

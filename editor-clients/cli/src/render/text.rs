@@ -13,6 +13,11 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().filter(|letter| *letter != '\r').map(shown).collect()
 }
 
+/// Without colours.
+pub fn plain(printed: &str) -> String {
+    anstream::adapter::strip_str(printed).to_string()
+}
+
 /// Lines of at most `width` characters, broken between words where there are any.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -50,7 +55,7 @@ pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
 }
 
 /// One line of at most `width` characters.
-pub(crate) fn one_line(text: &str, width: usize) -> String {
+pub fn one_line(text: &str, width: usize) -> String {
     let text = harmless(text);
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() > width {
@@ -83,7 +88,7 @@ pub(crate) fn bytes(value: u64) -> String {
 }
 
 /// How long ago something was; a clock that was set back makes it now.
-pub(crate) fn ago(at_ms: i64, now_ms: i64) -> String {
+pub fn ago(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms).max(0) / 1_000;
     match seconds {
         0..10 => "just now".to_owned(),

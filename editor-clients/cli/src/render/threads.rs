@@ -1,11 +1,12 @@
 //! Threads, guards and directives for people, in a few lines each. Pure; colours are always written, the stream drops them where they are not wanted.
 
+use anstyle::Style;
 use rawr_protocol::{
-    CompactionOrigin, Directive, Guard, JudgmentTotals, LastCompaction, Phase, ThreadGetResult,
-    Tier, Until, Verdict,
+    Choice, CompactionOrigin, Directive, Guard, JudgmentTotals, LastCompaction, Phase,
+    ThreadGetResult, Tier, Until, Verdict,
 };
 
-use super::decisions::{fact, outcome, tokens};
+use super::decisions::{decided, fact, tokens};
 use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
 use super::text::{ago, number, one_line};
 
@@ -33,7 +34,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         many => Some(fact("waiting", &format!("{many} messages of yours, until the handoff"))),
     });
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
-    lines.extend(last.map(|last| fact("decided", &verdict(last))));
+    lines.extend(last.map(|last| fact("decided", &decided(last.outcome, &last.reason))));
     lines.extend(
         thread.last_compaction.as_ref().map(|last| fact("compacted", &compacted(last, now_ms))),
     );
@@ -42,7 +43,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
 }
 
 /// Until when compaction is forbidden.
-pub fn until(until: &Until) -> String {
+fn until_end(until: &Until) -> String {
     let counted = |count: u64, one: &str, many: &str| match count {
         1 => format!("for 1 {one}"),
         count => format!("for {count} {many}"),
@@ -56,6 +57,36 @@ pub fn until(until: &Until) -> String {
     }
 }
 
+/// What a person's answer has come to.
+pub fn recorded(choice: Choice, until: Option<&Until>) -> String {
+    match (choice, until) {
+        (Choice::CompactNow, _) => {
+            "Asked for: a compaction as soon as the agent is idle.".to_owned()
+        }
+        (Choice::Approve, _) => "Approved: the compaction goes on.".to_owned(),
+        (Choice::Snooze, Some(end)) => {
+            format!("Snoozed: no compaction {}, short of an emergency.", until_end(end))
+        }
+        (Choice::Snooze, None) => "Snoozed: no compaction, short of an emergency.".to_owned(),
+        (Choice::Cancel, _) => "Called off: the history stays as it is.".to_owned(),
+        (Choice::EditPacket, _) => "Taken: the compaction goes on with this packet.".to_owned(),
+    }
+}
+
+/// A guard that was set.
+pub fn guarded(guard_id: &str, until: &Until) -> String {
+    format!("Guard {guard_id}: no compaction {}, short of an emergency.", until_end(until))
+}
+
+/// How many guards were cleared.
+pub fn cleared(guards: u64) -> String {
+    match guards {
+        0 => "No guard held.".to_owned(),
+        1 => "1 guard is cleared.".to_owned(),
+        many => format!("{many} guards are cleared."),
+    }
+}
+
 /// A guard in one line.
 pub fn guard(guard: &Guard, now_ms: i64) -> String {
     let note = guard.note.as_deref().map(|note| format!(" ({})", one_line(note, WIDTH)));
@@ -63,7 +94,7 @@ pub fn guard(guard: &Guard, now_ms: i64) -> String {
     format!(
         "{} {}{}, set {}{}",
         guard.guard_id,
-        until(&guard.until),
+        until_end(&guard.until),
         note.unwrap_or_default(),
         ago(guard.set_at_ms, now_ms),
         by.unwrap_or_default(),
@@ -86,18 +117,30 @@ pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
     lines
 }
 
-fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
+/// How full the context is, and how much that matters.
+pub fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
     let Some(percent) = percent else { return paint(DIM, "usage not known") };
-    let (style, word) = match tier {
-        None => (GOOD, "calm"),
-        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
-        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
-    };
+    let (style, word) = tier_style(tier);
     format!("{} · {word}", paint(style, &format!("{percent} % left")))
 }
 
+/// A tier's colour and word.
+pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
+    match tier {
+        None => (GOOD, "calm"),
+        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
+        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
+    }
+}
+
 fn phase(phase: Phase, sequence: Option<&str>) -> String {
-    let what = match phase {
+    let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
+    format!("{phase}: {}{of}", doing(phase))
+}
+
+/// What goes on in a phase.
+pub fn doing(phase: Phase) -> &'static str {
+    match phase {
         Phase::Idle => "nothing under way",
         Phase::AwaitingJudgment => "a judge is asked whether now is a good moment",
         Phase::AwaitingApproval => "a compaction waits for your answer",
@@ -107,13 +150,7 @@ fn phase(phase: Phase, sequence: Option<&str>) -> String {
         Phase::AwaitingPacket => "the agent writes its packet",
         Phase::Compacting => "the history is being compacted",
         Phase::AwaitingHandoff => "the packet is handed back",
-    };
-    let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
-    format!("{phase}: {what}{of}")
-}
-
-fn verdict(last: &Verdict) -> String {
-    format!("{}: {}", outcome(last.outcome), one_line(&last.reason, WIDTH))
+    }
 }
 
 fn compacted(last: &LastCompaction, now_ms: i64) -> String {
