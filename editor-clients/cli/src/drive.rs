@@ -299,6 +299,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Note::Garbled { method, error } => {
                 self.warn(&format!("the sidecar's {method} is not understood: {error}"))?;
             }
+            // What a session does not show.
+            Note::Responded(_) | Note::JudgeAsked(_) | Note::Judged(_) => {}
             // Another thread's.
             Note::Perform(_)
             | Note::Changed(_)

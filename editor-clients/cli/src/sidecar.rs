@@ -13,8 +13,9 @@ use jsonrpsee::core::traits::ToRpcParams;
 use rawr_protocol::{
     ActionPerformNotification, CompactionUpdateNotification, ConfigChangedNotification,
     DecisionRecordedNotification, Empty, ErrorCode, ErrorData, InitializationOptions,
-    InitializeParams, LogMessageParams, Notification, PROTOCOL_VERSION, PeerInfo,
-    PromptChangedNotification, Request, SequenceHeadsUpNotification, StoreFailedNotification,
+    InitializeParams, JudgmentRequestedNotification, JudgmentResultNotification, LogMessageParams,
+    Notification, PROTOCOL_VERSION, PeerInfo, PromptChangedNotification, Request,
+    SequenceHeadsUpNotification, SequenceRespondedNotification, StoreFailedNotification,
     StoreRecoveredNotification, ThreadChangedNotification, methods, read_params,
 };
 use serde::de::DeserializeOwned;
@@ -73,6 +74,9 @@ pub enum Note {
     Changed(ThreadChangedNotification),
     Decided(Box<DecisionRecordedNotification>),
     Compaction(CompactionUpdateNotification),
+    Responded(SequenceRespondedNotification),
+    JudgeAsked(JudgmentRequestedNotification),
+    Judged(JudgmentResultNotification),
     StoreFailed(StoreFailedNotification),
     StoreRecovered(StoreRecoveredNotification),
     Prompt(PromptChangedNotification),
@@ -327,6 +331,15 @@ impl Note {
             }
             methods::StoreRecovered::METHOD => {
                 shape::<methods::StoreRecovered>(params, Self::StoreRecovered)
+            }
+            methods::SequenceResponded::METHOD => {
+                shape::<methods::SequenceResponded>(params, Self::Responded)
+            }
+            methods::JudgmentRequested::METHOD => {
+                shape::<methods::JudgmentRequested>(params, Self::JudgeAsked)
+            }
+            methods::JudgmentResult::METHOD => {
+                shape::<methods::JudgmentResult>(params, Self::Judged)
             }
             methods::PromptChanged::METHOD => shape::<methods::PromptChanged>(params, Self::Prompt),
             methods::ConfigChanged::METHOD => shape::<methods::ConfigChanged>(params, Self::Config),

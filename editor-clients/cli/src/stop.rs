@@ -14,12 +14,18 @@ pub const INTERRUPTED: u8 = 130;
 impl Stop {
     /// Listens to the signals of this process, from here on.
     pub fn on_signals() -> std::io::Result<Self> {
+        Self::on_signals_and(|| {})
+    }
+
+    /// The same, with what is owed to the world before a second signal ends the program.
+    pub fn on_signals_and(at_once: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
         let mut signals = Signals::new()?;
         tokio::spawn(async move {
             let code = signals.next().await;
             ask.send_replace(Some(code));
             let code = signals.next().await;
+            at_once();
             std::process::exit(i32::from(code));
         });
         Ok(Self { asked })
