@@ -10,7 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
-pub use self::people::{CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs};
+pub use self::people::{
+    CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
+};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
@@ -50,6 +52,8 @@ pub enum Command {
     Exec(ExecArgs),
     /// Show where every thread stands, or one
     Status(StatusArgs),
+    /// Watch all threads live, and step in by a key
+    Watch(WatchArgs),
     /// Say why a compaction came, or why none did
     Explain(ExplainArgs),
     /// Forbid compaction until something happens

@@ -15,6 +15,7 @@ mod snooze;
 mod state;
 mod status;
 mod threads;
+mod watch;
 mod wish;
 
 use std::io::{self, Write};
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => on_runtime(exec::run(&common, args)),
         Command::Doctor(args) => on_runtime(doctor::run(&common, args)),
         Command::Status(args) => on_runtime(status::run(&common, args)),
+        Command::Watch(args) => on_runtime(watch::run(&common, args)),
         Command::Explain(args) => on_runtime(explain::run(&common, args)),
         Command::Guard(args) => on_runtime(guard::run(&common, args)),
         Command::Pin(args) => on_runtime(pin::run(&common, args)),

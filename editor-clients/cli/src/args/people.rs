@@ -1,5 +1,7 @@
 //! The commands by which a person looks at threads and steps in, and their help. Does nothing.
 
+use std::path::PathBuf;
+
 use clap::{ArgGroup, Args, value_parser};
 
 const THREADS: &str = "\
@@ -13,6 +15,33 @@ pub struct StatusArgs {
     /// Only this thread [default: all]
     #[arg(value_name = "THREAD")]
     pub thread: Option<String>,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+const WATCH_HELP: &str = "\
+Examples:
+  rawr watch
+  rawr watch last
+  rawr watch --folder .
+  rawr watch --json | jq -c 'select(.event == \"heads_up\")'
+
+On a terminal it fills the screen; `?` lists the keys, `q` leaves. Elsewhere, and with --json, it prints one JSON
+object a line until it is interrupted: the threads first, then whatever is recorded.
+THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_HELP)]
+pub struct WatchArgs {
+    /// Only this thread [default: all, also those to come]
+    #[arg(value_name = "THREAD")]
+    pub thread: Option<String>,
+
+    /// Only threads that work in this folder or below it
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 
     /// Print one JSON object a line
     #[arg(long)]

@@ -1,0 +1,237 @@
+//! A view on a screen of any size: the banner, the threads, the one that is selected, and the keys. Pure: it changes
+//! nothing, and gives back how far the page goes.
+
+mod details;
+mod threads;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Text};
+use ratatui::widgets::{Block, BorderType, Borders, Paragraph};
+
+use self::details::{deadline, details};
+use self::threads::threads;
+use super::ink::{Ink, wrapped};
+use super::keys::KEYS;
+use super::view::{Banner, Page, Question, View};
+use crate::render::{self, BAD, BOLD, DIM, Level, OURS, WARN, one_line};
+
+/// Narrower than that, the selected thread stands below the others and not beside them.
+const SIDE_BY_SIDE: u16 = 72;
+/// Lower than that, it is not shown.
+const STACKED: u16 = 12;
+/// Lower than that, there is no room for anything but threads.
+const FULL: u16 = 6;
+
+/// How many lines what was said may take.
+const MOST_SAID: usize = 3;
+
+/// What everything is drawn with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawing<'v> {
+    pub view: &'v View,
+    pub now_ms: i64,
+    pub ink: Ink,
+}
+
+impl Drawing<'_> {
+    /// Gives the last line that the page can begin at.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>) -> usize {
+        let mut area = frame.area();
+        if area.height >= FULL {
+            let footer = self.footer(area.width);
+            let height = u16::try_from(footer.len()).unwrap_or(u16::MAX);
+            frame.render_widget(Text::from(footer), take_bottom(&mut area, height));
+            self.header(frame, take_top(&mut area, 1));
+        }
+        match self.view.page {
+            Page::Threads => {
+                if let Some(banner) = self.view.banner() {
+                    self.banner(frame, &mut area, banner);
+                }
+                self.body(frame, area)
+            }
+            Page::Explain(back) => self.text(frame, area, &self.explained(back)),
+            Page::Help => self.text(frame, area, &self.help()),
+        }
+    }
+
+    fn header(&self, frame: &mut Frame<'_>, area: Rect) {
+        let threads = match self.view.threads.len() {
+            1 => "1 thread".to_owned(),
+            many => format!("{many} threads"),
+        };
+        let mut spans = vec![self.ink.span(BOLD, "rawr watch"), format!(" · {threads}").into()];
+        let busy = self.view.threads.iter().filter(|row| row.sequence_id.is_some()).count();
+        if busy > 0 {
+            spans.push(self.ink.span(WARN, format!(" · {busy} compacting")));
+        }
+        frame.render_widget(Line::from(spans), area);
+    }
+
+    /// What was said, what is asked, and the keys.
+    fn footer(&self, width: u16) -> Vec<Line<'static>> {
+        let width = usize::from(width).max(1);
+        let mut lines = Vec::new();
+        if let Some(said) = &self.view.said {
+            let style = match said.level {
+                Level::Info => OURS,
+                Level::Warning => WARN,
+                Level::Error => BAD,
+            };
+            let text = self.ink.span(style, one_line(&said.text, usize::MAX));
+            lines.extend(wrapped(&text.into(), width, 0).into_iter().take(MOST_SAID));
+        }
+        if let Some(question) = &self.view.question {
+            lines.push(self.ink.span(BOLD, one_line(&asked(question), width)).into());
+        }
+        lines.push(self.ink.span(DIM, self.view.hints()).into());
+        lines
+    }
+
+    fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &Banner) {
+        let heads_up = &banner.heads_up;
+        let inside = usize::from(area.width.saturating_sub(4)).max(1);
+        let mut lines: Vec<_> = render::banner_words(heads_up, inside);
+        lines.extend(deadline(heads_up.deadline_at_ms, self.now_ms));
+        let is_selected = self.view.selected.as_ref() == Some(&heads_up.thread_id);
+        lines.push(match (is_selected, heads_up.choices.first()) {
+            (false, _) => "Tab goes there.".to_owned(),
+            (true, Some(rawr_protocol::Choice::Approve | rawr_protocol::Choice::CompactNow)) => {
+                "c compact · s not now · x not this time".to_owned()
+            }
+            (true, _) => "s not now · x not this time".to_owned(),
+        });
+        // The threads below it must be seen, too.
+        let room = usize::from(area.height / 2).saturating_sub(2);
+        if lines.len() > room {
+            lines.retain(|line| !line.is_empty());
+        }
+        if room == 0 {
+            return;
+        }
+        while lines.len() > room && lines.len() > 1 {
+            lines.remove(lines.len() - 2);
+        }
+        lines.truncate(room);
+        let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+        let title = format!(
+            " {}: {} ",
+            render::banner_title(heads_up.stage),
+            one_line(&heads_up.thread_id, inside)
+        );
+        let style = self.ink.style(WARN);
+        let block = Block::new()
+            .borders(Borders::ALL)
+            .border_type(BorderType::Rounded)
+            .border_style(style)
+            .title(title);
+        let text: Vec<_> = lines.into_iter().map(|line| Line::from(format!(" {line}"))).collect();
+        frame.render_widget(Paragraph::new(text).block(block), take_top(area, height));
+    }
+
+    fn body(&self, frame: &mut Frame<'_>, mut area: Rect) -> usize {
+        if area.width >= SIDE_BY_SIDE {
+            let width = (area.width * 2 / 5).clamp(30, 56);
+            let left = take_left(&mut area, width);
+            threads(self, frame, left);
+            let line = Block::new().borders(Borders::LEFT).border_style(self.ink.style(DIM));
+            let inner = line.inner(area);
+            frame.render_widget(line, area);
+            return self.text(frame, inner, &self.indented(details(self)));
+        }
+        if area.height >= STACKED {
+            let below = area.height / 2;
+            let below = take_bottom(&mut area, below);
+            threads(self, frame, area);
+            let line = Block::new().borders(Borders::TOP).border_style(self.ink.style(DIM));
+            let inner = line.inner(below);
+            frame.render_widget(line, below);
+            return self.text(frame, inner, &self.indented(details(self)));
+        }
+        threads(self, frame, area);
+        0
+    }
+
+    /// Facts are told below their names, which take so many columns.
+    fn indented(&self, lines: Vec<Line<'static>>) -> Passage {
+        Passage { lines, indent: 13 }
+    }
+
+    fn explained(&self, back: usize) -> Passage {
+        let details = self.view.details.as_ref();
+        let decision = details.and_then(|details| details.decisions.iter().rev().nth(back));
+        let (Some(details), Some(decision)) = (details, decision) else {
+            return Passage { lines: vec![self.ink.span(DIM, "…").into()], indent: 0 };
+        };
+        let printed = render::decision(&details.thread.thread.thread_id, decision, self.now_ms);
+        Passage { lines: self.ink.lines(&printed), indent: 20 }
+    }
+
+    fn help(&self) -> Passage {
+        let key = |(key, what): &(&str, &str)| {
+            Line::from(vec![self.ink.span(OURS, format!("  {key:<10}")), format!(" {what}").into()])
+        };
+        let mut lines = vec![Line::from(self.ink.span(BOLD, "Keys")), Line::default()];
+        lines.extend(KEYS.iter().map(key));
+        Passage { lines, indent: 13 }
+    }
+
+    /// As much of a text as there is room for, from where it was scrolled to.
+    fn text(&self, frame: &mut Frame<'_>, area: Rect, text: &Passage) -> usize {
+        let (width, height) = (usize::from(area.width), usize::from(area.height));
+        if width == 0 || height == 0 {
+            return 0;
+        }
+        let broken = text.lines.iter().flat_map(|line| wrapped(line, width, text.indent));
+        let broken: Vec<_> = broken.collect();
+        let furthest = broken.len().saturating_sub(height);
+        let from = self.view.scroll.min(furthest);
+        let shown: Vec<_> = broken.into_iter().skip(from).take(height).collect();
+        frame.render_widget(Text::from(shown), area);
+        furthest
+    }
+}
+
+/// Lines to be broken to a width, and how far what follows the first is indented.
+struct Passage {
+    lines: Vec<Line<'static>>,
+    indent: usize,
+}
+
+fn asked(question: &Question) -> String {
+    match question {
+        Question::Cancel { target, .. } => {
+            format!("Call off the compaction of {}?", target.thread_id)
+        }
+        Question::ClearGuards { target, guards: 1 } => {
+            format!("Clear the guard of {}?", target.thread_id)
+        }
+        Question::ClearGuards { target, guards } => {
+            format!("Clear all {guards} guards of {}?", target.thread_id)
+        }
+        Question::Snooze { typed, .. } => {
+            format!("Snooze for how many turns, or minutes as in 20m: {typed}▏")
+        }
+    }
+}
+
+fn take_top(area: &mut Rect, height: u16) -> Rect {
+    let height = height.min(area.height);
+    let top = Rect { height, ..*area };
+    (area.y, area.height) = (area.y + height, area.height - height);
+    top
+}
+
+fn take_bottom(area: &mut Rect, height: u16) -> Rect {
+    let height = height.min(area.height);
+    area.height -= height;
+    Rect { y: area.y + area.height, height, ..*area }
+}
+
+fn take_left(area: &mut Rect, width: u16) -> Rect {
+    let width = width.min(area.width);
+    let left = Rect { width, ..*area };
+    (area.x, area.width) = (area.x + width, area.width - width);
+    left
+}

@@ -1,0 +1,85 @@
+//! All that is known of the selected thread, as the other commands say it, with the sequence's way and the last decisions.
+
+use ratatui::text::{Line, Span};
+use rawr_protocol::{Decision, Phase};
+
+use super::Drawing;
+use crate::commands::watch::link::Details;
+use crate::commands::watch::view::Row;
+use crate::render::{self, BOLD, DIM, GOOD, OURS, ago, fact};
+
+/// How many decisions are listed; `e` shows them all.
+const DECISIONS: usize = 8;
+
+pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
+    let (view, ink, now_ms) = (drawing.view, drawing.ink, drawing.now_ms);
+    let Some(row) = view.row() else { return Vec::new() };
+    let Some(details) = &view.details else {
+        return vec![ink.span(DIM, "…").into()];
+    };
+    let last = details.decisions.last().map(Decision::verdict);
+    let mut lines = ink.lines(&render::status(&details.thread, last.as_ref(), now_ms));
+    if let Some(way) = way(drawing, row, details) {
+        lines.push(Line::default());
+        lines.push(way);
+        let banner = view.banners.iter().find(|banner| banner.heads_up.thread_id == row.id());
+        let until = banner.and_then(|banner| banner.heads_up.deadline_at_ms);
+        lines.extend(deadline(until, now_ms).map(|text| Line::from(format!("  {text}"))));
+    }
+    if !details.thread.plan.is_empty() {
+        lines.extend([Line::default(), ink.span(BOLD, "plan").into()]);
+        lines.extend(details.thread.plan.iter().map(|step| ink.line(&render::plan_step(step))));
+    }
+    if !details.decisions.is_empty() {
+        lines.extend([Line::default(), ink.span(BOLD, "decisions").into()]);
+        let latest = details.decisions.iter().rev().take(DECISIONS);
+        lines.extend(latest.flat_map(|decision| decided(drawing, decision)));
+    }
+    lines
+}
+
+/// When a sequence goes on by itself.
+pub(super) fn deadline(at_ms: Option<i64>, now_ms: i64) -> Option<String> {
+    let seconds = at_ms?.saturating_sub(now_ms).max(0) / 1_000;
+    Some(match seconds {
+        0..120 => format!("It goes on by itself in {seconds} s."),
+        _ => format!("It goes on by itself in {} min.", seconds / 60),
+    })
+}
+
+/// The steps of a sequence: those behind it, the one that it is at, those to come.
+fn way(drawing: &Drawing<'_>, row: &Row, details: &Details) -> Option<Line<'static>> {
+    const STEPS: [&str; 4] = ["heads-up", "packet", "compaction", "handoff"];
+    let at = match row.thread.phase {
+        Phase::Idle => return None,
+        Phase::AwaitingJudgment | Phase::AwaitingApproval | Phase::Deferred => None,
+        Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite => Some(0),
+        Phase::AwaitingPacket => Some(1),
+        Phase::Compacting => Some(2),
+        Phase::AwaitingHandoff => Some(3),
+    };
+    let steps = if details.is_inline() { &STEPS[2..3] } else { &STEPS[..] };
+    let at = at.filter(|at| *at < steps.len()).or(at.map(|_| 0));
+    let mut spans = vec![Span::raw("  ")];
+    for (number, step) in steps.iter().enumerate() {
+        if number > 0 {
+            spans.push(drawing.ink.span(DIM, " → "));
+        }
+        let (mark, style) = match at {
+            Some(at) if number < at => ("✓", GOOD),
+            Some(at) if number == at => ("▸", OURS),
+            _ => ("·", DIM),
+        };
+        spans.push(drawing.ink.span(style, format!("{mark} {step}")));
+    }
+    Some(spans.into())
+}
+
+fn decided(drawing: &Drawing<'_>, decision: &Decision) -> Vec<Line<'static>> {
+    let when = ago(decision.at_ms, drawing.now_ms);
+    let what = render::decided(decision.outcome, &decision.reason);
+    let mut lines = vec![drawing.ink.line(&fact(&when, &what))];
+    let came_of_it = decision.compaction.as_ref().map(render::compacted_to);
+    lines.extend(came_of_it.map(|came| drawing.ink.line(&fact("", &format!("→ {came}")))));
+    lines
+}

@@ -1,0 +1,77 @@
+//! The threads, two lines each: who, and how full and at what. Only those that fit are looked at.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+
+use super::Drawing;
+use crate::commands::watch::view::Row;
+use crate::render::{BOLD, DIM, OURS, WARN, ago, doing, one_line, pressure, tier_style};
+use rawr_protocol::Phase;
+
+const LINES: usize = 2;
+const BAR: u8 = 10;
+
+pub(super) fn threads(drawing: &Drawing<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let view = drawing.view;
+    if view.threads.is_empty() {
+        let line = drawing.ink.span(DIM, "no thread yet: one appears here as soon as it begins");
+        frame.render_widget(Text::from(super::wrapped(&line.into(), area.width.into(), 0)), area);
+        return;
+    }
+    let fit = (usize::from(area.height) / LINES).max(1);
+    let at = view.position().unwrap_or(0);
+    let first = at.saturating_sub(fit / 2).min(view.threads.len().saturating_sub(fit));
+    let rows = view.threads.iter().enumerate().skip(first).take(fit);
+    let lines = rows.flat_map(|(number, row)| row_lines(drawing, row, number == at, area.width));
+    frame.render_widget(Text::from_iter(lines), area);
+}
+
+fn row_lines(
+    drawing: &Drawing<'_>,
+    row: &Row,
+    is_selected: bool,
+    width: u16,
+) -> [Line<'static>; LINES] {
+    let (ink, thread) = (drawing.ink, &row.thread);
+    let mark = if is_selected { "›" } else { " " };
+    let mut name = vec![
+        ink.span(OURS, format!("{mark} ")),
+        ink.span(BOLD, one_line(&thread.thread_id, width.into())),
+    ];
+    if row.guards > 0 {
+        name.push(ink.span(WARN, " guarded"));
+    }
+    name.push(ink.span(
+        DIM,
+        match &thread.owner {
+            Some(owner) => format!("  {}", one_line(owner, width.into())),
+            None => format!("  {}", ago(thread.updated_at_ms, drawing.now_ms)),
+        },
+    ));
+    let mut state = vec![Span::raw("  ")];
+    state.extend(bar(drawing, row));
+    state.extend(ink.line(&pressure(thread.percent_remaining, thread.tier)).spans);
+    if thread.phase != Phase::Idle {
+        state.push(ink.span(WARN, format!(" · {}", doing(thread.phase))));
+    }
+    let style = match is_selected {
+        true => Style::new().add_modifier(Modifier::REVERSED),
+        false => Style::new(),
+    };
+    [Line::from(name).style(style), Line::from(state)]
+}
+
+/// How much is left, in tenths.
+fn bar(drawing: &Drawing<'_>, row: &Row) -> Vec<Span<'static>> {
+    let Some(percent) = row.thread.percent_remaining else { return Vec::new() };
+    let full = usize::from((percent.min(100) + BAR / 2) / BAR);
+    let (style, _) = tier_style(row.thread.tier);
+    let empty = usize::from(BAR) - full.min(BAR.into());
+    vec![
+        drawing.ink.span(style, "█".repeat(full)),
+        drawing.ink.span(DIM, "░".repeat(empty)),
+        Span::raw(" "),
+    ]
+}

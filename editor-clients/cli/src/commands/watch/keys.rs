@@ -1,0 +1,268 @@
+//! What each key means on the page that is shown. The table at the bottom of the screen and the help page stand here, too.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use rawr_protocol::{Choice, Phase, Until};
+
+use super::link::{Target, Wish};
+use super::view::{End, Page, Question, View, yes_to};
+use crate::render::Level;
+
+/// For the help page.
+pub(super) const KEYS: [(&str, &str); 12] = [
+    ("↑ ↓, j k", "the thread above, below; PgUp and PgDn go a page, Home and End to the ends"),
+    ("Tab", "the thread that the banner is about"),
+    ("Space, b", "further down and up in what is known of the thread"),
+    (
+        "Enter, e",
+        "why a compaction came or why none did, gate by gate; ← and → are the decisions before and after",
+    ),
+    ("s", "snooze: no compaction for one turn"),
+    ("S", "snooze for so many turns or minutes"),
+    (
+        "c",
+        "compact as soon as the agent is idle, or say yes to the compaction that waits for an answer",
+    ),
+    ("x", "call the compaction off"),
+    ("g", "guard: no compaction until it is cleared; again to clear"),
+    ("?", "this page"),
+    ("Esc", "back; on the first page: leave"),
+    ("q, Ctrl-C", "leave; the threads run on"),
+];
+
+/// How far a page key goes.
+const A_PAGE: isize = 10;
+
+impl View {
+    /// The keys that mean something now, for the last line.
+    pub(super) fn hints(&self) -> &'static str {
+        match (&self.question, self.page) {
+            (Some(Question::Snooze { .. }), _) => "Enter take it · Esc leave it",
+            (Some(_), _) => "y yes · n no",
+            (None, Page::Explain(_)) => "↑↓ scroll · ←→ other decisions · Esc back · q quit",
+            (None, Page::Help) => "↑↓ scroll · Esc back · q quit",
+            (None, Page::Threads) => {
+                "↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit"
+            }
+        }
+    }
+
+    pub(super) fn press(&mut self, key: KeyEvent) -> Vec<Wish> {
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        self.said = None;
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if is_control {
+            if key.code == KeyCode::Char('c') {
+                self.end = Some(End::Left);
+            }
+            return Vec::new();
+        }
+        if let Some(question) = self.question.take() {
+            return self.answer(question, key.code);
+        }
+        match (key.code, self.page) {
+            (KeyCode::Char('q'), _) | (KeyCode::Esc, Page::Threads) => {
+                self.end = Some(End::Left);
+                Vec::new()
+            }
+            (KeyCode::Esc, _) => self.back(),
+            (KeyCode::Char('?'), Page::Help) => self.back(),
+            (KeyCode::Char('?'), _) => {
+                self.turn_to(Page::Help);
+                Vec::new()
+            }
+            (code, Page::Threads) => self.press_on_threads(code),
+            (code, page) => {
+                self.press_on_text(code, page);
+                Vec::new()
+            }
+        }
+    }
+
+    fn back(&mut self) -> Vec<Wish> {
+        self.turn_to(Page::Threads);
+        Vec::new()
+    }
+
+    fn press_on_threads(&mut self, code: KeyCode) -> Vec<Wish> {
+        match code {
+            KeyCode::Up | KeyCode::Char('k') => self.move_by(-1),
+            KeyCode::Down | KeyCode::Char('j') => self.move_by(1),
+            KeyCode::PageUp => self.move_by(-A_PAGE),
+            KeyCode::PageDown => self.move_by(A_PAGE),
+            KeyCode::Home => self.move_by(isize::MIN),
+            KeyCode::End => self.move_by(isize::MAX),
+            KeyCode::Tab => match self.banners.last() {
+                Some(banner) => self.go_to(Some(banner.heads_up.thread_id.clone())),
+                None => Vec::new(),
+            },
+            KeyCode::Char(' ') => {
+                self.scroll_by(A_PAGE / 2);
+                Vec::new()
+            }
+            KeyCode::Char('b') => {
+                self.scroll_by(-A_PAGE / 2);
+                Vec::new()
+            }
+            KeyCode::Char('e') | KeyCode::Enter => self.explain(),
+            KeyCode::Char('s' | 'S' | 'c' | 'x' | 'g') => self.step_in(code),
+            _ => Vec::new(),
+        }
+    }
+
+    fn press_on_text(&mut self, code: KeyCode, page: Page) {
+        match (code, page) {
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll_by(-1),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll_by(1),
+            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.scroll_by(-A_PAGE),
+            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.scroll_by(A_PAGE),
+            (KeyCode::Home, _) => self.scroll_by(isize::MIN),
+            (KeyCode::End, _) => self.scroll_by(isize::MAX),
+            (KeyCode::Left | KeyCode::Char('h'), Page::Explain(back)) => {
+                let oldest = self.decisions().saturating_sub(1);
+                self.turn_to(Page::Explain((back + 1).min(oldest)));
+            }
+            (KeyCode::Right | KeyCode::Char('l'), Page::Explain(back)) => {
+                self.turn_to(Page::Explain(back.saturating_sub(1)));
+            }
+            (KeyCode::Char('e') | KeyCode::Enter, Page::Explain(_)) => {
+                self.turn_to(Page::Threads);
+            }
+            _ => {}
+        }
+    }
+
+    fn explain(&mut self) -> Vec<Wish> {
+        match (&self.details, self.decisions()) {
+            (Some(_), 0) => {
+                self.say(Level::Info, "no decision is on record for this thread yet");
+            }
+            (Some(_), _) => self.turn_to(Page::Explain(0)),
+            (None, _) => {}
+        }
+        self.look()
+    }
+
+    /// A person's word on the selected thread, or what is to be asked before.
+    fn step_in(&mut self, code: KeyCode) -> Vec<Wish> {
+        let Some(row) = self.row() else { return Vec::new() };
+        let (target, sequence_id) = (row.target(), row.sequence_id.clone());
+        let (phase, guards) = (row.thread.phase, row.guards);
+        match code {
+            KeyCode::Char('s') => {
+                return snooze(target, sequence_id, Until::Turns { turns: 1 });
+            }
+            KeyCode::Char('S') => {
+                self.question =
+                    Some(Question::Snooze { target, sequence_id, typed: String::new() });
+            }
+            KeyCode::Char('c') => {
+                return vec![Wish::Respond {
+                    target,
+                    choice: yes_to(phase),
+                    sequence_id,
+                    until: None,
+                }];
+            }
+            KeyCode::Char('x') if phase != Phase::Idle => {
+                self.question = Some(Question::Cancel { target, sequence_id });
+            }
+            KeyCode::Char('x') => return cancel(target, sequence_id),
+            KeyCode::Char('g') if guards > 0 => {
+                self.question = Some(Question::ClearGuards { target, guards });
+            }
+            KeyCode::Char('g') => return vec![Wish::Guard(target)],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Whatever is neither yes nor a part of an answer is no.
+    fn answer(&mut self, question: Question, code: KeyCode) -> Vec<Wish> {
+        match (question, code) {
+            (Question::Cancel { target, sequence_id }, KeyCode::Char('y' | 'Y')) => {
+                cancel(target, sequence_id)
+            }
+            (Question::ClearGuards { target, .. }, KeyCode::Char('y' | 'Y')) => {
+                vec![Wish::ClearGuards(target)]
+            }
+            (Question::Cancel { .. } | Question::ClearGuards { .. }, _) => Vec::new(),
+            (Question::Snooze { target, sequence_id, typed }, KeyCode::Enter) => {
+                match how_long(&typed) {
+                    Some(until) => snooze(target, sequence_id, until),
+                    None => {
+                        self.say(Level::Error, "Say a number of turns, or of minutes as in 20m.");
+                        self.question = Some(Question::Snooze { target, sequence_id, typed });
+                        Vec::new()
+                    }
+                }
+            }
+            (Question::Snooze { .. }, KeyCode::Esc) => Vec::new(),
+            (Question::Snooze { target, sequence_id, mut typed }, code) => {
+                match code {
+                    KeyCode::Backspace => drop(typed.pop()),
+                    KeyCode::Char(letter) if typed.len() < LONGEST && is_of_a_time(letter) => {
+                        typed.push(letter);
+                    }
+                    _ => {}
+                }
+                self.question = Some(Question::Snooze { target, sequence_id, typed });
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Enough for any number of minutes.
+const LONGEST: usize = 8;
+
+const fn is_of_a_time(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, 'm' | 't' | ' ')
+}
+
+fn how_long(typed: &str) -> Option<Until> {
+    let typed = typed.trim();
+    let (number, unit) = match typed.find(|letter: char| !letter.is_ascii_digit()) {
+        Some(at) => typed.split_at(at),
+        None => (typed, "t"),
+    };
+    let count = number.parse().ok().filter(|count| *count > 0)?;
+    match unit.trim() {
+        "t" => Some(Until::Turns { turns: count }),
+        "m" => Some(Until::Minutes { minutes: count }),
+        _ => None,
+    }
+}
+
+fn snooze(target: Target, sequence_id: Option<String>, until: Until) -> Vec<Wish> {
+    vec![Wish::Respond { target, choice: Choice::Snooze, sequence_id, until: Some(until) }]
+}
+
+fn cancel(target: Target, sequence_id: Option<String>) -> Vec<Wish> {
+    vec![Wish::Respond { target, choice: Choice::Cancel, sequence_id, until: None }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snooze_is_for_turns_or_for_minutes() {
+        let turns = |turns| Some(Until::Turns { turns });
+        let minutes = |minutes| Some(Until::Minutes { minutes });
+        for (typed, until) in [
+            ("3", turns(3)),
+            (" 3 t", turns(3)),
+            ("20m", minutes(20)),
+            ("20 m", minutes(20)),
+            ("0", None),
+            ("", None),
+            ("m", None),
+            ("3mm", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(how_long(typed), until, "{typed:?}");
+        }
+    }
+}

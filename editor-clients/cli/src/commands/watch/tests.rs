@@ -1,0 +1,444 @@
+//! What the screen shows after which news and keys: the state by itself, and pictures of it.
+
+mod stepping_in;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use expect_test::{Expect, expect};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
+use rawr_protocol::{Choice, ThreadSummary, Until};
+use serde_json::{Value, json};
+
+use super::draw::Drawing;
+use super::ink::Ink;
+use super::link::{Details, News, Wish};
+use super::view::{End, View};
+use crate::sidecar::{Note, SidecarError};
+
+const NOW: i64 = 1_000_000_000;
+
+fn summary(fields: Value) -> ThreadSummary {
+    let mut thread = json!({ "threadId": "t", "cwd": "/work/parser", "phase": "idle",
+        "updatedAtMs": NOW, "open": false });
+    put(&mut thread, fields);
+    serde_json::from_value(thread).unwrap()
+}
+
+fn put(into: &mut Value, fields: Value) {
+    for (name, field) in fields.as_object().unwrap() {
+        into[name.as_str()] = field.clone();
+    }
+}
+
+fn details(fields: Value) -> News {
+    let mut thread = json!({ "thread": summary(json!({})) });
+    let decisions = fields.get("decisions").cloned().unwrap_or_else(|| json!([]));
+    put(&mut thread, fields);
+    News::Looked(Box::new(Details {
+        thread: serde_json::from_value(thread).unwrap(),
+        decisions: serde_json::from_value(decisions).unwrap(),
+    }))
+}
+
+fn decision(outcome: &str, reason: &str) -> Value {
+    json!({ "decisionId": "d1", "outcome": outcome, "tier": "ready", "percentRemaining": 69,
+        "reason": reason, "atMs": NOW - 65_000, "entrance": "turn_complete",
+        "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75 %" },
+            { "gate": "boundary", "outcome": "fail", "evidence": "none is present" }] })
+}
+
+fn heads_up(fields: Value) -> News {
+    let mut banner = json!({ "threadId": "t", "sequenceId": "s1", "stage": "will_compact",
+        "tier": "ready", "percentRemaining": 69, "reason": "a phase ended here (commit)",
+        "boundaries": ["commit"], "packetAuthor": "agent", "choices": ["snooze", "cancel"],
+        "deadlineAtMs": NOW + 90_000 });
+    put(&mut banner, fields);
+    News::Note(Note::HeadsUp(serde_json::from_value(banner).unwrap()))
+}
+
+fn changed(fields: Value) -> News {
+    let mut change = json!({ "threadId": "t", "phase": "awaiting_packet", "tier": "ready",
+        "percentRemaining": 69, "sequenceId": "s1" });
+    put(&mut change, fields);
+    News::Note(Note::Changed(serde_json::from_value(change).unwrap()))
+}
+
+fn responded(choice: &str) -> News {
+    let answer = json!({ "threadId": "t", "sequenceId": "s1", "choice": choice, "by": "vscode" });
+    News::Note(Note::Responded(serde_json::from_value(answer).unwrap()))
+}
+
+/// A view that has heard all this.
+fn after(news: impl IntoIterator<Item = News>) -> View {
+    let mut view = View::default();
+    for heard in news {
+        view.hear(heard, NOW);
+    }
+    view
+}
+
+fn watching(threads: impl IntoIterator<Item = Value>) -> News {
+    News::Watched(threads.into_iter().map(summary).collect())
+}
+
+fn press(view: &mut View, code: KeyCode) -> Vec<Wish> {
+    view.press(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn types(view: &mut View, keys: &str) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    for key in keys.chars() {
+        let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
+        wishes.extend(press(view, code));
+    }
+    wishes
+}
+
+fn picture(view: &mut View, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let drawing = Drawing { view, now_ms: NOW, ink: Ink::Coloured };
+    let mut furthest = 0;
+    terminal.draw(|frame| furthest = drawing.draw(frame)).unwrap();
+    view.reaches(furthest);
+    let drawn = terminal.backend().to_string();
+    drawn.lines().map(|line| line.trim_matches('"').trim_end().to_owned() + "\n").collect()
+}
+
+fn check(view: &mut View, (width, height): (u16, u16), expected: Expect) {
+    expected.assert_eq(&picture(view, width, height));
+}
+
+fn full() -> View {
+    after([
+        watching([
+            json!({ "percentRemaining": 69, "tier": "ready", "owner": "codex (process 7)" }),
+            json!({ "threadId": "docs", "updatedAtMs": NOW - 7_200_000, "percentRemaining": 93 }),
+        ]),
+        heads_up(json!({})),
+        changed(json!({})),
+        details(json!({
+            "thread": summary(json!({ "percentRemaining": 69, "tier": "ready",
+                "phase": "awaiting_packet", "owner": "codex (process 7)" })),
+            "sequenceId": "s1",
+            "plan": [{ "step": "write the parser", "status": "completed" },
+                { "step": "write the docs", "status": "in_progress" }],
+            "guards": [{ "guardId": "g1", "until": { "kind": "next_commit" }, "setAtMs": NOW }],
+            "decisions": [decision("nothing", "no boundary"), decision("compact", "69 % left (ready) at commit")],
+            "lastCompaction": { "atMs": NOW - 90_000, "origin": "rawr", "tokensBefore": 150_000,
+                "tokensAfter": 12_000 },
+        })),
+    ])
+}
+
+#[test]
+fn a_sequence_under_way() {
+    check(
+        &mut full(),
+        (100, 32),
+        expect![[r#"
+            rawr watch · 2 threads · 1 compacting
+            ╭ compaction ahead: t ─────────────────────────────────────────────────────────────────────────────╮
+            │ a phase ended here (commit)                                                                      │
+            │ 69 % left · tier ready · commit                                                                  │
+            │                                                                                                  │
+            │ The agent writes its continuation packet, the history is compacted, the packet is handed back,   │
+            │ and work goes on.                                                                                │
+            │ It goes on by itself in 90 s.                                                                    │
+            │ s not now · x not this time                                                                      │
+            ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
+            › t guarded  codex (process 7)          │t  69 % left · ready · just now
+              ███████░░░ 69 % left · ready · the age│  folder     /work/parser
+              docs  2 h ago                         │  run by     codex (process 7)
+              █████████░ 93 % left · calm           │  phase      awaiting_packet: the agent writes its packet,
+                                                    │             sequence s1
+                                                    │  guards     g1 until the next commit, set just now
+                                                    │  decided    compaction decided: 69 % left (ready) at
+                                                    │             commit
+                                                    │  compacted  150 000 → 12 000 tokens, by rawr, 1 min ago
+                                                    │
+                                                    │  ✓ heads-up → ▸ packet → · compaction → · handoff
+                                                    │  It goes on by itself in 90 s.
+                                                    │
+                                                    │plan
+                                                    │  ✔ write the parser
+                                                    │  ▸ write the docs
+                                                    │
+                                                    │decisions
+                                                    │  1 min ago  compaction decided: 69 % left (ready) at
+                                                    │             commit
+                                                    │  1 min ago  no compaction: no boundary
+            ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
+        "#]],
+    );
+}
+
+#[test]
+fn a_narrow_terminal_has_one_below_the_other() {
+    check(
+        &mut full(),
+        (50, 26),
+        expect![[r#"
+        rawr watch · 2 threads · 1 compacting
+        ╭ compaction ahead: t ───────────────────────────╮
+        │ a phase ended here (commit)                    │
+        │ 69 % left · tier ready · commit                │
+        │                                                │
+        │ The agent writes its continuation packet, the  │
+        │ history is compacted, the packet is handed     │
+        │ back, and work goes on.                        │
+        │ It goes on by itself in 90 s.                  │
+        │ s not now · x not this time                    │
+        ╰────────────────────────────────────────────────╯
+        › t guarded  codex (process 7)
+          ███████░░░ 69 % left · ready · the agent writes
+          docs  2 h ago
+          █████████░ 93 % left · calm
+
+
+
+        ──────────────────────────────────────────────────
+        t  69 % left · ready · just now
+          folder     /work/parser
+          run by     codex (process 7)
+          phase      awaiting_packet: the agent writes its
+                     packet, sequence s1
+          guards     g1 until the next commit, set just
+        ↑↓ thread · s snooze · c compact · x cancel · g gu
+    "#]],
+    );
+}
+
+#[test]
+fn a_tiny_terminal_has_threads_alone() {
+    check(
+        &mut full(),
+        (20, 5),
+        expect![[r#"
+        › t guarded  codex (
+          ███████░░░ 69 % le
+          docs  2 h ago
+          █████████░ 93 % le
+
+    "#]],
+    );
+}
+
+#[test]
+fn no_size_is_too_small() {
+    let mut view = full();
+    for page in ["", "?", "\u{1b}", "e"] {
+        match page {
+            "\u{1b}" => drop(press(&mut view, KeyCode::Esc)),
+            keys => drop(types(&mut view, keys)),
+        }
+        for width in 1..40 {
+            for height in 1..16 {
+                picture(&mut view, width, height);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_gates_are_explained_as_elsewhere() {
+    let mut view = full();
+    types(&mut view, "e");
+    check(
+        &mut view,
+        (60, 16),
+        expect![[r#"
+        rawr watch · 2 threads · 1 compacting
+        thread t · d1 · 1 min ago, at the end of a turn
+        Compaction decided: 69 % left (ready) at commit
+
+          ✓ pressure        below 75 %
+          ✗ boundary        none is present
+
+        The first gate that failed is boundary: none is present.
+
+
+
+
+
+
+
+        ↑↓ scroll · ←→ other decisions · Esc back · q quit
+    "#]],
+    );
+    press(&mut view, KeyCode::Left);
+    assert!(picture(&mut view, 60, 16).contains("No compaction: no boundary"));
+    press(&mut view, KeyCode::Left);
+    assert!(picture(&mut view, 60, 16).contains("No compaction: no boundary"));
+    press(&mut view, KeyCode::Right);
+    assert!(picture(&mut view, 60, 16).contains("Compaction decided"));
+    press(&mut view, KeyCode::Esc);
+    assert!(picture(&mut view, 100, 30).contains("run by"));
+}
+
+#[test]
+fn a_page_is_scrolled_to_its_end_and_no_further() {
+    let mut view = full();
+    types(&mut view, "?");
+    let first = picture(&mut view, 40, 10);
+    for _ in 0..99 {
+        types(&mut view, "j");
+    }
+    let last = picture(&mut view, 40, 10);
+    assert!(last.contains("leave; the threads run on"), "{last}");
+    press(&mut view, KeyCode::End);
+    assert_eq!(picture(&mut view, 40, 10), last);
+    press(&mut view, KeyCode::Home);
+    assert_eq!(picture(&mut view, 40, 10), first);
+}
+
+#[test]
+fn names_neither_steer_the_terminal_nor_burst_their_place() {
+    let hostile = "e\u{1b}[2Jv\u{202e}il\u{7}";
+    let mut view = after([watching([
+        json!({ "threadId": hostile, "cwd": "/\u{1b}]0;x\u{7}", "owner": hostile }),
+        json!({ "threadId": "文字が広い名前のスレッドです".repeat(9), "owner": "e\u{301}".repeat(99) }),
+    ])]);
+    view.hear(heads_up(json!({ "threadId": hostile, "reason": hostile })), NOW);
+    view.hear(responded("snooze"), NOW);
+    for (width, height) in [(100, 30), (50, 20), (21, 6), (7, 3)] {
+        let drawn = picture(&mut view, width, height);
+        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(!drawn.chars().any(steers), "{drawn:?}");
+    }
+}
+
+#[test]
+fn a_thousand_threads_are_gone_through() {
+    let mut view = after([watching(
+        (0..1_000).map(|at| json!({ "threadId": format!("n{at}"), "updatedAtMs": NOW - at })),
+    )]);
+    assert!(picture(&mut view, 80, 24).contains("› n0 "));
+    press(&mut view, KeyCode::End);
+    assert!(picture(&mut view, 80, 24).contains("› n999 "));
+    for _ in 0..500 {
+        types(&mut view, "k");
+    }
+    let drawn = picture(&mut view, 80, 24);
+    assert!(
+        drawn.contains("› n499 ") && drawn.contains("n500 ") && drawn.contains("n498 "),
+        "{drawn}"
+    );
+}
+
+#[test]
+fn the_thread_that_something_happens_in_comes_first_and_the_choice_stays() {
+    let mut view = after([watching([
+        json!({ "threadId": "a", "updatedAtMs": NOW - 1 }),
+        json!({ "threadId": "b", "updatedAtMs": NOW - 2 }),
+    ])]);
+    view.hear(changed(json!({ "threadId": "b" })), NOW);
+    let order: Vec<_> = view.threads.iter().map(|row| row.id()).collect();
+    assert_eq!(order, ["b", "a"]);
+    assert_eq!(view.selected.as_deref(), Some("a"));
+}
+
+#[test]
+fn one_look_is_under_way_at_a_time_and_the_last_wish_counts() {
+    let mut view = View::default();
+    let threads = ["a", "b", "c"].map(|id| json!({ "threadId": id }));
+    let asked = |wishes: Vec<Wish>| -> Vec<String> {
+        let looked = wishes.into_iter().filter_map(|wish| match wish {
+            Wish::Look(target) => Some(target.thread_id),
+            _ => None,
+        });
+        looked.collect()
+    };
+    assert_eq!(asked(view.hear(watching(threads), NOW)), ["a"]);
+    assert_eq!(asked(types(&mut view, "jj")), Vec::<String>::new());
+    let of_a = details(json!({ "thread": summary(json!({ "threadId": "a" })) }));
+    assert_eq!(asked(view.hear(of_a, NOW)), ["c"]);
+    assert!(view.details.is_none());
+    let of_c = details(json!({ "thread": summary(json!({ "threadId": "c" })) }));
+    assert_eq!(asked(view.hear(of_c, NOW)), Vec::<String>::new());
+    assert!(view.details.is_some());
+}
+
+#[test]
+fn a_banner_goes_with_its_sequence_or_its_answer() {
+    let start = || after([watching([json!({})]), heads_up(json!({})), changed(json!({}))]);
+    let mut view = start();
+    assert!(view.banner().is_some());
+    assert!(view.banner().unwrap().heads_up.deadline_at_ms.is_some());
+    view.hear(changed(json!({ "phase": "compacting" })), NOW);
+    assert_eq!(view.banner().unwrap().heads_up.deadline_at_ms, None);
+    view.hear(changed(json!({ "phase": "idle", "sequenceId": null })), NOW);
+    assert!(view.banner().is_none());
+    let mut view = start();
+    view.hear(responded("snooze"), NOW);
+    assert!(view.banner().is_none());
+    assert_eq!(view.said.unwrap().text, "t: answered by vscode: not now");
+    let mut view = start();
+    let choice = Some(Choice::Snooze);
+    view.hear(News::Done { thread_id: "t".into(), choice, said: "Snoozed.".into() }, NOW);
+    assert!(view.banner().is_none());
+}
+
+#[test]
+fn a_sequence_that_began_before_has_a_banner_too_until_it_is_answered() {
+    let under_way = || {
+        let mut decision = decision("ask", "69 % left (ready) at commit");
+        let trigger = json!({ "kind": "rawr", "entrance": "turn_complete", "tier": "ready",
+            "percentRemaining": 69, "boundaries": ["commit"], "packetAuthor": "agent",
+            "sequenceId": "s1" });
+        put(&mut decision, json!({ "sequenceId": "s1", "trigger": trigger }));
+        let thread = summary(json!({ "phase": "awaiting_approval" }));
+        details(json!({ "thread": thread, "sequenceId": "s1", "decisions": [decision] }))
+    };
+    let mut view = after([watching([json!({})]), under_way()]);
+    let drawn = picture(&mut view, 100, 30);
+    assert!(drawn.contains("compact now?: t") && drawn.contains("at commit"), "{drawn}");
+    view.hear(responded("approve"), NOW);
+    view.hear(under_way(), NOW);
+    assert!(view.banner().is_none());
+}
+
+#[test]
+fn a_recommendation_stays_until_the_next_decision() {
+    let decided = || {
+        let decided = json!({ "threadId": "t", "decision": decision("suggest", "x") });
+        News::Note(Note::Decided(Box::new(serde_json::from_value(decided).unwrap())))
+    };
+    let mut view = after([watching([json!({})]), heads_up(json!({ "stage": "recommended" }))]);
+    view.hear(decided(), NOW);
+    view.hear(changed(json!({ "phase": "idle", "sequenceId": null })), NOW);
+    assert!(view.banner().is_some());
+    view.hear(decided(), NOW);
+    assert!(view.banner().is_none());
+}
+
+#[test]
+fn who_runs_what_is_asked_about_now_and_then() {
+    let mut view = after([watching([json!({})])]);
+    assert_eq!(view.tick(NOW + 60_000), [], "one list is under way");
+    let owned = summary(json!({ "owner": "codex" }));
+    view.hear(News::Listed(vec![owned]), NOW + 200);
+    assert_eq!(view.threads[0].thread.owner.as_deref(), Some("codex"));
+    assert_eq!(view.tick(NOW + 10_100), []);
+    assert_eq!(view.tick(NOW + 10_200), [Wish::List]);
+    view.hear(News::Listed(Vec::new()), NOW + 10_300);
+    assert!(view.threads.is_empty() && view.selected.is_none());
+    assert!(picture(&mut view, 80, 24).contains("no thread yet"));
+}
+
+#[test]
+fn without_colours_there_are_none() {
+    let view = full();
+    for (ink, expected) in [(Ink::Coloured, true), (Ink::Plain, false)] {
+        let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
+        let drawing = Drawing { view: &view, now_ms: NOW, ink };
+        terminal
+            .draw(|frame| {
+                drawing.draw(frame);
+            })
+            .unwrap();
+        let cells = terminal.backend().buffer().content();
+        let coloured = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        assert_eq!(coloured, expected);
+    }
+}

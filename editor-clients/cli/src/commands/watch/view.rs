@@ -1,0 +1,472 @@
+//! What the screen shows: a fold of news and keys. It reads no clock, draws nothing and calls nobody; what is to be done
+//! comes back as wishes.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use rawr_protocol::{
+    Action, Choice, CompactionStatus, CompactionTrigger, Decision, MessageType, Phase,
+    SequenceHeadsUpNotification, SequenceRespondedNotification, Stage, ThreadChangedNotification,
+    ThreadSummary,
+};
+
+use super::link::{Details, News, Target, Wish};
+use crate::render;
+use crate::render::Level;
+use crate::sidecar::{Note, SidecarError};
+
+/// The least time between two looks at who runs what; the sidecar is busy with them a fiftieth of its time at most.
+const LIST_EVERY_MS: i64 = 5_000;
+const LIST_SHARE: i64 = 50;
+
+#[derive(Debug, Default)]
+pub(super) struct View {
+    /// Newest first.
+    pub threads: Vec<Row>,
+    /// By name: rows move.
+    pub selected: Option<String>,
+    /// Of the selected thread, once they are known.
+    pub details: Option<Details>,
+    /// At most one a thread, the newest last.
+    pub banners: Vec<Banner>,
+    pub page: Page,
+    pub question: Option<Question>,
+    pub said: Option<Said>,
+    /// How far down the page, and how far it goes.
+    pub scroll: usize,
+    furthest: usize,
+    looking: Looking,
+    listing: Listing,
+    pub end: Option<End>,
+}
+
+/// A thread in the list.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub thread: ThreadSummary,
+    pub sequence_id: Option<String>,
+    pub guards: usize,
+    /// The sequence that it last had a banner of.
+    told: Option<String>,
+}
+
+/// A banner, until its sequence ends or is answered.
+#[derive(Debug, Clone)]
+pub(super) struct Banner {
+    pub heads_up: SequenceHeadsUpNotification,
+    /// The phase that its deadline is of.
+    pub phase: Option<Phase>,
+    /// The decision that it tells of has been heard of.
+    is_decided: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Page {
+    #[default]
+    Threads,
+    /// So many decisions before the latest.
+    Explain(usize),
+    Help,
+}
+
+/// What is asked before something is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Question {
+    Cancel { target: Target, sequence_id: Option<String> },
+    ClearGuards { target: Target, guards: usize },
+    Snooze { target: Target, sequence_id: Option<String>, typed: String },
+}
+
+/// The line above the keys, until the next key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub level: Level,
+    pub text: String,
+}
+
+#[derive(Debug)]
+pub(super) enum End {
+    Left,
+    Lost(SidecarError),
+}
+
+/// One look at a time: keys and news come faster than answers.
+#[derive(Debug, Default)]
+struct Looking {
+    at: Option<String>,
+    /// Something has happened since.
+    is_stale: bool,
+}
+
+#[derive(Debug, Default)]
+struct Listing {
+    asked_at_ms: Option<i64>,
+    is_stale: bool,
+    due_at_ms: i64,
+}
+
+impl View {
+    /// Time has passed.
+    pub(super) fn tick(&mut self, now_ms: i64) -> Vec<Wish> {
+        if self.listing.asked_at_ms.is_some() || now_ms < self.listing.due_at_ms {
+            return Vec::new();
+        }
+        self.list(now_ms)
+    }
+
+    pub(super) fn hear(&mut self, news: News, now_ms: i64) -> Vec<Wish> {
+        match news {
+            News::Watched(threads) => {
+                threads.into_iter().for_each(|thread| self.put(thread));
+                self.sort();
+                let mut wishes = self.list(now_ms);
+                wishes.extend(self.look());
+                wishes
+            }
+            News::Listed(threads) => self.listed(threads, now_ms),
+            News::Looked(details) => self.looked(*details),
+            News::NotSeen { thread_id, error } => {
+                self.say(Level::Error, &format!("{thread_id}: {error}"));
+                self.seen()
+            }
+            News::Note(note) => self.note(note, now_ms),
+            News::Done { thread_id, choice, said } => {
+                if choice.is_some() {
+                    self.banners.retain(|banner| banner.heads_up.thread_id != thread_id);
+                }
+                self.say(Level::Info, &said);
+                self.news_of(&thread_id)
+            }
+            News::Refused(why) => {
+                self.say(Level::Error, &format!("Refused: {why}"));
+                self.look()
+            }
+            News::Restarted(error) => {
+                let text = format!("{error}; it was started again, and the watch goes on");
+                self.say(Level::Warning, &text);
+                (self.looking, self.listing) = (Looking::default(), Listing::default());
+                Vec::new()
+            }
+            News::Lost(error) => {
+                self.end = Some(End::Lost(error));
+                Vec::new()
+            }
+        }
+    }
+
+    fn note(&mut self, note: Note, now_ms: i64) -> Vec<Wish> {
+        match note {
+            Note::Changed(changed) => self.changed(&changed, now_ms),
+            Note::HeadsUp(heads_up) => {
+                let thread_id = heads_up.thread_id.clone();
+                self.put_up(heads_up);
+                self.news_of(&thread_id)
+            }
+            Note::Decided(decided) => {
+                self.banners.retain_mut(|banner| {
+                    banner.heads_up.thread_id != decided.thread_id || banner.survives_a_decision()
+                });
+                self.news_of(&decided.thread_id)
+            }
+            Note::Compaction(update) => {
+                if update.status != CompactionStatus::InProgress {
+                    let words = render::compaction(&update);
+                    let words = words.last().map(|line| render::plain(line)).unwrap_or_default();
+                    let level = match update.status {
+                        CompactionStatus::Failed => Level::Error,
+                        _ => Level::Info,
+                    };
+                    self.say(level, &format!("{}: {}", update.thread_id, words.trim()));
+                }
+                self.news_of(&update.thread_id)
+            }
+            Note::Responded(responded) => self.responded(&responded),
+            Note::JudgeAsked(asked) => self.news_of(&asked.thread_id),
+            Note::Judged(judged) => self.news_of(&judged.thread_id),
+            Note::Log(line) => {
+                match line.level {
+                    MessageType::Error => self.say(Level::Error, &line.message),
+                    MessageType::Warning => self.say(Level::Warning, &line.message),
+                    _ => {}
+                }
+                Vec::new()
+            }
+            Note::Garbled { method, error } => {
+                let text = format!("the sidecar's {method} is not understood: {error}");
+                self.say(Level::Warning, &text);
+                Vec::new()
+            }
+            // A watcher performs nothing, and shows neither prompts nor configuration.
+            Note::Perform(_) | Note::Prompt(_) | Note::Config(_) => Vec::new(),
+        }
+    }
+
+    fn put_up(&mut self, heads_up: SequenceHeadsUpNotification) {
+        let of_it = |row: &&mut Row| row.id() == heads_up.thread_id;
+        if let Some(row) = self.threads.iter_mut().find(of_it) {
+            row.told = Some(heads_up.sequence_id.clone());
+        }
+        self.banners.retain(|banner| banner.heads_up.thread_id != heads_up.thread_id);
+        self.banners.push(Banner { heads_up, phase: None, is_decided: false });
+    }
+
+    fn changed(&mut self, changed: &ThreadChangedNotification, now_ms: i64) -> Vec<Wish> {
+        self.banners.retain_mut(|banner| {
+            banner.heads_up.thread_id != changed.thread_id || banner.survives(changed)
+        });
+        let row = self.threads.iter_mut().find(|row| row.id() == changed.thread_id);
+        let Some(row) = row else {
+            // Where it works and who runs it is in the list.
+            return self.list(now_ms);
+        };
+        row.thread.phase = changed.phase;
+        row.thread.tier = changed.tier;
+        row.thread.percent_remaining = changed.percent_remaining;
+        row.thread.updated_at_ms = now_ms;
+        row.sequence_id = changed.sequence_id.clone();
+        row.guards = changed.guards.len();
+        self.sort();
+        self.news_of(&changed.thread_id)
+    }
+
+    fn responded(&mut self, responded: &SequenceRespondedNotification) -> Vec<Wish> {
+        let SequenceRespondedNotification { thread_id, choice, by, .. } = responded;
+        self.banners.retain(|banner| banner.heads_up.thread_id != *thread_id);
+        let by = by.as_deref().unwrap_or("another client");
+        let text = format!("{thread_id}: answered by {by}: {}", render::answer(*choice));
+        self.say(Level::Info, &text);
+        self.news_of(thread_id)
+    }
+
+    fn listed(&mut self, threads: Vec<ThreadSummary>, now_ms: i64) -> Vec<Wish> {
+        let took = self.listing.asked_at_ms.take().map_or(0, |asked| now_ms - asked);
+        self.listing.due_at_ms = now_ms + LIST_EVERY_MS.max(took.saturating_mul(LIST_SHARE));
+        let rows = std::mem::take(&mut self.threads).into_iter();
+        let mut rows: HashMap<_, _> = rows.map(|row| (row.id().to_owned(), row)).collect();
+        let row = |thread: ThreadSummary| match rows.remove(&thread.thread_id) {
+            Some(row) => Row { thread, ..row },
+            None => Row::new(thread),
+        };
+        self.threads = threads.into_iter().map(row).collect();
+        self.sort();
+        let mut wishes = self.look();
+        if std::mem::take(&mut self.listing.is_stale) {
+            wishes.extend(self.list(now_ms));
+        }
+        wishes
+    }
+
+    fn looked(&mut self, details: Details) -> Vec<Wish> {
+        let thread = &details.thread;
+        if let Some(row) = self.threads.iter_mut().find(|row| row.id() == thread.thread.thread_id) {
+            row.thread = thread.thread.clone();
+            row.sequence_id = thread.sequence_id.clone();
+            row.guards = thread.guards.len();
+            let is_news = row.sequence_id.is_some() && row.told != row.sequence_id;
+            if let Some(heads_up) = details.heads_up().filter(|_| is_news) {
+                self.put_up(heads_up);
+            }
+        }
+        let thread = &details.thread;
+        if self.selected.as_ref() == Some(&thread.thread.thread_id) {
+            self.details = Some(details);
+        }
+        self.sort();
+        self.seen()
+    }
+
+    /// A look has ended: where it went to the wrong thread or came too early, there is another.
+    fn seen(&mut self) -> Vec<Wish> {
+        let at = self.looking.at.take();
+        if std::mem::take(&mut self.looking.is_stale) || at != self.selected {
+            return self.look();
+        }
+        Vec::new()
+    }
+
+    /// Looks at the selected thread.
+    pub(super) fn look(&mut self) -> Vec<Wish> {
+        if self.looking.at.is_some() {
+            self.looking.is_stale = true;
+            return Vec::new();
+        }
+        let Some(row) = self.row() else { return Vec::new() };
+        let target = row.target();
+        self.looking.at = Some(target.thread_id.clone());
+        vec![Wish::Look(target)]
+    }
+
+    fn news_of(&mut self, thread_id: &str) -> Vec<Wish> {
+        if self.selected.as_deref() == Some(thread_id) { self.look() } else { Vec::new() }
+    }
+
+    fn list(&mut self, now_ms: i64) -> Vec<Wish> {
+        if self.listing.asked_at_ms.is_some() {
+            self.listing.is_stale = true;
+            return Vec::new();
+        }
+        self.listing.asked_at_ms = Some(now_ms);
+        vec![Wish::List]
+    }
+
+    fn put(&mut self, thread: ThreadSummary) {
+        match self.threads.iter_mut().find(|row| row.id() == thread.thread_id) {
+            Some(row) => row.thread = thread,
+            None => self.threads.push(Row::new(thread)),
+        }
+    }
+
+    fn sort(&mut self) {
+        self.threads.sort_by_key(|row| Reverse(row.thread.updated_at_ms));
+        if self.row().is_none() {
+            self.select(self.threads.first().map(|row| row.id().to_owned()));
+        }
+    }
+
+    fn select(&mut self, thread_id: Option<String>) {
+        if self.selected != thread_id {
+            (self.selected, self.details, self.scroll) = (thread_id, None, 0);
+        }
+    }
+
+    /// Selects the row so many rows from here; the ends hold.
+    pub(super) fn move_by(&mut self, rows: isize) -> Vec<Wish> {
+        let at = self.position().unwrap_or(0).saturating_add_signed(rows);
+        let at = at.min(self.threads.len().saturating_sub(1));
+        self.go_to(self.threads.get(at).map(|row| row.id().to_owned()))
+    }
+
+    pub(super) fn go_to(&mut self, thread_id: Option<String>) -> Vec<Wish> {
+        self.select(thread_id);
+        if self.details.is_none() { self.look() } else { Vec::new() }
+    }
+
+    pub(super) fn scroll_by(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines).min(self.furthest);
+    }
+
+    /// The page as it was drawn goes no further.
+    pub(super) fn reaches(&mut self, furthest: usize) {
+        self.furthest = furthest;
+        self.scroll = self.scroll.min(furthest);
+    }
+
+    pub(super) fn turn_to(&mut self, page: Page) {
+        (self.page, self.scroll) = (page, 0);
+    }
+
+    pub(super) fn say(&mut self, level: Level, text: &str) {
+        self.said = Some(Said { level, text: text.to_owned() });
+    }
+
+    pub(super) fn position(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.threads.iter().position(|row| row.id() == selected)
+    }
+
+    pub(super) fn row(&self) -> Option<&Row> {
+        self.threads.get(self.position()?)
+    }
+
+    /// The selected thread's, or else the newest.
+    pub(super) fn banner(&self) -> Option<&Banner> {
+        let of_selected =
+            |banner: &&Banner| self.selected.as_ref() == Some(&banner.heads_up.thread_id);
+        self.banners.iter().find(of_selected).or(self.banners.last())
+    }
+
+    /// How many decisions can be explained.
+    pub(super) fn decisions(&self) -> usize {
+        self.details.as_ref().map_or(0, |details| details.decisions.len())
+    }
+}
+
+impl Row {
+    fn new(thread: ThreadSummary) -> Self {
+        Self { thread, sequence_id: None, guards: 0, told: None }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.thread.thread_id
+    }
+
+    pub(super) fn target(&self) -> Target {
+        let ThreadSummary { thread_id, cwd, owner, .. } = self.thread.clone();
+        Target { thread_id, cwd, owner }
+    }
+}
+
+impl Banner {
+    fn is_of_a_sequence(&self) -> bool {
+        matches!(self.heads_up.stage, Stage::WillCompact | Stage::AwaitingApproval)
+    }
+
+    fn survives(&mut self, changed: &ThreadChangedNotification) -> bool {
+        let first = *self.phase.get_or_insert(changed.phase);
+        if first != changed.phase {
+            self.heads_up.deadline_at_ms = None;
+        }
+        match self.heads_up.stage {
+            // That it is no longer waited for is an answer, or the end of the time for one.
+            Stage::AwaitingApproval => changed.phase == Phase::AwaitingApproval,
+            Stage::WillCompact => changed.sequence_id.as_ref() == Some(&self.heads_up.sequence_id),
+            Stage::Deferred => changed.phase == Phase::Deferred,
+            Stage::Recommended | Stage::Tagged => changed.phase == first,
+        }
+    }
+
+    /// What was only said holds until there is something else to say.
+    fn survives_a_decision(&mut self) -> bool {
+        self.is_of_a_sequence() || !std::mem::replace(&mut self.is_decided, true)
+    }
+}
+
+impl Details {
+    /// The banner of a sequence that began before anybody watched, by the decision that it came from.
+    fn heads_up(&self) -> Option<SequenceHeadsUpNotification> {
+        let ThreadSummary { thread_id, phase, .. } = &self.thread.thread;
+        let of_it = |decision: &&Decision| decision.sequence_id == self.thread.sequence_id;
+        let decision = self.decisions.iter().rev().find(of_it)?;
+        let Some(CompactionTrigger::Rawr { boundaries, packet_author, sequence_id, .. }) =
+            decision.trigger.clone()
+        else {
+            return None;
+        };
+        let (stage, choices) = match phase {
+            Phase::AwaitingApproval => {
+                (Stage::AwaitingApproval, vec![Choice::Approve, Choice::Snooze, Choice::Cancel])
+            }
+            _ => (Stage::WillCompact, vec![Choice::Snooze, Choice::Cancel]),
+        };
+        Some(SequenceHeadsUpNotification {
+            thread_id: thread_id.clone(),
+            sequence_id,
+            stage,
+            tier: decision.tier,
+            percent_remaining: decision.percent_remaining,
+            reason: decision.reason.clone(),
+            boundaries,
+            packet_author,
+            choices,
+            deadline_at_ms: None,
+        })
+    }
+
+    /// The built-in compaction has neither notice nor packet.
+    pub(super) fn is_inline(&self) -> bool {
+        self.thread.pending_actions.iter().any(|pending| {
+            matches!(
+                pending.action,
+                Action::Compact { trigger: CompactionTrigger::Inline { .. }, .. }
+            )
+        })
+    }
+}
+
+/// What `c` means in a phase.
+pub(super) const fn yes_to(phase: Phase) -> Choice {
+    match phase {
+        Phase::AwaitingApproval => Choice::Approve,
+        _ => Choice::CompactNow,
+    }
+}

@@ -1,0 +1,71 @@
+//! However it ends, the terminal is as before.
+
+use rawr_tests::Home;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::pty::Terminal;
+use super::{Running, THREAD, watch};
+
+/// The sidecar of this process.
+fn child_of(process: u32) -> Option<Pid> {
+    let path = format!("/proc/{process}/task/{process}/children");
+    let children = std::fs::read_to_string(path).unwrap();
+    Pid::from_raw(children.split_whitespace().next()?.parse().unwrap())
+}
+
+fn kill_the_sidecar(terminal: &Terminal) -> Pid {
+    let sidecar = child_of(terminal.process_id()).unwrap();
+    kill_process(sidecar, Signal::KILL).unwrap();
+    sidecar
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    for (signals, code) in [
+        (&[Signal::TERM][..], 143),
+        (&[Signal::HUP], 129),
+        (&[Signal::INT], 130),
+        (&[Signal::TERM, Signal::HUP], 0),
+    ] {
+        let mut terminal = Terminal::run(&watch(&home, &[]), 24, 80);
+        terminal.wait_for(&["run by"]);
+        signals.iter().for_each(|signal| terminal.signal(*signal));
+        let status = terminal.wait_for_a_clean_end();
+        // Of two at once, either may be the first.
+        assert!(code == 0 || status.code() == Some(code), "{status}");
+    }
+    running.leave();
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_it() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 24, 80);
+    terminal.wait_for(&["run by"]);
+    let sidecar = child_of(terminal.process_id()).unwrap();
+    terminal.hang_up();
+    terminal.signal(Signal::HUP);
+    terminal.wait_for_the_end();
+    assert!(rustix::process::test_kill_process(sidecar).is_err(), "the sidecar lives");
+    running.leave();
+}
+
+#[test]
+fn a_sidecar_that_dies_is_started_again_once() {
+    let home = Home::new();
+    let mut running = Running::that_asks(&home);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 30, 120);
+    terminal.wait_for(&["run by"]);
+    kill_the_sidecar(&terminal);
+    terminal.wait_for(&["it was started again, and the watch goes on"]);
+    running.end_a_phase();
+    terminal.wait_for(&["compact now?"]);
+    kill_the_sidecar(&terminal);
+    let status = terminal.wait_for_a_clean_end();
+    assert_eq!(status.code(), Some(1));
+    terminal.wait_for(&["rawr: the sidecar was started again once and ended again"]);
+    running.leave();
+}

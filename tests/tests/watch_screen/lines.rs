@@ -1,0 +1,82 @@
+//! The same for programs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+
+use rawr_tests::Home;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::{Running, THREAD, watch};
+
+fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = Value> + use<>) {
+    let mut command = watch(home, arguments);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()))
+}
+
+#[test]
+fn without_a_terminal_there_is_a_snapshot_and_a_line_for_whatever_follows() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let (mut child, mut events) = start(&home, &[]);
+    let snapshot = events.next().unwrap();
+    assert_eq!(snapshot["event"], "snapshot");
+    assert_eq!(snapshot["threads"][0]["threadId"], THREAD);
+    running.end_a_phase();
+    let mut seen = Vec::new();
+    while !seen.iter().any(|event: &Value| {
+        event["event"] == "thread_changed"
+            && event["phase"] == "idle"
+            && event.get("lastCompaction").is_some()
+    }) {
+        seen.push(events.next().unwrap());
+    }
+    let names: Vec<_> = seen.iter().filter_map(|event| event["event"].as_str()).collect();
+    for name in ["verdict", "heads_up", "compaction", "thread_changed"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(seen.iter().all(|event| event["threadId"] == THREAD), "{seen:?}");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    running.leave();
+}
+
+#[test]
+fn a_reader_that_hangs_up_is_a_normal_end_though_nothing_happens() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let (mut child, mut events) = start(&home, &["--json"]);
+    assert_eq!(events.next().unwrap()["event"], "snapshot");
+    drop(events);
+    assert!(child.wait().unwrap().success());
+    running.leave();
+}
+
+#[test]
+fn only_the_threads_of_a_folder_are_watched() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let elsewhere = tempfile::tempdir().unwrap();
+    for (folder, count) in [(home.work(), 1), (elsewhere.path().to_owned(), 0)] {
+        let (mut child, mut events) = start(&home, &["--folder", folder.to_str().unwrap()]);
+        let snapshot = events.next().unwrap();
+        assert_eq!(snapshot["threads"].as_array().unwrap().len(), count);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+    }
+    running.leave();
+}
+
+#[test]
+fn a_thread_that_is_not_there_is_an_error() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let mut child = watch(&home, &["nowhere"]).stderr(Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let mut error = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert!(error.contains("there is no thread `nowhere`; near it: t"), "{error}");
+    running.leave();
+}

@@ -1,0 +1,160 @@
+//! What a person sees and does on the screen.
+
+use rawr_protocol::methods::{
+    DecisionRecorded, SequenceHeadsUp, SequenceRespond, SequenceResponded, ThreadChanged,
+    ThreadList, ThreadWatch,
+};
+use rawr_protocol::{Choice, Phase, SequenceRespondParams, ThreadListParams, ThreadWatchParams};
+use rawr_tests::{Home, Launch, Sidecar};
+
+use super::pty::Terminal;
+use super::{Running, THREAD, recorded, watch};
+
+#[test]
+fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
+    let home = Home::new();
+    let mut running = Running::that_asks(&home);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
+    terminal.wait_for(&["rawr watch · 1 thread", "run by", "test for stand-in"]);
+    running.end_a_phase();
+    let text = terminal.wait_for(&["compact now?: t", "25 % left · asap", "awaiting_approval"]);
+    assert!(text.contains("s not now"), "{text}");
+    terminal.press("s");
+    terminal.wait_for(&["Snoozed: no compaction for 1 turn", "takes it up now"]);
+    terminal.wait_until_gone("compact now?");
+    terminal.wait_for(&["idle: nothing under way", "guarded"]);
+    let responded = recorded(&home, "responded");
+    assert_eq!(responded.len(), 1);
+    assert_eq!(responded[0]["choice"], "snooze");
+    assert_eq!(responded[0]["by"], "rawr-cli");
+    running.sidecar.allow::<ThreadChanged>();
+    running.sidecar.allow::<SequenceHeadsUp>();
+    let heard = running.sidecar.wait_for::<SequenceResponded>();
+    assert_eq!(heard.by.as_deref(), Some("rawr-cli"));
+    terminal.press("q");
+    assert!(terminal.wait_for_a_clean_end().success());
+    running.leave();
+}
+
+#[test]
+fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
+    let home = Home::new();
+    let mut running = Running::that_asks(&home);
+    let mut terminal = Terminal::run(&watch(&home, &["last"]), 40, 120);
+    running.end_a_phase();
+    terminal.wait_for(&["compact now?"]);
+    terminal.press("c");
+    terminal.wait_for(&["Approved: the compaction goes on.", "▸ packet"]);
+    while running.host.count("handoff") == 0 {
+        running.sidecar.allow::<ThreadChanged>();
+        assert!(running.host.run(&mut running.sidecar));
+        running.sidecar.call::<ThreadList>(&ThreadListParams {});
+    }
+    terminal.wait_for(&["idle: nothing under way", "→ 12 000 tokens", "93 % left · calm"]);
+    terminal.press("\r");
+    terminal.wait_for(&["Compaction needs your word", "✓ pressure", "✓ weak_boundary"]);
+    terminal.press("\u{1b}");
+    terminal.wait_for(&["run by"]);
+    terminal.press("\u{3}");
+    assert!(terminal.wait_for_a_clean_end().success());
+    running.leave();
+}
+
+#[test]
+fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
+    let home = Home::new();
+    let mut running = Running::that_asks(&home);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
+    running.end_a_phase();
+    terminal.wait_for(&["compact now?"]);
+    terminal.press("x");
+    terminal.wait_for(&["Call off the compaction of t?", "y yes · n no"]);
+    terminal.press("n");
+    terminal.wait_until_gone("Call off");
+    terminal.press("x");
+    terminal.wait_for(&["Call off the compaction of t?"]);
+    let mut vscode = Sidecar::spawn(&home, &Launch::default());
+    vscode.greet("vscode");
+    vscode.call::<ThreadWatch>(&ThreadWatchParams::default());
+    let answer = SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice: Choice::Cancel,
+        sequence_id: None,
+        turns: None,
+        minutes: None,
+        packet: None,
+    };
+    let phase = vscode.call::<SequenceRespond>(&answer).phase;
+    assert!(matches!(phase, Phase::Idle | Phase::AwaitingApproval), "{phase}");
+    terminal.wait_for(&["t: answered by vscode: not this time"]);
+    terminal.wait_until_gone("compact now?");
+    terminal.press("y");
+    terminal.wait_for(&["Refused: ", "was answered already: cancel, by vscode"]);
+    terminal.press("q");
+    assert!(terminal.wait_for_a_clean_end().success());
+    vscode.allow::<ThreadChanged>();
+    vscode.allow::<DecisionRecorded>();
+    vscode.leave();
+    running.leave();
+}
+
+#[test]
+fn a_guard_is_set_and_cleared_and_a_snooze_lasts_as_long_as_is_typed() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
+    terminal.wait_for(&["nothing under way"]);
+    terminal.press("g");
+    terminal.wait_for(&["until it is cleared", "guarded"]);
+    terminal.press("g");
+    terminal.wait_for(&["Clear the guard of t?"]);
+    terminal.press("y");
+    terminal.wait_for(&["1 guard is cleared."]);
+    terminal.wait_until_gone("guarded");
+    terminal.press("S20m");
+    terminal.wait_for(&["minutes as in 20m: 20m"]);
+    terminal.press("\r");
+    terminal.wait_for(&["Snoozed: no compaction for 20 minutes"]);
+    terminal.press("q");
+    assert!(terminal.wait_for_a_clean_end().success());
+    running.leave();
+}
+
+#[test]
+fn it_fits_any_terminal_and_follows_its_size() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let mut terminal = Terminal::run(&watch(&home, &[]), 5, 20);
+    terminal.wait_for(&["› t"]);
+    terminal.resize(24, 80);
+    terminal.wait_for(&["rawr watch · 1 thread", "run by", "q quit"]);
+    terminal.resize(1, 1);
+    terminal.resize(24, 80);
+    terminal.press("?");
+    terminal.wait_for(&["Keys", "this page"]);
+    terminal.press("q");
+    assert!(terminal.wait_for_a_clean_end().success());
+    running.leave();
+}
+
+#[test]
+fn there_are_colours_unless_somebody_wants_none() {
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    running.end_a_phase();
+    let coloured = |written: &str| {
+        ["\u{1b}[38;5;", "\u{1b}[31m", "\u{1b}[32m"].iter().any(|code| written.contains(code))
+    };
+    for (value, expected) in [(None, true), (Some("1"), false)] {
+        let mut command = watch(&home, &[]);
+        if let Some(value) = value {
+            command.env("NO_COLOR", value);
+        }
+        let mut terminal = Terminal::run(&command, 30, 100);
+        terminal.wait_for(&["left · ", "run by"]);
+        terminal.press("q");
+        assert!(terminal.wait_for_a_clean_end().success());
+        assert_eq!(coloured(&terminal.written()), expected, "{:?}", terminal.written());
+    }
+    running.leave();
+}
