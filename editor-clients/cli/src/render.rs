@@ -25,8 +25,8 @@ use self::human::Human;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
 use self::json::Json;
 pub(crate) use self::json::line as event_line;
-pub(crate) use self::text::{bytes, harmless, number};
 pub use self::text::{ago, one_line, plain};
+pub(crate) use self::text::{bytes, harmless, number};
 pub use self::threads::{
     cleared, directive, doing, guard, guarded, pressure, recorded, status, tier_style,
 };

@@ -79,8 +79,8 @@ fn line(renderer: &mut Renderer, news: &News) -> io::Result<()> {
         Note::Garbled { method, error } => {
             say("garbled", &json!({"method": method, "error": error}))
         }
-        // Asked of owners, and a watcher is none.
-        Note::Perform(_) => Ok(()),
+        // Told to owners, and a watcher is none.
+        Note::Perform(_) | Note::StoreFailed(_) | Note::StoreRecovered(_) => Ok(()),
     }
 }
 

@@ -196,8 +196,12 @@ impl View {
                 self.say(Level::Warning, &text);
                 Vec::new()
             }
-            // A watcher performs nothing, and shows neither prompts nor configuration.
-            Note::Perform(_) | Note::Prompt(_) | Note::Config(_) => Vec::new(),
+            // A watcher owns nothing, and shows neither prompts nor configuration.
+            Note::Perform(_)
+            | Note::StoreFailed(_)
+            | Note::StoreRecovered(_)
+            | Note::Prompt(_)
+            | Note::Config(_) => Vec::new(),
         }
     }
 
