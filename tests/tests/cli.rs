@@ -341,41 +341,43 @@ fn the_help_begins_with_what_to_do() {
     check_help(
         &["--help"],
         expect![[r#"
-        Decides when a coding agent's context is compacted, and carries the agent across
+            Decides when a coding agent's context is compacted, and carries the agent across
 
-        Usage: rawr [OPTIONS] <COMMAND>
+            Usage: rawr [OPTIONS] <COMMAND>
 
-        Commands:
-          demo         Show a whole compaction on a scripted session: no network, no account
-          exec         Let an agent work on prompts, with rawr deciding about its context
-          status       Show where every thread stands, or one
-          explain      Say why a compaction came, or why none did
-          guard        Forbid compaction until something happens
-          pin          Keep an instruction word for word across every compaction
-          snooze       Put compaction off for a while
-          compact      Ask for a compaction, or answer the one that waits
-          capsules     List what was kept before each compaction of a thread
-          restore      Go back to before a compaction, in a new thread
-          recall       Find what was said, also before a compaction
-          init         Write a commented rawr.toml and the prompt files
-          doctor       Check that everything is in place, and say what to do where it is not
-          serve        Run the sidecar on standard input and output; editors start this
-          completions  Print a completion script for a shell
+            Commands:
+              demo         Show a whole compaction on a scripted session: no network, no account
+              exec         Let an agent work on prompts, with rawr deciding about its context
+              status       Show where every thread stands, or one
+              watch        Watch all threads live, and step in by a key
+              explain      Say why a compaction came, or why none did
+              guard        Forbid compaction until something happens
+              pin          Keep an instruction word for word across every compaction
+              snooze       Put compaction off for a while
+              compact      Ask for a compaction, or answer the one that waits
+              capsules     List what was kept before each compaction of a thread
+              restore      Go back to before a compaction, in a new thread
+              recall       Find what was said, also before a compaction
+              init         Write a commented rawr.toml and the prompt files
+              doctor       Check that everything is in place, and say what to do where it is not
+              state        Look after what is stored: check, repair, compact, archive, export
+              serve        Run the sidecar on standard input and output; editors start this
+              completions  Print a completion script for a shell
 
-        Options:
-              --home <DIR>  Keep configuration, prompts and state in this folder
-          -v, --verbose     Show the sidecar's log on standard error
-          -h, --help        Print help
-          -V, --version     Print version
+            Options:
+                  --home <DIR>  Keep configuration, prompts and state in this folder
+              -v, --verbose     Show the sidecar's log on standard error
+              -h, --help        Print help
+              -V, --version     Print version
 
-        Begin with:
-          rawr demo                                    watch a whole compaction, no account needed
-          rawr init                                    write a commented rawr.toml and the prompts
-          rawr doctor                                  see whether everything is in place
-          rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
+            Begin with:
+              rawr demo                                    watch a whole compaction, no account needed
+              rawr init                                    write a commented rawr.toml and the prompts
+              rawr doctor                                  see whether everything is in place
+              rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
 
-        Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.
-    "#]],
+            Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.
+        "#]],
     );
     check_help(
         &["exec", "--help"],
