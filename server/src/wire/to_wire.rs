@@ -354,7 +354,8 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
 
 /// A span in bytes becomes lines and columns where the file can still be read.
 pub fn problem(problem: &problem::Problem) -> wire::Problem {
-    let source = problem.file.as_deref().and_then(|file| std::fs::read_to_string(file).ok());
+    // Also what is wrong with a file that must not be read: a pipe or a device has no place.
+    let source = problem.file.as_deref().and_then(|file| problem::read_text(file).ok().flatten());
     let place = |at: problem::Position| wire::Position {
         line: at.line.into(),
         character: at.character.into(),

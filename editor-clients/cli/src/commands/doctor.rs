@@ -206,7 +206,7 @@ fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> Stri
     let mut check = Check::new(name, status, message);
     for problem in problems {
         let source = problem.file.as_deref().and_then(|file| {
-            let source = sources.entry(file).or_insert_with(|| std::fs::read_to_string(file).ok());
+            let source = sources.entry(file).or_insert_with(|| read_text(file).ok().flatten());
             source.as_deref()
         });
         check.shown.push(render(problem, source, Look::Plain));
