@@ -158,6 +158,9 @@ pub(super) fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
         if scan.text[label.end..].starts_with(MARK) {
             end = label.end + MARK.len();
         }
+    } else if !scan.text[end..].starts_with(MARK) {
+        // Behind a block that was cut off another secret may stand, whose beginning looks like base64.
+        end = scan.run(end, is_glued).end;
     }
     (longest >= KEY_MATERIAL).then_some(Secret { kind: "private-key", range: at..end })
 }
@@ -169,6 +172,11 @@ const fn is_base64(byte: u8) -> bool {
 /// Base64, its headers (`Proc-Type: 4,ENCRYPTED`), line ends in any notation. A quote ends a string of code.
 const fn is_key_block(byte: u8) -> bool {
     is_base64(byte) || matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b':' | b',' | b'-')
+}
+
+/// What goes on with a word that a block ran into: neither a quote nor a bracket, which end it.
+const fn is_glued(byte: u8) -> bool {
+    is_user_info(byte) && !matches!(byte, b'(' | b')' | b';') || matches!(byte, b'@' | b'/')
 }
 
 /// `scheme://user:password@host`. The user goes as well: often it is the token, and nothing between the place that

@@ -69,6 +69,15 @@ fn private_key_blocks_go_whole_cut_off_or_in_a_string() {
 }
 
 #[test]
+fn what_follows_a_key_block_that_was_cut_off_goes_with_it() {
+    let block = format!("-----BEGIN PRIVATE KEY-----\n{}\n", key("", 40));
+    for secret in [key("ghp_", 36), key("npm_", 36), format!("a.{}~b@c", key("", 20))] {
+        goes(&format!("{block}{secret} x"), "[redacted:private-key] x");
+    }
+    goes(&format!("'{block}a_b' + c"), "'[redacted:private-key]' + c");
+}
+
+#[test]
 fn credentials_in_urls_go_and_the_rest_of_the_url_stays() {
     goes(
         "postgres://app:hunter2@db.internal:5432/app",
