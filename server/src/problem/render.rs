@@ -58,6 +58,13 @@ mod tests {
     }
 
     #[test]
+    fn no_control_character_is_left() {
+        let problem = Problem::error("a", "b\u{9b}31m\u{7f}c\u{1b}[2J");
+        let shown = render(&problem, None, Look::Plain);
+        assert!(!shown.contains(|letter: char| letter.is_control() && letter != '\n'), "{shown:?}");
+    }
+
+    #[test]
     fn the_line_is_shown_with_its_place_and_the_help() {
         let source = "[features]\nrawr = true\n";
         let problem = Problem::warning("unknown-key", "no key `rawr` in `[features]`")
