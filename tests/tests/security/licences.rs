@@ -1,0 +1,51 @@
+//! The licences of everything that is built in, held without a tool of their own. `deny.toml` says the same to
+//! cargo-deny.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The list of `deny.toml`: it is written in one place.
+fn allowed() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
+    let list = text.split("allow = [").nth(1).unwrap().split(']').next().unwrap();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// One licence of every alternative is enough, all of a conjunction are needed.
+fn is_allowed(expression: &str, allowed: &[String]) -> bool {
+    let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
+    let one = |name: &str| allowed.iter().any(|allowed| allowed == name.trim());
+    expression.split(" AND ").all(|part| part.split(" OR ").any(one))
+}
+
+#[test]
+fn every_dependency_has_a_licence_that_is_wanted() {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let allowed = allowed();
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let licence = package["license"].as_str().unwrap_or("none named");
+        if !is_allowed(licence, &allowed) {
+            wrong.push(format!("{}: {licence}", package["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "not in deny.toml: {wrong:#?}");
+}
+
+#[test]
+fn an_alternative_is_enough_and_a_conjunction_is_not() {
+    let allowed = ["MIT".to_owned()];
+    assert!(is_allowed("MIT OR GPL-3.0", &allowed) && is_allowed("MIT/Apache-2.0", &allowed));
+    assert!(!is_allowed("(MIT OR Zlib) AND ISC", &allowed) && !is_allowed("GPL-3.0", &allowed));
+}

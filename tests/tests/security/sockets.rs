@@ -1,0 +1,81 @@
+//! No telemetry: who opens a connection is known by name, and nobody else does. It is read off the sources.
+
+use std::path::{Path, PathBuf};
+
+/// Each with what it may hold, and for what.
+const MAY: [(&str, &str); 7] = [
+    ("server/src/judge/endpoint.rs", "reqwest"),
+    ("server/src/judge/key.rs", "reqwest"),
+    ("server/src/judge/retry.rs", "reqwest"),
+    ("editor-clients/cli/src/host/embedded/chat.rs", "reqwest"),
+    ("editor-clients/cli/src/host/embedded/chat/send.rs", "reqwest"),
+    ("editor-clients/cli/src/host/embedded/chat/stream.rs", "reqwest"),
+    // Standard input and output, where a parent made them a socket.
+    ("server/src/stdio.rs", "UnixStream"),
+];
+
+/// What it takes to reach anybody.
+const WAYS: [&str; 12] = [
+    "reqwest",
+    "hyper::",
+    "tungstenite",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
+    "UnixStream",
+    "UnixListener",
+    "UnixDatagram",
+    "TcpSocket",
+    "rustix::net",
+    "\"curl\"",
+];
+
+/// Crates that would reach somebody by themselves.
+const REPORTERS: [&str; 6] =
+    ["sentry", "opentelemetry", "posthog-rs", "segment", "tracing-opentelemetry", "mixpanel"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_test = path.file_stem().is_some_and(|name| name == "tests");
+        if path.is_dir() && !is_test {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") && !is_test {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn nobody_opens_a_connection_but_the_judge_and_the_hosts() {
+    let mut files = Vec::new();
+    for room in ["protocol-schema/src", "server/core/src", "server/src", "editor-clients/cli/src"] {
+        sources(&root().join(room), &mut files);
+    }
+    let mut used = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for way in code.flat_map(|line| WAYS.iter().filter(|way| line.contains(**way))) {
+            assert!(MAY.contains(&(&name, way)), "{name} must not use {way}");
+            used.push(name.clone());
+        }
+    }
+    for (name, way) in MAY {
+        assert!(used.iter().any(|used| used == name), "{name} uses no {way}: take it off the list");
+    }
+}
+
+#[test]
+fn nothing_reports_home() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    for name in REPORTERS {
+        assert!(!lock.contains(&format!("name = \"{name}\"")), "{name} is a dependency");
+    }
+}

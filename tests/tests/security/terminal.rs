@@ -1,0 +1,171 @@
+//! Nothing that comes from outside steers the terminal of whoever runs a command of rawr.
+
+use rawr_protocol::{CommandLine, PlanStep, Signal, StepStatus};
+use rawr_tests::mock_chat::{Script, http, say};
+use rawr_tests::{Home, Launch, MockChat, Sidecar, StandIn, rawr};
+use serde_json::{Value, json};
+use std::process::{Command, Output};
+
+/// Clears the screen, renames the window, turns red by one byte and by two, goes back, and turns the line around.
+const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{8}\r\u{202e}evil";
+
+fn run(home: &Home, arguments: &[&str]) -> Output {
+    let mut command = Command::new(rawr());
+    command.args(arguments).env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
+    command.env("RAWR_LOG", "debug").current_dir(home.work()).output().unwrap()
+}
+
+/// Whether the stranger's words are among what is shown, which they may be.
+fn check_tame(arguments: &[&str], output: &Output) -> bool {
+    let mut evil = false;
+    for (stream, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let steers = |letter: char| letter.is_control() && letter != '\n' || turns(letter);
+        let line = text.lines().find(|line| line.contains(steers));
+        assert_eq!(line, None, "{stream} of {arguments:?}");
+        evil |= text.contains("evil");
+    }
+    evil
+}
+
+fn tame(home: &Home, arguments: &[&str]) {
+    check_tame(arguments, &run(home, arguments));
+}
+
+fn tame_and_said(home: &Home, arguments: &[&str]) {
+    let output = run(home, arguments);
+    let said = check_tame(arguments, &output);
+    assert!(said, "{arguments:?} shows nothing that could steer: {output:?}");
+}
+
+fn signals() -> [Signal; 5] {
+    let step = PlanStep { step: EVIL.to_owned(), status: StepStatus::InProgress };
+    [
+        Signal::PlanUpdated { steps: vec![step], explanation: Some(EVIL.to_owned()) },
+        Signal::BranchChanged { branch: EVIL.to_owned() },
+        Signal::Directive { text: EVIL.to_owned(), pinned: true },
+        Signal::PhaseBoundary { label: EVIL.to_owned() },
+        Signal::CommandFinished {
+            command: CommandLine::Line(format!("git commit -m '{EVIL}'")),
+            exit_code: 0,
+            cwd: None,
+        },
+    ]
+}
+
+/// A thread that was compacted, and of which everything that a stranger can name is named so.
+fn haunted() -> Home {
+    let home = Home::new();
+    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    sidecar.greet(EVIL);
+    let mut host = StandIn::new("t1");
+    assert!(host.open(&home, &mut sidecar));
+    let mut ask = |method: &str, params: Value| {
+        let answer = sidecar.say(method, &params).unwrap();
+        answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
+    };
+    ask(
+        "rawr/turn/started",
+        json!({"threadId": "t1", "turnId": "e", "origin": "user", "text": EVIL}),
+    );
+    for signal in signals() {
+        ask("rawr/signal/report", json!({"threadId": "t1", "turnId": "e", "signal": signal}));
+    }
+    let end =
+        json!({"threadId": "t1", "turnId": "e", "status": "completed", "lastAgentMessage": EVIL});
+    ask("rawr/turn/completed", end);
+    ask("rawr/scratch/append", json!({"threadId": "t1", "text": EVIL}));
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    assert_eq!(host.count("compact"), 1);
+    let guard = json!({"threadId": "t1", "until": {"kind": "released"}, "note": EVIL});
+    let set = sidecar.say("rawr/guard/set", &guard).unwrap();
+    set.unwrap_or_else(|failure| panic!("{failure:?}"));
+    sidecar.take_notes();
+    drop(sidecar);
+    home
+}
+
+#[test]
+fn what_a_thread_holds_does_not_steer_the_terminal() {
+    let home = haunted();
+    for arguments in [
+        &["status"][..],
+        &["explain", "t1"],
+        &["explain", "t1", "--list"],
+        &["capsules", "t1"],
+        &["capsules"],
+        &["compact", "t1"],
+    ] {
+        tame(&home, arguments);
+    }
+    for arguments in [
+        &["status", "t1"][..],
+        &["guard", "t1", "--list"],
+        &["pin", "t1", "--list"],
+        &["recall", "evil"],
+    ] {
+        tame_and_said(&home, arguments);
+    }
+}
+
+#[test]
+fn an_error_that_repeats_a_name_does_not_steer_the_terminal() {
+    let home = haunted();
+    for arguments in [
+        &["status", EVIL][..],
+        &["explain", "t1", "--decision", EVIL],
+        &["restore", EVIL, "--dry-run"],
+        &["pin", "t1", "--remove", EVIL],
+        &["guard", "t1", "--clear", EVIL],
+        &["exec", "--host", "embedded", "--cd", EVIL, "x"],
+    ] {
+        tame_and_said(&home, arguments);
+    }
+}
+
+#[test]
+fn a_projects_and_a_users_files_do_not_steer_the_terminal() {
+    let home = Home::new();
+    let toml = format!(
+        "[rawr_auto_compaction]\n\"{}\" = 1\nmode = '{}'\n",
+        escaped(),
+        "\u{9b}31m\u{202e}evil"
+    );
+    std::fs::write(home.work().join(".rawr.toml"), &toml).unwrap();
+    home.configure(&toml);
+    let prompts = home.path().join("auto-compact");
+    std::fs::create_dir_all(&prompts).unwrap();
+    let prompt = format!("---\n\"{}\": 1\n---\n{EVIL} {{evil}} {EVIL}", escaped());
+    std::fs::write(prompts.join("heads-up.md"), prompt).unwrap();
+    tame_and_said(&home, &["doctor"]);
+    tame_and_said(&home, &["doctor", "--verbose"]);
+}
+
+/// As TOML and YAML write it in double quotes.
+fn escaped() -> &'static str {
+    "\\u001b[2J\\u0007\\u009b31m\\u202eevil"
+}
+
+#[test]
+fn a_models_answers_and_errors_do_not_steer_the_terminal() {
+    for reply in [say(EVIL), http(400, EVIL), http(418, EVIL)] {
+        let home = Home::new();
+        let model = MockChat::start(Script::default().first([reply]));
+        let base_url = model.base_url();
+        let arguments = [
+            "exec",
+            "--host",
+            "embedded",
+            "--model",
+            "m",
+            "--base-url",
+            &base_url,
+            "--context-window",
+            "32768",
+            "hello",
+        ];
+        tame_and_said(&home, &arguments);
+    }
+}
