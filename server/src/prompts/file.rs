@@ -260,6 +260,8 @@ fn from_yaml(source: &str, yaml: &Range<usize>) -> Result<Vec<(Name, Written)>, 
     // Far more than anybody writes there, and little enough that no file can keep the service busy.
     let options = serde_saphyr::options! {
         with_snippet: false,
+        // Two are enough. Each level of a reader's takes room on the stack.
+        budget: serde_saphyr::budget! { max_depth: 16 },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 1000 },
     };
     let parsed: Yaml = serde_saphyr::from_str_with_options(text, options).map_err(|error| {

