@@ -66,7 +66,7 @@ fn what_cannot_be_read_is_in_it_as_it_is() {
 fn what_else_lies_in_the_folder_is_in_it_too() {
     let home = lived_in();
     let folder = home.thread(THREAD).join("capsules");
-    fs::create_dir(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("s1.json"), format!("{{\"notes\":\"{SECRET}\"}}")).unwrap();
     fs::write(folder.join("words"), "no JSON").unwrap();
     let document = exported(&home);

@@ -6,6 +6,8 @@ use rawr_protocol::methods::ActionPerform;
 use rawr_tests::{Home, Repository, Sidecar};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
 use std::time::Duration;
 
 const CONFIG: &str = r#"
@@ -52,6 +54,7 @@ impl Session {
         self.call(
             "rawr/thread/open",
             json!({
+                "transcript": { "path": "/home/somebody/rollout.jsonl" },
                 "cwd": cwd, "role": "owner", "contextWindow": 190_000, "model": "model-1",
                 "host": { "name": "host", "version": "1.0", "capabilities": {
                     "injectTurn": true, "compact": true, "judge": true } },
@@ -112,8 +115,21 @@ impl Session {
             assert_eq!(self.call("rawr/input/submit", message)["disposition"], "held");
         }
         self.call("rawr/input/cancel", json!({ "inputId": "i2" }));
+        self.ahead_of_the_clock();
+        self.wait_for("clock_set_back");
         self.wait_for("sequence_started");
         self.until_idle();
+    }
+
+    /// Somebody with another clock records something.
+    fn ahead_of_the_clock(&self) {
+        let last = self.home.lines(THREAD).pop().unwrap();
+        let last: Value = serde_json::from_str(&last).unwrap();
+        let at = last["at"].as_i64().unwrap() + 600_000;
+        let event = r#"{"branch_changed":{"branch":"docs"}}"#;
+        let mut log = File::options().append(true).open(self.home.events(THREAD)).unwrap();
+        log.lock().unwrap();
+        writeln!(log, r#"{{"v":1,"at":{at},"event":{event}}}"#).unwrap();
     }
 
     /// The judge says yes, and a person no.
@@ -153,8 +169,13 @@ impl Session {
 
     /// Until the log has such an event.
     fn wait_for(&mut self, kind: &str) {
+        const LOOKS: u32 = 2000;
         let kind = format!("\"{kind}\"");
-        while !self.home.lines(THREAD).iter().any(|line| line.contains(&kind)) {
+        let is_there = |line: &String| line.contains(&kind);
+        let mut looks = 0;
+        while !self.home.lines(THREAD).iter().any(is_there) {
+            looks += 1;
+            assert!(looks < LOOKS, "no {kind}: {}", self.home.lines(THREAD).join("\n"));
             std::thread::sleep(Duration::from_millis(10));
             self.call("rawr/thread/get", json!({}));
         }
