@@ -5,8 +5,8 @@ use super::story::{Sign, Story, one_line};
 use super::{Can, World};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, CompactionRewrite, Initialize, Initialized,
-    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadGet, ThreadList,
-    ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
+    JudgmentAnswer, JudgmentEvaluate, PacketGet, PromptGet, SignalReport, ThreadChanged, ThreadGet,
+    ThreadList, ThreadOpen, TurnCompleted, TurnStarted, TurnUsage,
 };
 use rawr_protocol::{
     Action, ActionPerformNotification, Empty, Notification, Purpose, Request, StepStatus,
@@ -65,8 +65,11 @@ impl Lab {
         let repository = world.gt.map(|_| repository_with_a_stack());
         let environment = environment(&home, world.gt);
         let launch = Launch { environment, ..Launch::default() };
+        let mut sidecar = Sidecar::spawn(&home, &launch);
+        // Where the story has ended, what others have written may still be told.
+        sidecar.allow::<ThreadChanged>();
         let mut lab = Self {
-            sidecar: Sidecar::spawn(&home, &launch),
+            sidecar,
             home,
             repository,
             endpoint,
@@ -298,6 +301,10 @@ impl Lab {
         let mut log = fs::OpenOptions::new().append(true).open(self.home.events(THREAD)).unwrap();
         self.story.forget(Sign::Changed);
         log.write_all(format!("{record}\n").as_bytes()).unwrap();
+        // As everybody does who has something to say to a thread's owner.
+        let bell = self.home.thread(THREAD).join("owner.lock");
+        let bell = fs::OpenOptions::new().append(true).open(bell).unwrap();
+        bell.set_modified(SystemTime::now()).unwrap();
     }
 
     /// Only a hang takes the whole time.
