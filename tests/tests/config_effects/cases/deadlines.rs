@@ -59,6 +59,7 @@ pub fn cases() -> Vec<Case> {
             + thread idle asap 60 %
         "#]]),
         case("rawr_auto_compaction.deadlines.handoff_seconds", "20", late(then(commit(ASAP), &[DO, DO])), expect![[r#"
+            + thread awaiting_handoff - 88 %
             + log thread t: s1-860202a3 failed: the handoff was not taken in time
             + thread idle - 88 %
         "#]]),
