@@ -1,0 +1,247 @@
+--- `rawr://threads`: all threads, live, with keys to step in.
+
+local client = require('rawr.client')
+local live = require('rawr.live')
+local page = require('rawr.page')
+local threads = require('rawr.threads')
+local view = require('rawr.view')
+
+local M = {}
+
+local NAME = 'rawr://threads'
+local DECISIONS = 10
+
+---@type integer?
+local buffer
+--- Threads that are open, and what is known of them once they were looked at.
+---@type table<string, boolean?>
+local open = {}
+---@type table<string, rawr.Details?>
+local details = {}
+--- One look at a time a thread; news come faster than answers.
+---@type table<string, string?>
+local looking = {}
+
+local HELP = {
+  { '<CR>', 'open or close the thread, or the decision under the cursor' },
+  { 's', 'snooze: no compaction for one turn' },
+  { 'S', 'snooze for so many turns, or minutes as in 20m' },
+  { 'c', 'compact as soon as the agent is idle, or say yes' },
+  { 'x', 'call the compaction off' },
+  { 'gu', 'guard: no compaction until it is cleared; again to clear' },
+  { 'ge', 'why a compaction came, or why none did' },
+  { 'gs', "the agent's notes" },
+  { 'gp', 'the packet; writing it hands it off' },
+  { 'gf', "the thread's folder" },
+  { 'R', 'look at everything again' },
+  { 'g?', 'these keys' },
+}
+
+---@return boolean
+local function is_shown()
+  return buffer ~= nil and vim.api.nvim_buf_is_loaded(buffer)
+end
+
+local function render()
+  if not buffer or not is_shown() then
+    return
+  end
+  local lines, now = {}, live.now()
+  local rows = threads.sorted(live.threads)
+  for _, row in ipairs(rows) do
+    local id = row.thread.threadId
+    page.thread(lines, row, open[id] or false, details[id], now)
+  end
+  if #rows == 0 then
+    table.insert(lines, { text = 'No thread is known here yet.', fold = '0', group = 'Comment' })
+  end
+  table.insert(lines, { text = '', fold = '0' })
+  table.insert(lines, { text = 'g? shows the keys', fold = '0', group = 'Comment' })
+  view.show(buffer, lines)
+end
+
+--- Whether there was news since.
+---@param id string
+---@return boolean
+local function has_looked(id)
+  local again = looking[id] == 'again'
+  looking[id] = nil
+  return again
+end
+
+---@param thread rawr.ThreadSummary
+local function look(thread)
+  local id = thread.threadId
+  if looking[id] then
+    looking[id] = 'again'
+    return
+  end
+  looking[id] = 'once'
+  local function failed(error)
+    looking[id] = nil
+    if error.code ~= client.NO_SIDECAR then
+      client.say(error.message, vim.log.levels.ERROR)
+    end
+  end
+  client.on_thread(thread, 'rawr/thread/get', {}, function(found)
+    client.on_thread(thread, 'rawr/decision/list', { limit = DECISIONS }, function(list)
+      local again = has_looked(id)
+      threads.put(live.threads, found.thread)
+      details[id] = { thread = found, decisions = list.decisions }
+      render()
+      if again then
+        look(found.thread)
+      end
+    end, failed)
+  end, failed)
+end
+
+--- News of one thread, or of all.
+---@param thread_id? string
+local function news(thread_id)
+  if not is_shown() then
+    return
+  end
+  local row = thread_id and live.threads.rows[thread_id]
+  if row and open[thread_id] then
+    look(row.thread)
+  end
+  render()
+end
+
+---@return rawr.ThreadSummary?
+local function here()
+  local line = buffer and view.under_cursor(buffer)
+  local row = line and line.thread and live.threads.rows[line.thread]
+  return row and row.thread or nil
+end
+
+local function toggle()
+  local line, thread = buffer and view.under_cursor(buffer), here()
+  if not line or not thread then
+    return
+  elseif line.decision then
+    vim.cmd.normal({ 'za', bang = true })
+  else
+    open[thread.threadId] = not open[thread.threadId] or nil
+    if open[thread.threadId] then
+      look(thread)
+    end
+    render()
+  end
+end
+
+---@param command string
+---@param ... string
+---@return fun()
+local function on_thread(command, ...)
+  local more = { ... }
+  return function()
+    local thread = here()
+    if thread then
+      local words = { command, 'thread=' .. thread.threadId }
+      require('rawr.command').run(vim.list_extend(words, more))
+    end
+  end
+end
+
+local function snooze_for()
+  local thread = here()
+  if not thread then
+    return
+  end
+  vim.ui.input({ prompt = 'Snooze for so many turns, or minutes as in 20m: ' }, function(typed)
+    if typed and vim.trim(typed) ~= '' then
+      require('rawr.command').run({ 'snooze', 'thread=' .. thread.threadId, vim.trim(typed) })
+    end
+  end)
+end
+
+local function guard()
+  local thread = here()
+  if thread then
+    local row = live.threads.rows[thread.threadId]
+    local is_guarded = row ~= nil and row.guards > 0
+    local words = { 'guard', 'thread=' .. thread.threadId, is_guarded and 'clear' or 'released' }
+    require('rawr.command').run(words)
+  end
+end
+
+local function folder()
+  local thread = here()
+  if thread then
+    vim.cmd.split(vim.fn.fnameescape(thread.cwd))
+  end
+end
+
+local function refresh()
+  live.list(function()
+    for id in pairs(open) do
+      local row = live.threads.rows[id]
+      if row then
+        look(row.thread)
+      end
+    end
+  end)
+end
+
+local function help()
+  local lines = {}
+  for _, one in ipairs(HELP) do
+    table.insert(lines, ('%-5s %s'):format(one[1], one[2]))
+  end
+  vim.notify(table.concat(lines, '\n'), vim.log.levels.INFO, { title = 'rawr' })
+end
+
+local function map_keys()
+  local keys = {
+    ['<CR>'] = toggle,
+    s = on_thread('snooze'),
+    S = snooze_for,
+    c = on_thread('compact'),
+    x = on_thread('cancel'),
+    gu = guard,
+    ge = on_thread('explain'),
+    gs = on_thread('scratch'),
+    gp = on_thread('packet'),
+    gf = folder,
+    R = refresh,
+    ['g?'] = help,
+  }
+  for _, one in ipairs(HELP) do
+    local key, about = one[1], one[2]
+    vim.keymap.set('n', key, keys[key], { buffer = buffer, nowait = true, silent = true, desc = about })
+  end
+end
+
+--- For `BufReadCmd`.
+---@param into integer
+function M.read(into)
+  buffer = into
+  view.prepare(into, 'rawr-threads')
+  map_keys()
+  live.view('board', news)
+  render()
+  live.list(function()
+    -- What a person most likely came for.
+    local current = threads.current(live.threads, vim.uv.cwd() or '')
+    if current and next(open) == nil then
+      open[current.thread.threadId] = true
+    end
+    for _, window in ipairs(vim.fn.win_findbuf(into)) do
+      vim.api.nvim_win_set_cursor(window, { 1, 0 })
+    end
+    refresh()
+  end)
+end
+
+function M.open()
+  local window = vim.fn.bufwinid(NAME)
+  if window > 0 then
+    vim.api.nvim_set_current_win(window)
+  else
+    vim.cmd('botright split ' .. NAME)
+  end
+end
+
+return M

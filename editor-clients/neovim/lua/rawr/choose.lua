@@ -1,0 +1,92 @@
+--- Which thread, which answer: asked by `vim.ui.select` where it is not clear.
+
+local client = require('rawr.client')
+local live = require('rawr.live')
+local threads = require('rawr.threads')
+local words = require('rawr.words')
+
+local M = {}
+
+---@param row rawr.Row
+---@return string
+local function label(row)
+  local thread = row.thread
+  local folder = vim.fn.fnamemodify(thread.cwd, ':~')
+  local ago = words.ago(thread.updatedAtMs, live.now())
+  return ('%s  %s · %s · %s'):format(
+    thread.threadId,
+    words.pressure(thread.percentRemaining, thread.tier),
+    ago,
+    folder
+  )
+end
+
+---@param name? string
+---@param done fun(thread: rawr.ThreadSummary)
+local function among_known(name, done)
+  if name then
+    local row, candidates = threads.find(live.threads, name)
+    if row then
+      return done(row.thread)
+    end
+    local near = #candidates > 0 and ('`%s` may be %s'):format(name, table.concat(candidates, ', '))
+    return client.say(near or ('there is no thread `%s`'):format(name), vim.log.levels.ERROR)
+  end
+  local banner = threads.banner(live.threads)
+  local row = banner and live.threads.rows[banner.heads_up.threadId]
+  local rows = threads.sorted(live.threads)
+  row = row or #rows == 1 and rows[1] or nil
+  if row then
+    return done(row.thread)
+  elseif #rows == 0 then
+    return client.say('no thread is known here yet')
+  end
+  vim.ui.select(
+    rows,
+    { prompt = 'Which thread?', format_item = label, kind = 'rawr-thread' },
+    function(chosen)
+      if chosen then
+        done(chosen.thread)
+      end
+    end
+  )
+end
+
+--- The thread of this name, of the banner, the only one, or the one that is chosen.
+---@param name? string
+---@param done fun(thread: rawr.ThreadSummary)
+function M.thread(name, done)
+  local is_known = next(live.threads.rows) and (not name or threads.find(live.threads, name))
+  if is_known then
+    return among_known(name, done)
+  end
+  live.list(function()
+    among_known(name, done)
+  end)
+end
+
+--- An answer to the banner, or a wish where there is none.
+---@param thread rawr.ThreadSummary
+function M.answer(thread)
+  local banner = threads.banner(live.threads, thread.threadId)
+  local choices = banner and banner.heads_up.choices or { 'compact_now', 'snooze' }
+  local title = banner and words.TITLE[banner.heads_up.stage] or 'no compaction is near'
+  local options = {
+    prompt = ('%s: %s'):format(thread.threadId, title),
+    kind = 'rawr-choice',
+    format_item = function(choice)
+      return words.ANSWER[choice] or choice
+    end,
+  }
+  vim.ui.select(choices, options, function(choice)
+    if choice == 'edit_packet' then
+      require('rawr.packet').open(thread)
+    elseif choice then
+      local turns = choice == 'snooze' and 1 or nil
+      local sequence = banner and banner.heads_up.sequenceId or nil
+      live.respond(thread, choice, { turns = turns, sequenceId = sequence })
+    end
+  end)
+end
+
+return M

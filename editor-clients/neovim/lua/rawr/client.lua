@@ -1,0 +1,329 @@
+--- The connection to the sidecar: starting, asking, ending it. The only file that knows how Neovim's versions do that.
+
+local config = require('rawr.config')
+
+local M = {}
+
+local NAME = 'rawr'
+local HAS_11 = vim.fn.has('nvim-0.11') == 1
+
+--- How long an orderly end may take.
+local EXIT_MS = 2000
+
+local SIGTERM = 15
+
+local UNKNOWN_THREAD = -31001
+--- Ours: nobody was there to ask.
+M.NO_SIDECAR = -1
+
+--- Files of rawr's.
+M.FILETYPES = { 'markdown.rawr', 'toml.rawr' }
+
+local NOTES = {
+  'rawr/thread/changed',
+  'rawr/sequence/headsUp',
+  'rawr/sequence/responded',
+  'rawr/decision/recorded',
+  'rawr/compaction/update',
+  'rawr/judgment/requested',
+  'rawr/judgment/result',
+  'rawr/prompt/changed',
+  'rawr/config/changed',
+}
+
+---@alias rawr.Answer fun(error?: lsp.ResponseError, result?: any)
+
+--- Asked for before the sidecar was ready.
+---@type { method: string, params: table, answer: rawr.Answer }[]
+local waiting = {}
+
+--- It was told to end and has not ended yet; another is wanted once it has.
+local ending, wanted = false, false
+--- When the sidecar was last started again by itself.
+---@type integer?
+local started_again
+
+--- A sidecar that has lived this long may be started again once more.
+local STEADY_MS = 60000
+
+---@param text string
+---@param level? integer
+function M.say(text, level)
+  vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
+end
+
+--- What a client does is called with the client since 0.11, and without it before.
+---@param client vim.lsp.Client
+---@param what string
+---@param ... any
+---@return any
+local function call(client, what, ...)
+  local run = (client --[[@as any]])[what]
+  if HAS_11 then
+    return run(client, ...)
+  end
+  return run(...)
+end
+
+--- The sidecar, once it is ready and while nobody has told it to end.
+---@return vim.lsp.Client?
+function M.client()
+  if ending then
+    return nil
+  end
+  for _, client in ipairs(vim.lsp.get_clients({ name = NAME })) do
+    if not call(client, 'is_stopped') then
+      return client
+    end
+  end
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+---@param answer rawr.Answer
+local function send(client, method, params, answer)
+  local handler = function(error, result)
+    answer(error, result)
+  end
+  local sent = call(client, 'request', method, params, handler)
+  if not sent then
+    answer({ code = M.NO_SIDECAR, message = 'the sidecar has ended: `:Rawr restart`' })
+  end
+end
+
+---@param client vim.lsp.Client
+local function ready(client)
+  require('rawr.live').begin()
+  local asked = waiting
+  waiting = {}
+  for _, one in ipairs(asked) do
+    send(client, one.method, one.params, one.answer)
+  end
+end
+
+--- Starts it anew, with the files of rawr's that are open.
+local function start_with_buffers()
+  M.start()
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buffer) and vim.list_contains(M.FILETYPES, vim.bo[buffer].filetype) then
+      M.attach(buffer)
+    end
+  end
+end
+
+---@param code integer
+---@param signal integer
+local function ended(code, signal)
+  -- Neovim's own ways to stop a client end it well, or by this signal.
+  local is_orderly = code == 0 and (signal == 0 or signal == SIGTERM)
+  local was_asked = ending or is_orderly or vim.v.exiting ~= vim.NIL
+  ending = false
+  require('rawr.live').lost()
+  if wanted then
+    wanted = false
+    return start_with_buffers()
+  end
+  local lost = waiting
+  waiting = {}
+  for _, one in ipairs(lost) do
+    one.answer({ code = M.NO_SIDECAR, message = 'the sidecar has ended' })
+  end
+  if was_asked then
+    return
+  end
+  local why = ('the sidecar ended (code %d, signal %d)'):format(code, signal)
+  if started_again and vim.uv.now() - started_again < STEADY_MS then
+    M.say(why .. ' again: see `:Rawr log`, then `:Rawr restart`', vim.log.levels.ERROR)
+    return
+  end
+  started_again = vim.uv.now()
+  M.say(why .. '; it was started again', vim.log.levels.WARN)
+  start_with_buffers()
+end
+
+--- Where the sidecar of this user's editors writes its log.
+---@return string
+function M.log_file()
+  return vim.fn.stdpath('log') .. '/rawr.log'
+end
+
+---@return string[]
+local function command()
+  local cmd = vim.deepcopy(config.get().cmd)
+  -- What is started in another way may run on another machine.
+  if #cmd == 2 and cmd[2] == 'serve' then
+    vim.fn.mkdir(vim.fs.dirname(M.log_file()), 'p')
+    vim.list_extend(cmd, { '--log-file', M.log_file() })
+  end
+  return cmd
+end
+
+--- For `vim.lsp.start` and `vim.lsp.config` alike.
+---@return vim.lsp.ClientConfig
+function M.config()
+  local handlers = {}
+  for _, method in ipairs(NOTES) do
+    handlers[method] = function(_, params)
+      if not ending then
+        require('rawr.live').note(method, params)
+      end
+    end
+  end
+  handlers['workspace/textDocumentContent/refresh'] = function(_, params)
+    require('rawr.served').refresh(params.uri)
+    -- Nothing is to be said; `null` is not taken for an answer by every sidecar.
+    return vim.empty_dict()
+  end
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  local content = { workspace = { textDocumentContent = { dynamicRegistration = false } } }
+  capabilities = vim.tbl_deep_extend('force', capabilities, content)
+  return {
+    name = NAME,
+    cmd = command(),
+    root_dir = vim.uv.cwd(),
+    capabilities = capabilities,
+    init_options = { home = config.get().home } --[[@as table]],
+    handlers = handlers,
+    on_init = ready,
+    on_exit = vim.schedule_wrap(ended),
+    -- Without it Neovim leaves before the sidecar has heard that it is to end. The name has changed with 0.12.
+    flags = { exit_timeout = EXIT_MS },
+    exit_timeout = EXIT_MS,
+  }
+end
+
+--- With what the user has said of it by `vim.lsp.config`, where that exists.
+---@return vim.lsp.ClientConfig
+local function resolved()
+  local of_user = vim.lsp.config --[[@as table<string, table?>?]]
+  local own = of_user and of_user[NAME] or M.config()
+  return own --[[@as vim.lsp.ClientConfig]]
+end
+
+---@return boolean
+local function can_start()
+  local binary = config.get().cmd[1] or ''
+  if vim.fn.executable(binary) == 1 then
+    return true
+  end
+  local hint = 'install rawr, or set `vim.g.rawr.cmd`; `:checkhealth rawr` says more'
+  M.say(('%s cannot be run: %s'):format(binary, hint), vim.log.levels.ERROR)
+  return false
+end
+
+---@param client vim.lsp.Client
+---@return boolean
+local function is_ours(client)
+  return client.name == NAME and not call(client, 'is_stopped')
+end
+
+--- Shows what rawr knows of a buffer: diagnostics, completion and the rest of Neovim's own client.
+---@param buffer integer
+function M.attach(buffer)
+  if can_start() then
+    vim.lsp.start(resolved(), { bufnr = buffer, reuse_client = is_ours })
+  end
+end
+
+--- One sidecar for the whole session. No buffer is attached by it, so no text leaves the editor.
+---@return boolean # whether there is one
+function M.start()
+  if M.is_running() then
+    return true
+  elseif ending then
+    wanted = true
+    return true
+  elseif not can_start() then
+    return false
+  elseif HAS_11 then
+    vim.lsp.start(resolved(), { attach = false, reuse_client = is_ours })
+  else
+    (vim.lsp --[[@as any]]).start_client(resolved())
+  end
+  return true
+end
+
+--- Also while it is starting.
+---@return boolean
+function M.is_running()
+  if ending then
+    return false
+  end
+  for _, client in ipairs(vim.lsp.get_clients({ name = NAME, _uninitialized = true })) do
+    if not call(client, 'is_stopped') then
+      return true
+    end
+  end
+  return false
+end
+
+function M.stop()
+  for _, client in ipairs(vim.lsp.get_clients({ name = NAME, _uninitialized = true })) do
+    if not ending and not call(client, 'is_stopped') then
+      ending = true
+      call(client, 'stop')
+    end
+  end
+end
+
+--- Ends the sidecar and starts another.
+function M.restart()
+  started_again = nil
+  M.stop()
+  M.start()
+end
+
+--- Asks the sidecar, which is started if need be. An error that nobody looks at is shown.
+---@param method string
+---@param params table
+---@param answer? fun(result: any)
+---@param failed? fun(error: lsp.ResponseError)
+function M.request(method, params, answer, failed)
+  local function done(error, result)
+    if not error then
+      return answer and answer(result)
+    elseif failed then
+      return failed(error)
+    end
+    M.say(error.message, vim.log.levels.ERROR)
+  end
+  params = next(params) and params or vim.empty_dict()
+  local client = M.client()
+  if client then
+    return send(client, method, params, done)
+  end
+  if ending and not wanted then
+    return done({ code = M.NO_SIDECAR, message = 'the sidecar is about to end' })
+  elseif M.start() then
+    table.insert(waiting, { method = method, params = params, answer = done })
+  elseif failed then
+    failed({ code = M.NO_SIDECAR, message = 'there is no sidecar' })
+  end
+end
+
+--- The same about a thread. One that nothing happened in for long is not kept by the sidecar unless it is opened.
+---@param thread rawr.ThreadSummary
+---@param method string
+---@param params table
+---@param answer? fun(result: any)
+---@param failed? fun(error: lsp.ResponseError)
+function M.on_thread(thread, method, params, answer, failed)
+  params.threadId = thread.threadId
+  M.request(method, params, answer, function(error)
+    if error.code ~= UNKNOWN_THREAD then
+      if failed then
+        return failed(error)
+      end
+      return M.say(error.message, vim.log.levels.ERROR)
+    end
+    local open =
+      { threadId = thread.threadId, cwd = thread.cwd, role = 'observer', host = { name = 'neovim' } }
+    M.request('rawr/thread/open', open, function()
+      M.request(method, params, answer, failed)
+      M.request('rawr/thread/close', { threadId = thread.threadId })
+    end, failed)
+  end)
+end
+
+return M

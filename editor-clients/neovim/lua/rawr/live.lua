@@ -1,0 +1,253 @@
+--- What the sidecar says, as it says it: kept, shown where something shows it, and told to autocommands.
+
+local client = require('rawr.client')
+local threads = require('rawr.threads')
+
+local M = {}
+
+--- What is known now.
+M.threads = threads.new()
+
+--- Who draws it; a view is there once it was opened.
+---@type table<string, fun(thread_id?: string)>
+local views = {}
+
+--- A question to the list is on its way; another is needed after it.
+local listing, stale = false, false
+---@type fun()[]
+local after_list = {}
+--- Sequences whose compaction is done and whose packet is to be handed back, by thread.
+---@type table<string, string?>
+local handing_off = {}
+
+---@return integer
+function M.now()
+  local seconds, micros = vim.uv.gettimeofday()
+  return math.floor(assert(seconds) * 1000 + micros / 1000)
+end
+
+---@param name string
+---@param draw fun(thread_id?: string)
+function M.view(name, draw)
+  views[name] = draw
+end
+
+---@param thread_id? string all where absent
+local function draw(thread_id)
+  for _, view in vim.spairs(views) do
+    view(thread_id)
+  end
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---@param name string
+---@param data table
+local function emit(name, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = name, data = data, modeline = false })
+end
+
+--- What shows a banner is loaded with the first one.
+---@param heads_up rawr.SequenceHeadsUpNotification
+local function put_up(heads_up)
+  threads.heads_up(M.threads, heads_up)
+  require('rawr.banner').enable()
+  emit('RawrHeadsUp', heads_up)
+end
+
+--- What can be answered in a phase; nothing in one that has gone too far.
+---@type table<rawr.Phase, rawr.Choice[]?>
+local CHOICES = {
+  awaiting_approval = { 'approve', 'snooze', 'cancel', 'edit_packet' },
+  awaiting_heads_up = { 'snooze', 'cancel', 'edit_packet' },
+  awaiting_scratch_write = { 'snooze', 'cancel', 'edit_packet' },
+  awaiting_packet = { 'snooze', 'cancel', 'edit_packet' },
+}
+
+--- The banner of a sequence that began before anybody watched, by the decision that it came from.
+---@param details rawr.ThreadGetResult
+---@param decisions rawr.Decision[]
+local function catch_up(details, decisions)
+  local thread = details.thread
+  ---@type rawr.Decision?
+  local decision
+  for _, one in ipairs(decisions) do
+    if one.sequenceId and one.sequenceId == details.sequenceId then
+      decision = one
+    end
+  end
+  if not decision or threads.banner(M.threads, thread.threadId) then
+    return
+  end
+  local trigger = decision.trigger
+  if not trigger or trigger.kind ~= 'rawr' then
+    return
+  end
+  ---@cast trigger rawr.CompactionTrigger.rawr
+  local asks = thread.phase == 'awaiting_approval'
+  ---@type rawr.SequenceHeadsUpNotification
+  local heads_up = {
+    threadId = thread.threadId,
+    sequenceId = trigger.sequenceId,
+    stage = asks and 'awaiting_approval' or 'will_compact',
+    tier = decision.tier,
+    percentRemaining = decision.percentRemaining,
+    reason = decision.reason,
+    boundaries = trigger.boundaries,
+    packetAuthor = trigger.packetAuthor,
+    choices = CHOICES[thread.phase] or {},
+  }
+  put_up(heads_up)
+  draw(thread.threadId)
+end
+
+---@param thread rawr.ThreadSummary
+local function look_back(thread)
+  client.on_thread(thread, 'rawr/thread/get', {}, function(details)
+    client.on_thread(thread, 'rawr/decision/list', { limit = 5 }, function(list)
+      catch_up(details, list.decisions)
+    end)
+  end)
+end
+
+---@param all rawr.ThreadSummary[]
+local function put(all)
+  for _, thread in ipairs(all) do
+    threads.put(M.threads, thread)
+  end
+  draw()
+end
+
+--- Asks which threads there are and who runs them.
+---@param done? fun()
+function M.list(done)
+  table.insert(after_list, done)
+  if listing then
+    stale = true
+    return
+  end
+  listing = true
+  client.request('rawr/thread/list', {}, function(answer)
+    listing = false
+    put(answer.threads)
+    if stale then
+      stale = false
+      return M.list()
+    end
+    local all = after_list
+    after_list = {}
+    for _, one in ipairs(all) do
+      one()
+    end
+  end, function(error)
+    listing, stale, after_list = false, false, {}
+    if error.code ~= client.NO_SIDECAR then
+      client.say(error.message, vim.log.levels.ERROR)
+    end
+  end)
+end
+
+--- The sidecar is ready: from here on it says what happens.
+function M.begin()
+  local folder = require('rawr.config').get().watch == 'folder' and vim.uv.cwd() or nil
+  client.request('rawr/thread/watch', { workspaceFolder = folder }, function(answer)
+    put(answer.threads)
+    for _, thread in ipairs(answer.threads) do
+      if thread.phase ~= 'idle' then
+        look_back(thread)
+      end
+    end
+    emit('RawrReady', { threads = answer.threads })
+  end)
+end
+
+--- It has ended: what was known does not hold any more.
+function M.lost()
+  M.threads = threads.new()
+  handing_off = {}
+  listing, stale, after_list = false, false, {}
+  draw()
+end
+
+---@type table<string, fun(params: any)?>
+local ON = {
+  ['rawr/thread/changed'] = function(params)
+    if not threads.changed(M.threads, params, M.now()) then
+      M.list()
+    end
+    emit('RawrChanged', params)
+    -- A phase may be passed too quickly to be told.
+    local sequence = handing_off[params.threadId]
+    if sequence and params.sequenceId ~= sequence then
+      handing_off[params.threadId] = nil
+      emit('RawrHandoff', params)
+    end
+  end,
+  ['rawr/sequence/headsUp'] = function(params)
+    if not M.threads.rows[params.threadId] then
+      M.list()
+    end
+    put_up(params)
+  end,
+  ['rawr/sequence/responded'] = function(params)
+    threads.answered(M.threads, params.threadId)
+    local answer = require('rawr.words').ANSWER[params.choice] or params.choice
+    client.say(('%s: answered by %s: %s'):format(params.threadId, params.by or 'another client', answer))
+    emit('RawrAnswered', params)
+  end,
+  ['rawr/decision/recorded'] = function(params)
+    threads.decided(M.threads, params.threadId)
+    emit('RawrDecided', params)
+  end,
+  ['rawr/compaction/update'] = function(params)
+    if params.status == 'in_progress' then
+      emit('RawrCompacting', params)
+    elseif params.status == 'completed' then
+      handing_off[params.threadId] = params.sequenceId
+      emit('RawrCompacted', params)
+    else
+      local why = params.error and ': ' .. params.error or ''
+      local level = params.status == 'failed' and vim.log.levels.ERROR or vim.log.levels.INFO
+      client.say(('%s: the compaction was %s%s'):format(params.threadId, params.status, why), level)
+      emit('RawrCompactionFailed', params)
+    end
+  end,
+  ['rawr/prompt/changed'] = function(params)
+    emit('RawrPrompt', params)
+  end,
+  ['rawr/config/changed'] = function(params)
+    emit('RawrConfig', params)
+  end,
+}
+
+---@param method string
+---@param params any
+function M.note(method, params)
+  local on = ON[method]
+  if on then
+    on(params)
+  end
+  draw(params.threadId)
+end
+
+--- A person's answer, recorded by whatever client it was given at.
+---@param thread rawr.ThreadSummary
+---@param choice rawr.Choice
+---@param more? { turns?: integer, minutes?: integer, packet?: string, sequenceId?: string }
+---@param done? fun()
+function M.respond(thread, choice, more, done)
+  local params = vim.tbl_extend('force', { choice = choice }, more or {})
+  client.on_thread(thread, 'rawr/sequence/respond', params, function()
+    threads.answered(M.threads, thread.threadId)
+    local until_ = params.turns and { kind = 'turns', turns = params.turns }
+      or params.minutes and { kind = 'minutes', minutes = params.minutes }
+      or nil
+    local effect = thread.owner and '' or ' Nobody runs the thread now: it holds when it is run again.'
+    client.say(require('rawr.words').recorded(choice, until_) .. effect)
+    draw(thread.threadId)
+    if done then
+      done()
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,86 @@
+--- The continuation packet of a thread in a buffer of its own. Writing the buffer hands the packet off.
+
+local client = require('rawr.client')
+local live = require('rawr.live')
+
+local M = {}
+
+---@param buffer integer
+---@param text string
+local function fill(buffer, text)
+  if not vim.api.nvim_buf_is_valid(buffer) then
+    return
+  end
+  local levels = vim.bo[buffer].undolevels
+  vim.bo[buffer].undolevels = -1
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, '\n', { plain = true }))
+  vim.bo[buffer].undolevels = levels
+  vim.bo[buffer].modified = false
+end
+
+--- The packet that is there; a draft from what rawr saw while there is none.
+---@param buffer integer
+---@param thread rawr.ThreadSummary
+local function load(buffer, thread)
+  client.on_thread(thread, 'rawr/thread/get', {}, function(details)
+    vim.b[buffer].rawr_sequence = details.sequenceId
+    local function draft()
+      client.on_thread(thread, 'rawr/packet/build', { author = 'watcher' }, function(answer)
+        fill(buffer, answer.packet)
+        client.say('There is no packet yet: this is a draft from what rawr saw.')
+      end)
+    end
+    client.on_thread(thread, 'rawr/packet/get', { sequenceId = details.sequenceId }, function(answer)
+      fill(buffer, answer.packet)
+    end, draft)
+  end)
+end
+
+---@param buffer integer
+---@param thread rawr.ThreadSummary
+local function hand_off(buffer, thread)
+  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+  local tick = vim.api.nvim_buf_get_changedtick(buffer)
+  local more = { packet = text, sequenceId = vim.b[buffer].rawr_sequence }
+  live.respond(thread, 'edit_packet', more, function()
+    if vim.api.nvim_buf_is_valid(buffer) and vim.api.nvim_buf_get_changedtick(buffer) == tick then
+      vim.bo[buffer].modified = false
+    end
+  end)
+end
+
+--- For `BufReadCmd`.
+---@param buffer integer
+---@param thread_id string
+function M.read(buffer, thread_id)
+  vim.bo[buffer].buftype = 'acwrite'
+  vim.bo[buffer].swapfile = false
+  vim.bo[buffer].filetype = 'markdown'
+  require('rawr.choose').thread(thread_id, function(thread)
+    if not vim.api.nvim_buf_is_valid(buffer) then
+      return
+    end
+    local group = vim.api.nvim_create_augroup('rawr.packet.' .. buffer, { clear = true })
+    vim.api.nvim_create_autocmd('BufWriteCmd', {
+      group = group,
+      buffer = buffer,
+      callback = function()
+        hand_off(buffer, thread)
+      end,
+    })
+    load(buffer, thread)
+  end)
+end
+
+---@param thread rawr.ThreadSummary
+function M.open(thread)
+  local name = 'rawr://packet/' .. thread.threadId
+  local window = vim.fn.bufwinid(name)
+  if window > 0 then
+    vim.api.nvim_set_current_win(window)
+  else
+    vim.cmd('botright split ' .. vim.fn.fnameescape(name))
+  end
+end
+
+return M

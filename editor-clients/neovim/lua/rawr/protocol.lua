@@ -1,0 +1,1322 @@
+---@meta rawr.protocol
+--- Generated from protocol-schema/schema.json by `nvim -l editor-clients/neovim/spec/types.lua`. The payloads of the protocol.
+
+--- One thing that the arbiter asks a host to do.
+---@class rawr.Action.inject_turn
+---@field kind 'inject_turn'
+---@field marker string A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`.
+---@field purpose rawr.Purpose What the text is for.
+---@field text string The whole text, marker included.
+---@field viaSteer boolean Whether to add it to the running turn instead of starting one.
+
+---@class rawr.Action.compact
+---@field interrupt? boolean A sampling request that runs may be cut off for it (spec 3).
+---@field kind 'compact'
+---@field local? boolean By the host itself: its provider's compaction freed too little (spec 5).
+---@field model? string The model to compact with, if another than the thread's.
+---@field reasoningEffort? string How hard that model is to think.
+---@field trigger rawr.CompactionTrigger What led to it, for the host's own records.
+---@field verbosity? string How much that model is to write.
+
+---@class rawr.Action.deliver_input
+---@field inputId string The input.
+---@field items rawr.InputItem[] In order, each an item of its own (design §2, invariant 8).
+---@field kind 'deliver_input'
+
+---@class rawr.Action.judge
+---@field context string The user text.
+---@field instructions string The system text.
+---@field kind 'judge'
+---@field outputSchema table<string, any> JSON Schema of the answer.
+---@field requestId string The judgment's name, given back with the answer.
+
+---@class rawr.Action.sample_packet
+---@field kind 'sample_packet'
+---@field prompt string What to ask.
+
+---@alias rawr.Action
+---| rawr.Action.inject_turn # Give the agent a text of ours.
+---| rawr.Action.compact # Compact the history.
+---| rawr.Action.deliver_input # Hand over an input that was held, in one turn of the items given.
+---| rawr.Action.judge # Run a judgment outside the transcript; answered by `rawr/judgment/answer`.
+---| rawr.Action.sample_packet # Sample a packet from the agent's context without a turn; its text comes with `rawr/action/report`.
+
+--- `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3).
+---@class rawr.ActionPerformNotification
+---@field action rawr.Action What to do.
+---@field actionId string The action's name for good: also after a crash.
+---@field sequenceId string The sequence that the action belongs to.
+---@field threadId string The thread.
+
+--- `rawr/action/report`: what became of an action.
+---@class rawr.ActionReportParams
+---@field actionId string The action.
+---@field error? string Why it failed, for people.
+---@field status rawr.ActionStatus What became of it.
+---@field text? string What it yielded, such as a sampled packet.
+---@field threadId string The thread.
+---@field turnId? string The turn that it started.
+
+--- What became of an action.
+---@alias rawr.ActionStatus
+---| 'accepted' # The host has it.
+---| 'completed' # It is done.
+---| 'failed' # It will not be done.
+
+--- An explicit signal that a phase of work may have ended (design §1).
+---@alias rawr.Boundary
+---| 'commit' # A commit was made.
+---| 'plan_checkpoint' # A plan step was newly completed.
+---| 'plan_update' # The plan changed in some other way; weak on its own.
+---| 'pr_checkpoint' # A pull request was opened, updated, merged or the like.
+---| 'agent_done' # The agent's last message says that it is done.
+---| 'topic_shift' # The agent's last message turns to another subject.
+---| 'concluding_thought' # The agent's last message concludes.
+---| 'turn_complete' # A turn ended; counts only where a policy names it.
+
+--- A boundary that was seen, and what became of it.
+---@class rawr.BoundaryMark
+---@field boundary rawr.Boundary Which.
+---@field spentBy? string The sequence that it started, after which it counts no more (design §2, invariant 5).
+---@field turnId? string The turn that it was seen in.
+
+--- `$/cancelRequest`: the answer is no longer wanted; there will still be one.
+---@class rawr.CancelParams
+---@field id rawr.RequestId The request.
+
+--- What is kept before a compaction, without what looks like a key or a token.
+---@class rawr.Capsule
+---@field atMs integer When, Unix milliseconds.
+---@field capsuleId string The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that the host began.
+---@field contextWindow? integer Size of the context window, in tokens.
+---@field cwd string The thread's working directory, absolute.
+---@field directives rawr.Directive[] User instructions that were in force.
+---@field hasHistory boolean Whether the host's history lies beside it.
+---@field heldInputs rawr.HeldInput[] User inputs that waited for the sequence, in order.
+---@field host rawr.CapsuleHost The agent program that owned the transcript.
+---@field insideTurnId? string The turn in whose middle the compaction came.
+---@field lastTurnId? string The last turn that had ended, by the host's name: a transcript up to and with it is what there was.
+---@field model? string The model in use.
+---@field packet? rawr.CapsulePacket The continuation packet.
+---@field packetAuthor? rawr.PacketAuthor Who wrote the packet that is in it, if there was one.
+---@field plan rawr.PlanStep[] The agent's plan.
+---@field scratch? rawr.CapsuleScratch The agent's working notes, if there were any.
+---@field threadId string The thread that it was taken of.
+---@field tokensBefore? integer Tokens in the context at that time.
+---@field transcript? rawr.TranscriptPosition Where the host keeps its transcript, and how long it was.
+---@field trigger rawr.CompactionTrigger What led to the compaction.
+---@field turnsEnded integer How many turns of the user or the host had ended.
+---@field workTree? rawr.WorkTree The work tree, as it was last looked at before.
+
+--- `rawr/capsule/attach`: a host that keeps no transcript of its own gives its history, before it compacts.
+---@class rawr.CapsuleAttachParams
+---@field capsuleId string The capsule: the sequence of the compaction that was asked for.
+---@field history table<string, any>[] The whole history in the host's own shape, oldest first.
+---@field threadId string The thread.
+
+--- Answer to `rawr/capsule/attach`.
+---@class rawr.CapsuleAttachResult
+---@field redactions integer So many secrets were taken out before it was written.
+
+--- `rawr/capsule/get`: everything in a capsule, and what the work tree looks like now.
+---@class rawr.CapsuleGetParams
+---@field capsuleId string The capsule.
+---@field threadId string The thread.
+---@field withHistory? boolean Whether the host's history is wanted too, where it lies beside the capsule; it may be long.
+
+--- Answer to `rawr/capsule/get`.
+---@class rawr.CapsuleGetResult
+---@field capsule rawr.Capsule What was kept.
+---@field history table<string, any>[] The history in the host's own shape, oldest first; empty unless it was wanted and is there.
+---@field workTreeNow? rawr.WorkTree The work tree as it is now; absent where there is none, or where looking is switched off.
+
+--- The agent program that a capsule was taken of.
+---@class rawr.CapsuleHost
+---@field name string Its name.
+---@field version? string Its version.
+
+--- `rawr/capsule/list`: which compactions of a thread can be gone back to?
+---@class rawr.CapsuleListParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/capsule/list`.
+---@class rawr.CapsuleListResult
+---@field capsules rawr.CapsuleSummary[] Latest first; the latest 20 of a thread are kept.
+---@field unread rawr.Unread[] What lies among them and cannot be read.
+
+--- A packet as a capsule keeps it.
+---@class rawr.CapsulePacket
+---@field author rawr.PacketAuthor Who wrote it.
+---@field resumeState rawr.ResumeState What the agent was about to do.
+---@field text string The packet.
+
+--- Working notes as a capsule keeps them.
+---@class rawr.CapsuleScratch
+---@field content? string What they said; absent where that is long.
+---@field contentHash string By which a change is known: FNV-1a of what the notes said, in 16 hexadecimal digits.
+---@field scratchFile string The file, relative to the working directory, with forward slashes.
+
+--- One capsule in short.
+---@class rawr.CapsuleSummary
+---@field atMs integer When, Unix milliseconds.
+---@field capsuleId string The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that the host began.
+---@field hasHistory boolean Whether the host's history lies beside it.
+---@field packetAuthor? rawr.PacketAuthor Who wrote the packet that is in it, if there was one.
+---@field threadId string The thread that it was taken of.
+---@field tokensBefore? integer Tokens in the context at that time.
+---@field trigger rawr.CompactionTrigger What led to the compaction.
+
+--- What a person can answer.
+---@alias rawr.Choice
+---| 'compact_now' # Compact, whatever the gates say.
+---| 'approve' # Go on.
+---| 'snooze' # Not now.
+---| 'cancel' # Not at all, this time.
+---| 'edit_packet' # Go on with this packet.
+
+--- A command, as the host knows it.
+---@alias rawr.CommandLine string|string[]
+
+--- Who started a compaction.
+---@alias rawr.CompactionOrigin
+---| 'rawr' # The arbiter.
+---| 'host' # The host by itself.
+---| 'user' # A person, by the host's own command.
+
+--- `rawr/compaction/report`: how a compaction goes, whoever started it.
+---@class rawr.CompactionReportParams
+---@field actionId? string The action that asked for it, if one did.
+---@field error? string Why it failed, for people.
+---@field origin rawr.CompactionOrigin Who started it.
+---@field status rawr.CompactionReportStatus How it goes.
+---@field threadId string The thread.
+---@field tokensAfter? integer Tokens in the context after.
+---@field tokensBefore? integer Tokens in the context before.
+
+--- How a compaction goes, as a host sees it.
+---@alias rawr.CompactionReportStatus
+---| 'started' # It runs.
+---| 'completed' # The history is rewritten.
+---| 'failed' # The history is as it was.
+
+--- `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
+---@class rawr.CompactionRewriteParams
+---@field encoding? string The encoding to count by, as in `rawr/tokens/count`.
+---@field items rawr.HistoryItem[] The whole history, in order; every item counts, so none is skipped in reading.
+---@field model? string The model whose encoding to count by, as in `rawr/tokens/count`.
+---@field recentUserTokens? integer How many tokens of the latest user messages stay word for word; 20,000 if absent. The message that crosses the limit loses its middle, and a mark that is not counted says how much that was. What rawr injected, known by its marker, is no user message and goes.
+---@field summary string The summary that takes the history's place, without its prefix. A blank one is refused.
+
+--- Answer to `rawr/compaction/rewrite`.
+---@class rawr.CompactionRewriteResult
+---@field items rawr.HistoryItem[] The new history, in order.
+---@field method string How they were counted, as in the answer to `rawr/tokens/count`.
+---@field tokensAfter integer Size of the new one, counted the same way.
+---@field tokensBefore integer Size of the old one: its items' texts.
+
+--- How a compaction goes, as clients are told; the agent client protocol's names (design §3).
+---@alias rawr.CompactionStatus
+---| 'in_progress' # It runs.
+---| 'completed' # The history is rewritten.
+---| 'failed' # The history is as it was.
+---| 'cancelled' # Somebody stopped it before the history was touched.
+
+--- What led to a compaction: recorded before it, attached to it after (design §5).
+---@class rawr.CompactionTrigger.rawr
+---@field boundaries rawr.Boundary[] The boundaries that counted.
+---@field entrance rawr.Entrance The door through which the assessment came in.
+---@field kind 'rawr'
+---@field packetAuthor rawr.PacketAuthor Who was to write the packet.
+---@field percentRemaining integer Percent of the context window left.
+---@field sequenceId string The sequence.
+---@field tier rawr.Tier The tier that held.
+
+---@class rawr.CompactionTrigger.inline
+---@field kind 'inline'
+---@field percentRemaining integer Percent of the context window left.
+
+---@class rawr.CompactionTrigger.host
+---@field kind 'host'
+
+---@class rawr.CompactionTrigger.user
+---@field kind 'user'
+
+---@alias rawr.CompactionTrigger
+---| rawr.CompactionTrigger.rawr # The arbiter decided so.
+---| rawr.CompactionTrigger.inline # Built-in inline compaction, used only when rawr is off (spec 3).
+---| rawr.CompactionTrigger.host # The host by itself.
+---| rawr.CompactionTrigger.user # A person.
+
+--- `rawr/compaction/update`: a compaction began or ended.
+---@class rawr.CompactionUpdateNotification
+---@field error? string Why it failed, for people.
+---@field origin rawr.CompactionOrigin Who started it.
+---@field sequenceId? string The sequence that it belongs to.
+---@field status rawr.CompactionStatus How it goes.
+---@field threadId string The thread.
+---@field tokensAfter? integer Tokens in the context after.
+---@field tokensBefore? integer Tokens in the context before.
+---@field trigger? rawr.CompactionTrigger What led to it.
+
+--- `rawr/config/changed`: a configuration file was edited.
+---@class rawr.ConfigChangedNotification
+---@field effective table<string, any> Every key with the value in force, where no project and no model says otherwise. A file that cannot be read as a whole goes on to say what it said before.
+---@field problems rawr.Problem[] What is wrong with the files, those of the projects of open threads among them.
+
+--- `rawr/config/get`: the configuration in force.
+---@class rawr.ConfigGetParams
+---@field threadId? string The thread whose project's file counts too; none if absent.
+
+--- Answer to `rawr/config/get`.
+---@class rawr.ConfigGetResult
+---@field effective table<string, any> Every key with the value in force, as in the file.
+---@field layers string[] Where values came from, the strongest first: files as paths, others by name.
+---@field problems rawr.Problem[] What is wrong with the files; the last good values stay in force (design §2, invariant 7).
+
+--- A verdict with everything that led to it: "why" and "why not" are the same record (design §4).
+---@class rawr.Decision
+---@field atMs integer When, Unix milliseconds.
+---@field compaction? rawr.DecisionCompaction What came of the sequence that it started; absent until that has reached its compaction.
+---@field decisionId string The decision.
+---@field entrance rawr.Entrance The door through which the assessment came in.
+---@field gates rawr.GateResult[] Every gate, in the order in which they run.
+---@field judgment? rawr.DecisionJudgment The judge's part in it; absent where no judge was asked.
+---@field outcome rawr.Outcome What was decided.
+---@field percentRemaining? integer Percent of the context window left.
+---@field reason string Why, in one sentence for people.
+---@field sequenceId? string The sequence that was started.
+---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
+---@field trigger? rawr.CompactionTrigger What the compaction is recorded under; absent where none was in sight.
+---@field wouldFireIf string[] What would have to change for a compaction, in sentences for people.
+
+--- What came of a decision to compact.
+---@class rawr.DecisionCompaction
+---@field packetAdded string[] Facts that the packet's author had left out and the check put in, in sentences for people.
+---@field packetAuthor? rawr.PacketAuthor Who wrote the packet that was handed over.
+---@field status rawr.CompactionStatus How it went, or goes.
+---@field tokensAfter? integer Tokens in the context after.
+---@field tokensBefore? integer Tokens in the context before.
+
+--- `rawr/decision/explain`: why, or why not?
+---@class rawr.DecisionExplainParams
+---@field decisionId? string The decision; the latest if absent.
+---@field threadId string The thread.
+
+--- Answer to `rawr/decision/explain`.
+---@class rawr.DecisionExplainResult
+---@field decision rawr.Decision The decision.
+
+--- A judge's part in a decision.
+---@class rawr.DecisionJudgment
+---@field error? string Why there is no answer, for people.
+---@field reason string Why, in the judge's words; empty without an answer.
+---@field requestId? string The question; absent where nobody had to be asked.
+---@field shouldCompact? boolean The answer; absent while it is waited for, or where none came that could be used.
+---@field source rawr.JudgmentSource Who was asked.
+
+--- `rawr/decision/list`: past decisions.
+---@class rawr.DecisionListParams
+---@field before? string Only decisions before this one, for the next page.
+---@field limit? integer At most so many, the latest of them; all if absent.
+---@field threadId string The thread.
+
+--- Answer to `rawr/decision/list`.
+---@class rawr.DecisionListResult
+---@field decisions rawr.Decision[] Latest last: a page ends where the one that was read before it begins.
+
+--- `rawr/decision/recorded`: a decision was written down.
+---@class rawr.DecisionRecordedNotification
+---@field decision rawr.Decision The decision.
+---@field threadId string The thread.
+
+--- A user instruction that must survive compaction word for word.
+---@class rawr.Directive
+---@field by? string Who gave it, for people; absent where it was found in a message.
+---@field directiveId string Its name.
+---@field givenAtMs integer When it was given, Unix milliseconds.
+---@field pinned boolean Whether it never ages out.
+---@field text string The instruction, unchanged.
+
+--- `rawr/directive/clear`: an instruction holds no longer.
+---@class rawr.DirectiveClearParams
+---@field directiveId string The directive.
+---@field threadId string The thread.
+
+--- Answer to `rawr/directive/clear`.
+---@class rawr.DirectiveClearResult
+---@field cleared boolean Whether it was in force; what is over already needs no clearing.
+
+--- `rawr/directive/list`: the instructions in force.
+---@class rawr.DirectiveListParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/directive/list`.
+---@class rawr.DirectiveListResult
+---@field directives rawr.Directive[] Oldest first.
+
+--- What to do with an input.
+---@alias rawr.Disposition
+---| 'deliver' # Give it to the host.
+---| 'held' # Keep it back: a `deliver_input` action will hand it over, once.
+
+--- Nothing to say. Written as `{}`; whatever it is read from is ignored.
+---@class rawr.Empty
+
+--- The door through which an assessment came in (design §2, invariant 1).
+---@alias rawr.Entrance
+---| 'turn_complete' # A turn ended.
+---| 'preflight' # A user input arrived while a compaction was deferred.
+---| 'mid_turn' # Between two sampling requests of one turn.
+---| 'inline' # Built-in inline compaction, used only when rawr is off.
+
+--- Why a request failed.
+---@alias rawr.ErrorCode
+---| '-32700' # `parse_error`: the message is not JSON.
+---| '-32600' # `invalid_request`: the message is not a request that can be served now.
+---| '-32601' # `method_not_found`: there is no such method.
+---| '-32602' # `invalid_params`: the params do not fit the method.
+---| '-32603' # `internal_error`: the sidecar failed in a way that it should not.
+---| '-32002' # `server_not_initialized`: the first request must be initialize.
+---| '-32009' # `busy`: too many requests are in flight.
+---| '-32800' # `request_cancelled`: the request was cancelled.
+---| '-31001' # `unknown_thread`: no such thread is known here.
+---| '-31002' # `not_owner`: only the thread's owner may do this.
+---| '-31003' # `owned_elsewhere`: another sidecar owns the thread.
+---| '-31004' # `store_failed`: the thread's files cannot be read or written.
+---| '-31005' # `unknown_action`: no such action was asked for.
+---| '-31006' # `no_sequence`: no such sequence is known here.
+---| '-31007' # `unknown_name`: nothing has this name.
+---| '-31008' # `judgment_unavailable`: no judge could be asked.
+---| '-31009' # `not_now`: the thread's phase does not allow it.
+
+--- The `data` of an error: what it is about, and what to do (design §3).
+---@class rawr.ErrorData
+---@field field? string The field of the params that is to blame, with dots between names.
+---@field file? string The file that it is about, absolute.
+---@field hint string What to do, as a sentence; empty if there is nothing to say.
+---@field threadId? string The thread that it is about.
+
+--- A named check on the way to "compact now", in the order in which they run (design §4).
+---@alias rawr.Gate
+---| 'feature' # The feature is on.
+---| 'pressure' # The context is known and full enough for a tier.
+---| 'origin' # The turn is the user's and no sequence runs.
+---| 'mode_of_host' # The host is not in review mode or the like.
+---| 'guard' # No guard is active.
+---| 'breaker' # The last sequences did what they were for.
+---| 'rearm' # Enough was added since the last compaction.
+---| 'cooldown' # Enough turns and time passed since the last compaction.
+---| 'boundary' # A required and allowed boundary is present and unspent.
+---| 'weak_boundary' # There is more than a bare plan update.
+---| 'semantic_break' # A plan boundary has a semantic break beside it.
+---| 'active_work' # No tool runs and the turn finished.
+---| 'packet_worth' # There is something to build a packet from.
+---| 'judgment' # The judge agrees.
+---| 'mode' # The configured mode lets compaction go on by itself.
+
+--- What came of one gate (design §4).
+---@alias rawr.GateOutcome
+---| 'pass' # The gate lets the decision through.
+---| 'fail' # The gate stops it.
+---| 'bypassed' # The gate would have stopped it, and the tier or the entrance goes past it.
+---| 'not_reached' # A gate before it failed.
+
+--- What came of one gate.
+---@class rawr.GateResult
+---@field evidence string The facts that it went by, for people; empty if it was not reached.
+---@field gate rawr.Gate Which gate.
+---@field outcome rawr.GateOutcome What came of it.
+
+--- One active guard.
+---@class rawr.Guard
+---@field guardId string Its name.
+---@field note? string Why it was set, in the words of whoever set it.
+---@field setAtMs integer When it was set, Unix milliseconds.
+---@field setBy? string Who set it, for people.
+---@field until rawr.Until What ends it.
+
+--- `rawr/guard/clear`: end a guard early.
+---@class rawr.GuardClearParams
+---@field guardId? string The guard; all of them if absent.
+---@field threadId string The thread.
+
+--- Answer to `rawr/guard/clear`.
+---@class rawr.GuardClearResult
+---@field cleared integer How many ended; 0 if the guard was over already.
+
+--- `rawr/guard/list`: active guards.
+---@class rawr.GuardListParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/guard/list`.
+---@class rawr.GuardListResult
+---@field guards rawr.Guard[] Oldest first.
+
+--- `rawr/guard/set`: no compaction until then, short of an emergency (design §4, gate 5).
+---@class rawr.GuardSetParams
+---@field note? string Why.
+---@field threadId string The thread.
+---@field until rawr.Until What ends it.
+
+--- Answer to `rawr/guard/set`.
+---@class rawr.GuardSetResult
+---@field guardId string The new guard's name.
+
+--- `rawr/handoff/build`: the message that would give this packet back.
+---@class rawr.HandoffBuildParams
+---@field packet string The packet.
+---@field threadId string The thread.
+
+--- Answer to `rawr/handoff/build`.
+---@class rawr.HandoffBuildResult
+---@field marker string The part by which it is known again.
+---@field text string The whole message, marker included.
+
+--- A user input that waited.
+---@class rawr.HeldInput
+---@field inputId string The host's name for it.
+---@field text string What it said.
+
+--- One item of a history.
+---@class rawr.HistoryItem
+---@field id? string The host's name for the item; kept, so that the host finds what only it knows of it.
+---@field kind? rawr.HistoryKind What it is to a compaction; a message if absent. Without it, the system items before the first other message are the initial context, and a user message that begins with the prefix of summaries is a summary.
+---@field role rawr.HistoryRole Who speaks.
+---@field text string What.
+
+--- What a history item is to a compaction.
+---@alias rawr.HistoryKind
+---| 'message' # What was said or done in the conversation.
+---| 'initial_context' # What every conversation of this host begins with, whoever speaks; kept.
+---| 'snapshot' # The host's own note of a state that it can go back to; kept, after the summary.
+---| 'summary' # The summary of an earlier compaction; a new one takes its place.
+
+--- Who speaks in a history item.
+---@alias rawr.HistoryRole
+---| 'system' # Fixed instructions.
+---| 'user' # The user, or rawr in a turn of its own.
+---| 'assistant' # The agent.
+---| 'tool' # A tool's output.
+
+--- The agent program that owns a transcript.
+---@class rawr.Host
+---@field capabilities? rawr.HostCapabilities What it can do; absent means nothing.
+---@field name string Its name, for people; nothing branches on it (design §3).
+---@field version? string Its version, for people.
+
+--- What a host can do, probed by its client (design §9). Absent means no.
+---@class rawr.HostCapabilities
+---@field compact? boolean Compact its own history.
+---@field injectItems? boolean Put items into the history without a turn.
+---@field injectTurn? boolean Start a turn with a text that rawr gives.
+---@field judge? boolean Run a judgment with its own model and login.
+---@field midTurnCompact? boolean Compact between two sampling requests of a turn.
+---@field queue? boolean Hold user inputs back until told.
+---@field sample? boolean Run one sampling request outside the transcript.
+---@field steer? boolean Add a text to the running turn.
+
+--- rawr's own part of `initialize`.
+---@class rawr.InitializationOptions
+---@field config? table<string, any> Configuration values that go before every file's, under the file's keys.
+---@field configFile? string The configuration file, absolute; `rawr.toml` in the home folder if absent.
+---@field home? string The home folder, absolute; see design §6 for what holds if absent.
+---@field promptDir? string The prompt folder, absolute; `auto-compact` in the home folder if absent.
+
+--- `initialize`: the first request, from any LSP client.
+---@class rawr.InitializeParams
+---@field capabilities? table<string, any> What the client can do, in LSP's words.
+---@field clientInfo? rawr.PeerInfo The client, for the log; nothing branches on it (design §3).
+---@field initializationOptions? rawr.InitializationOptions What only rawr reads.
+---@field processId? integer The client's process; the sidecar ends when it does.
+---@field rootUri? string The folder that is open, in the words of older clients.
+---@field trace? rawr.Trace How much of its work the sidecar tells.
+---@field workspaceFolders? rawr.WorkspaceFolder[] The folders that are open.
+
+--- Answer to `initialize`.
+---@class rawr.InitializeResult
+---@field capabilities table<string, any> What the sidecar can do, in LSP's words; rawr's own under `experimental.rawr`.
+---@field serverInfo rawr.PeerInfo The sidecar.
+
+--- `rawr/input/cancel`: a person takes a held input back.
+---@class rawr.InputCancelParams
+---@field inputId string The input.
+---@field threadId string The thread.
+
+--- Answer to `rawr/input/cancel`.
+---@class rawr.InputCancelResult
+---@field cancelled boolean Whether it was still held; if not, it is delivered or on its way.
+
+--- One item of a delivered input.
+---@class rawr.InputItem
+---@field role rawr.ItemRole Whose text it is.
+---@field text string The text; a person's is unchanged.
+
+--- What sort of input a person sent.
+---@alias rawr.InputKind
+---| 'message' # A message to the agent.
+---| 'local_command' # A command that the host runs without the agent; never held.
+
+--- `rawr/input/queued`: which inputs are held?
+---@class rawr.InputQueuedParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/input/queued`.
+---@class rawr.InputQueuedResult
+---@field inputIds string[] Ids of held inputs, in the order in which they will be delivered.
+
+--- `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8)
+---@class rawr.InputSubmitParams
+---@field inputId string The client's name for the input.
+---@field kind rawr.InputKind What sort of input it is.
+---@field text string The input, unchanged.
+---@field threadId string The thread.
+
+--- Answer to `rawr/input/submit`.
+---@class rawr.InputSubmitResult
+---@field disposition rawr.Disposition What to do with it.
+
+--- Whose text an item is.
+---@alias rawr.ItemRole
+---| 'handoff' # Ours: the packet and what to do with it.
+---| 'input' # The person's.
+
+--- `rawr/judgment/answer`: the host's answer to a `judge` action.
+---@class rawr.JudgmentAnswerParams
+---@field reason string Why, in the model's words.
+---@field requestId string The judgment that the action named.
+---@field shouldCompact boolean The answer.
+---@field threadId string The thread.
+
+--- Answer to `rawr/judgment/answer`.
+---@class rawr.JudgmentAnswerResult
+---@field accepted boolean Whether it was waited for; a late answer is dropped (design §2, invariant 6).
+
+--- `rawr/judgment/evaluate`: ask the judge about a given situation (spec 1 §9).
+---@class rawr.JudgmentEvaluateParams
+---@field boundariesPresent? rawr.Boundary[] The boundaries to judge by.
+---@field lastAgentMessage? string The agent's last message.
+---@field percentRemaining integer Percent of the context window left.
+---@field requestId? string The caller's name for the judgment; one is made up if absent.
+---@field threadId string The thread.
+---@field tier rawr.Tier The tier to judge at.
+---@field transcriptExcerpt? string The end of the conversation.
+
+--- Answer to `rawr/judgment/evaluate`.
+---@class rawr.JudgmentEvaluateResult
+---@field reason string Why, in the judge's words.
+---@field requestId string The judgment's name.
+---@field shouldCompact boolean The answer.
+---@field source rawr.JudgmentSource Who judged.
+---@field tier rawr.Tier The tier that was judged at.
+
+--- `rawr/judgment/requested`: the judge is asked. The answer follows as `rawr/judgment/result`, unless it comes too late.
+---@class rawr.JudgmentRequestedNotification
+---@field requestId string The judgment's name.
+---@field threadId string The thread.
+---@field tier? rawr.Tier The tier that is judged at.
+
+--- `rawr/judgment/result`: what the judge said, or why it said nothing.
+---@class rawr.JudgmentResultNotification
+---@field error? string Why there is no answer, for people.
+---@field reason string Why, in the judge's words; empty without an answer.
+---@field requestId string The judgment's name.
+---@field shouldCompact? boolean The answer; absent where none came that could be used.
+---@field source rawr.JudgmentSource Who judged.
+---@field threadId string The thread.
+---@field tier? rawr.Tier The tier that was judged at.
+
+--- Who judged (design §2).
+---@alias rawr.JudgmentSource
+---| 'host' # The agent's own host, with its model and login.
+---| 'responses' # A model behind a responses endpoint.
+---| 'chat' # A model behind a chat completions endpoint.
+---| 'heuristic' # Rules, without a model.
+
+--- What judging has cost a thread; kept apart from the thread's own usage.
+---@class rawr.JudgmentTotals
+---@field calls integer How often a judge was asked.
+---@field failures integer How often no answer came that could be used.
+---@field inputTokens integer Tokens sent, as far as judges tell.
+---@field outputTokens integer Tokens received, as far as judges tell.
+---@field rateLimits rawr.RateLimit[] What the judge's endpoint last said of its limits.
+
+--- A compaction that is over.
+---@class rawr.LastCompaction
+---@field atMs integer When it completed, Unix milliseconds.
+---@field origin rawr.CompactionOrigin Who started it.
+---@field sequenceId? string The sequence that it belonged to.
+---@field tokensAfter? integer Tokens in the context after.
+---@field tokensBefore? integer Tokens in the context before.
+---@field trigger? rawr.CompactionTrigger What led to it: the audit trail (design §5).
+
+--- `window/logMessage`: a line for the log that the client shows.
+---@class rawr.LogMessageParams
+---@field message string The line.
+---@field type rawr.MessageType How bad it is.
+
+--- How bad a log line is; a number on the wire, as in LSP.
+---@alias rawr.MessageType integer
+
+--- What was decided (design §4).
+---@alias rawr.Outcome
+---| 'nothing' # Nothing.
+---| 'tag' # Say that compaction would have happened.
+---| 'suggest' # Recommend it to the person.
+---| 'ask' # Ask the person.
+---| 'judge' # Ask the judge; the sequence goes on or ends with the answer.
+---| 'defer' # Compact before the next user input.
+---| 'compact' # Compact.
+
+--- Who wrote a packet, or is to write it (design §5, §10.1).
+---@alias rawr.PacketAuthor
+---| 'agent' # The agent, in a turn asked for this.
+---| 'watcher' # rawr, from structured state; always labelled as such.
+---| 'person' # A person, by submitting or editing one; never a plan, only a fact about a packet that exists.
+
+--- `rawr/packet/build`: rawr writes a packet from structured state.
+---@class rawr.PacketBuildParams
+---@field author rawr.PacketAuthor `watcher`: nobody else's packet can be built on request.
+---@field threadId string The thread.
+
+--- Answer to `rawr/packet/build`.
+---@class rawr.PacketBuildResult
+---@field author rawr.PacketAuthor Who wrote it.
+---@field checked rawr.PacketCheck What a check of it found.
+---@field packet string The packet, labelled as built by rawr (design §10.1).
+
+--- What a check of a packet found.
+---@class rawr.PacketCheck
+---@field missing string[] Sections that it must have and lacks.
+---@field missingFacts string[] Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+---@field ok boolean Whether it can be handed over as it is.
+---@field redactions integer How many secrets were taken out of it.
+---@field tokens integer Its size.
+
+--- `rawr/packet/check`: would this packet do?
+---@class rawr.PacketCheckParams
+---@field packet string The packet.
+---@field threadId string The thread.
+
+--- Answer to `rawr/packet/check`.
+---@class rawr.PacketCheckResult
+---@field checked rawr.PacketCheck What was found.
+
+--- `rawr/packet/get`: the packet of a sequence.
+---@class rawr.PacketGetParams
+---@field sequenceId? string The sequence that is meant; the latest with a packet if absent.
+---@field threadId string The thread.
+
+--- Answer to `rawr/packet/get`.
+---@class rawr.PacketGetResult
+---@field author rawr.PacketAuthor Who wrote it.
+---@field checked rawr.PacketCheck What a check of it found.
+---@field packet string The packet.
+---@field resumeState rawr.ResumeState What the agent does after the handoff.
+---@field sequenceId string The sequence that it belongs to.
+
+--- `rawr/packet/submit`: a person or a host gives the packet that a sequence waits for.
+---@class rawr.PacketSubmitParams
+---@field packet string The packet.
+---@field sequenceId? string The sequence that is meant; the running one if absent.
+---@field threadId string The thread.
+
+--- Answer to `rawr/packet/submit`.
+---@class rawr.PacketSubmitResult
+---@field checked rawr.PacketCheck What a check of it found.
+---@field phase rawr.Phase Where the thread stands now.
+
+--- A program's name and version.
+---@class rawr.PeerInfo
+---@field name string Its name.
+---@field version? string Its version.
+
+--- An action that was asked for and not reported done: the action's own fields, and its ids beside them.
+---@class rawr.PendingAction
+---@field actionId string The action's name, as it was when it was first asked for.
+---@field sequenceId string The sequence that it belongs to.
+
+--- Where a thread stands in the sequence machine (design §5).
+---@alias rawr.Phase
+---| 'idle' # No sequence runs.
+---| 'awaiting_judgment' # A model is asked whether now is a good moment.
+---| 'awaiting_approval' # A person is asked.
+---| 'deferred' # Compaction waits for the next user input.
+---| 'awaiting_heads_up' # The heads-up turn was asked for and has not ended.
+---| 'awaiting_scratch_write' # The scratch turn was asked for and has not ended.
+---| 'awaiting_packet' # The agent is writing its packet.
+---| 'compacting' # The host is compacting.
+---| 'awaiting_handoff' # The handoff was asked for and has not been taken.
+
+--- One step of a plan.
+---@class rawr.PlanStep
+---@field status rawr.StepStatus Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint.
+---@field step string What is to be done.
+
+--- A place in a text, as in LSP.
+---@class rawr.Position
+---@field character integer UTF-16 code units from the start of the line.
+---@field line integer The line, from 0.
+
+--- One thing wrong with a prompt or a configuration file.
+---@class rawr.Problem
+---@field code string A stable short name, such as `unknown-key`.
+---@field file? string The file, absolute.
+---@field help? string What to do about it.
+---@field message string What is wrong, as a sentence fragment.
+---@field range? rawr.Range Where in the file.
+---@field severity rawr.Severity How bad it is.
+
+--- `$/progress`: how far something long has come.
+---@class rawr.ProgressParams
+---@field token rawr.RequestId What the client named the work.
+---@field value any How far it is, in the shape of LSP's work-done progress.
+
+--- `rawr/prompt/changed`: a prompt file was edited.
+---@class rawr.PromptChangedNotification
+---@field name string The prompt; of a decision prompt its path, as a tier names it.
+---@field problems rawr.Problem[] What is wrong with the file.
+---@field version string The version in force: still the old one if the new text does not parse.
+
+--- `rawr/prompt/get`: one prompt in full.
+---@class rawr.PromptGetParams
+---@field name string Its name.
+
+--- Answer to `rawr/prompt/get`.
+---@class rawr.PromptGetResult
+---@field frontMatter? table<string, any> The front matter, where the prompt has one.
+---@field name string Its name.
+---@field origin rawr.PromptOrigin Whose text it is.
+---@field path? string Its file, absolute; absent for one that is only embedded.
+---@field placeholders string[] The placeholders that it may use, without braces, in camelCase.
+---@field problems rawr.Problem[] What is wrong with the file.
+---@field text string The text in force, without front matter, placeholders unfilled.
+---@field version string Changes whenever the text in force does; opaque.
+
+--- `rawr/prompt/list`: the prompts in force.
+---@class rawr.PromptListParams
+
+--- Answer to `rawr/prompt/list`.
+---@class rawr.PromptListResult
+---@field prompts rawr.PromptSummary[] By name.
+
+--- Whose text a prompt is.
+---@alias rawr.PromptOrigin
+---| 'shipped' # The one that came with rawr.
+---| 'user' # The user's.
+
+--- `rawr/prompt/previewChanged`: a prompt that is being edited reads otherwise now.
+---@class rawr.PromptPreviewChangedNotification
+---@field name string The prompt.
+---@field text string The text as it would be sent.
+---@field uri string Where the text can be asked for: `rawr://preview/<name>`.
+
+--- `rawr/prompt/preview`: a text that is not saved yet, as it would be sent.
+---@class rawr.PromptPreviewParams
+---@field name string The name of the prompt that it is to become.
+---@field text string The whole file, front matter included.
+---@field threadId? string The thread to take values from; example values stand in if absent.
+
+--- Answer to `rawr/prompt/preview`.
+---@class rawr.PromptPreviewResult
+---@field problems rawr.Problem[] What is wrong with it; ranges are those of the text given.
+---@field text string The text as it would be sent.
+---@field tokens integer Its size.
+
+--- `rawr/prompt/render`: a prompt in force with its placeholders filled.
+---@class rawr.PromptRenderParams
+---@field name string Its name.
+---@field threadId? string The thread to take values from.
+---@field values? table<string, string> Values by placeholder; they go before the thread's.
+
+--- Answer to `rawr/prompt/render`.
+---@class rawr.PromptRenderResult
+---@field problems rawr.Problem[] Placeholders without a value, and the like.
+---@field text string The text as it would be sent.
+
+--- One prompt in short.
+---@class rawr.PromptSummary
+---@field name string Its file's name without the ending, such as `heads-up`.
+---@field origin rawr.PromptOrigin Whose text is in force.
+---@field path? string Its file, absolute; absent for one that is only embedded.
+---@field problems rawr.Problem[] What is wrong with the file; the last good text stays in force (design §2, invariant 7).
+---@field version string Changes whenever the text in force does; opaque.
+
+--- What a turn that rawr asked for is for (design §5).
+---@alias rawr.Purpose
+---| 'heads_up' # Tells the agent what is about to happen.
+---| 'scratch_write' # Asks the agent to save its working notes.
+---| 'packet_request' # Asks the agent for its continuation packet.
+---| 'handoff' # Gives the packet back after compaction.
+
+--- A part of a text, as in LSP: the end is the first position after it.
+---@class rawr.Range
+---@field end rawr.Position Where it has ended.
+---@field start rawr.Position Where it begins.
+
+--- One limit, in the endpoint's own words.
+---@class rawr.RateLimit
+---@field name string Which.
+---@field value string How much of it is left, or when it is renewed.
+
+--- Where words were found.
+---@alias rawr.RecallKind
+---| 'packet' # A continuation packet.
+---| 'handoff' # A message of rawr's that gave a packet back.
+---| 'directive' # A user's instruction.
+---| 'scratch' # The agent's working notes.
+---| 'user_message' # A user's message.
+---| 'agent_message' # An agent's message.
+---| 'tool_call' # What an agent ran.
+---| 'tool_output' # What came of it.
+---| 'summary' # The summary of a compaction.
+
+--- One text in which all words occur.
+---@class rawr.RecallPlace
+---@field atMs? integer When it was said, Unix milliseconds, as far as the file tells.
+---@field file string The file, absolute.
+---@field kind rawr.RecallKind What kind of text it is.
+---@field line integer The line, from 1.
+---@field snippet string The text around the first of the words, on one line; what looks like a key or a token is taken out.
+---@field threadId string The thread.
+
+--- `rawr/recall/search`: where were these words said?
+---@class rawr.RecallSearchParams
+---@field limit? integer The most places to name: 50 if absent, 1000 at most.
+---@field threadId? string The thread; all of this home if absent.
+---@field words string[] Each must occur in the same text, whatever its case.
+
+--- Answer to `rawr/recall/search`.
+---@class rawr.RecallSearchResult
+---@field more integer So many older ones were found and are not named.
+---@field places rawr.RecallPlace[] Latest first.
+---@field unread rawr.Unread[] What could not be searched.
+
+--- A request's id, chosen by who asks.
+---@alias rawr.RequestId integer|string
+
+--- What the agent does after the handoff (design §5).
+---@alias rawr.ResumeState
+---| 'working' # It was at work and is told to continue.
+---| 'waiting_for_user' # It had asked the user something.
+---| 'done' # It had finished.
+
+--- What a client is to a thread (design §2, invariant 4).
+---@alias rawr.Role
+---| 'owner' # Performs actions; at most one per thread.
+---| 'observer' # Watches, and may append what a person decides.
+
+--- `rawr/scratch/append`: add a section to the notes, under a heading that says when; file and folder are made if need be. Nothing that is there is changed.
+---@class rawr.ScratchAppendParams
+---@field text string What to add: not empty, and at most 65,536 bytes.
+---@field threadId string The thread.
+
+--- Answer to `rawr/scratch/append`.
+---@class rawr.ScratchAppendResult
+---@field bytes integer Its size now, in bytes.
+---@field redactions integer So many secrets were taken out before it was written.
+---@field scratchFile string The file, relative to the working directory.
+
+--- One file of notes.
+---@class rawr.ScratchFile
+---@field bytes integer Its size, in bytes.
+---@field modifiedAtMs integer When it was last written, Unix milliseconds.
+---@field scratchFile string Relative to the working directory, with forward slashes.
+
+--- `rawr/scratch/list`: all agents' notes in the thread's working directory.
+---@class rawr.ScratchListParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/scratch/list`.
+---@class rawr.ScratchListResult
+---@field files rawr.ScratchFile[] Latest first.
+
+--- `rawr/scratch/path`: where are the agent's notes? (design §5)
+---@class rawr.ScratchPathParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/scratch/path`.
+---@class rawr.ScratchPathResult
+---@field exists boolean Whether the file is there.
+---@field path string Absolute, as the sidecar's machine writes it.
+---@field scratchFile string Relative to the working directory, with forward slashes: as the agent is told.
+
+--- `rawr/scratch/read`: the notes.
+---@class rawr.ScratchReadParams
+---@field maxBytes? integer Read at most so many bytes, from the end, where the latest are; the sidecar's own limit if absent. Lines stay whole.
+---@field threadId string The thread.
+
+--- Answer to `rawr/scratch/read`.
+---@class rawr.ScratchReadResult
+---@field redactions integer So many secrets were taken out of the text. The file is as it was.
+---@field scratchFile string The file, relative to the working directory.
+---@field text string The notes; empty if there is no file.
+---@field truncated boolean Whether the beginning was left out.
+
+--- `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on.
+---@class rawr.SequenceHeadsUpNotification
+---@field boundaries rawr.Boundary[] The boundaries that counted.
+---@field choices rawr.Choice[] What a person can answer now, the default first.
+---@field deadlineAtMs? integer When the sequence goes on without an answer, Unix milliseconds; absent if it waits.
+---@field packetAuthor rawr.PacketAuthor Who is to write the packet.
+---@field percentRemaining? integer Percent of the context window left; for people, never for the agent (design §10.6).
+---@field reason string Why, in one sentence for people.
+---@field sequenceId string The sequence that runs, or that would.
+---@field stage rawr.Stage What the banner is about.
+---@field threadId string The thread.
+---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
+
+--- `rawr/sequence/respond`: a person's answer, from any client of the thread.
+---@class rawr.SequenceRespondParams
+---@field choice rawr.Choice The answer.
+---@field minutes? integer With `snooze`: for so many minutes.
+---@field packet? string With `edit_packet`: the packet as edited.
+---@field sequenceId? string The sequence that is answered; the running one if absent.
+---@field threadId string The thread.
+---@field turns? integer With `snooze`: for so many user turns.
+
+--- Answer to `rawr/sequence/respond`.
+---@class rawr.SequenceRespondResult
+---@field phase rawr.Phase Where the thread stands now.
+
+--- `rawr/sequence/responded`: a person has answered at another client; the banner may go.
+---@class rawr.SequenceRespondedNotification
+---@field by? string The client where it was given.
+---@field choice rawr.Choice The answer.
+---@field sequenceId? string The sequence that was answered; absent where none had begun.
+---@field threadId string The thread.
+
+--- Whose conversation a thread is.
+---@class rawr.SessionSource.user
+---@field kind 'user'
+
+---@class rawr.SessionSource.subagent
+---@field kind 'subagent'
+---@field name string Its name; sanitised before it names a file.
+
+---@alias rawr.SessionSource
+---| rawr.SessionSource.user # A person's.
+---| rawr.SessionSource.subagent # A sub-agent's.
+
+--- `$/setTrace`: tell more, or less.
+---@class rawr.SetTraceParams
+---@field value rawr.Trace How much.
+
+--- How bad a problem is.
+---@alias rawr.Severity
+---| 'error' # The file, or this part of it, is not in force.
+---| 'warning' # It is in force and likely not what was meant.
+---| 'hint' # It could be better.
+
+--- An observation, told by whoever knows it for certain (spec 4).
+---@class rawr.Signal.plan_updated
+---@field explanation? string Why the plan changed.
+---@field kind 'plan_updated'
+---@field steps rawr.PlanStep[] The whole plan, in order.
+
+---@class rawr.Signal.command_finished
+---@field command rawr.CommandLine The command.
+---@field cwd? string The folder that it ran in, absolute.
+---@field exitCode integer Its exit code; 0 is success.
+---@field kind 'command_finished'
+
+---@class rawr.Signal.commit
+---@field hash? string The commit's hash.
+---@field kind 'commit'
+---@field subject? string The first line of its message.
+
+---@class rawr.Signal.pr_checkpoint
+---@field action string What: opened, updated, merged, …
+---@field kind 'pr_checkpoint'
+---@field url? string The pull request's address.
+
+---@class rawr.Signal.branch_changed
+---@field branch string The branch.
+---@field kind 'branch_changed'
+
+---@class rawr.Signal.tool_started
+---@field callId string The host's name for the call.
+---@field kind 'tool_started'
+---@field name? string The tool.
+
+---@class rawr.Signal.tool_finished
+---@field callId string The host's name for the call.
+---@field kind 'tool_finished'
+
+---@class rawr.Signal.phase_boundary
+---@field kind 'phase_boundary'
+---@field label string Which phase.
+
+---@class rawr.Signal.directive
+---@field kind 'directive'
+---@field pinned? boolean Whether it never ages out.
+---@field text string The instruction, unchanged.
+
+---@alias rawr.Signal
+---| rawr.Signal.plan_updated # The agent wrote its plan anew.
+---| rawr.Signal.command_finished # A shell command ended.
+---| rawr.Signal.commit # A commit was made, seen by other means than its command.
+---| rawr.Signal.pr_checkpoint # Something happened to a pull request.
+---| rawr.Signal.branch_changed # Another branch was checked out.
+---| rawr.Signal.tool_started # A tool call began; until it ends, work is active.
+---| rawr.Signal.tool_finished # A tool call ended, well or not.
+---| rawr.Signal.phase_boundary # A person or a program says that a phase ended.
+---| rawr.Signal.directive # A user instruction that must survive word for word.
+
+--- `rawr/signal/report`: something happened that may matter to a decision.
+---@class rawr.SignalReportParams
+---@field signal rawr.Signal What happened.
+---@field threadId string The thread.
+---@field turnId? string The turn that it happened in.
+
+--- Answer to `rawr/signal/report`.
+---@class rawr.SignalReportResult
+---@field boundaries rawr.Boundary[] The boundaries that the signal amounts to; mostly none.
+
+--- What a banner is about.
+---@alias rawr.Stage
+---| 'will_compact' # Compaction comes unless somebody objects.
+---| 'awaiting_approval' # Compaction comes only if somebody agrees.
+---| 'recommended' # Compaction is recommended (`mode = "suggest"`).
+---| 'tagged' # Compaction would have come (`mode = "tag"`).
+---| 'deferred' # Compaction comes before the next message (`turn_complete` is required).
+
+--- Where a plan step stands.
+---@alias rawr.StepStatus
+---| 'pending' # Not begun.
+---| 'in_progress' # Begun.
+---| 'completed' # Done; a step that newly gets here is a `plan_checkpoint` (design §10.3).
+
+--- `rawr/store/failed`: nothing can be recorded, so no action leaves; told to the owner once until `rawr/store/recovered`, and again where more inputs wait. The host delivers `heldInputs` itself, at once and in this order. When the files are back it says `rawr/input/cancel` for each of them, and repeats the reports that were refused. It goes on carrying out actions that it was asked for before. Should it be asked later to deliver one of these inputs all the same, it delivers the other items only.
+---@class rawr.StoreFailedNotification
+---@field error string What failed, with the file, and what to do.
+---@field heldInputs string[] Ids of user inputs that waited for the sequence, in order.
+---@field threadId string The thread.
+
+--- `rawr/store/recovered`: what is said now is recorded again. Actions that were not reported done are asked for once more.
+---@class rawr.StoreRecoveredNotification
+---@field threadId string The thread.
+
+--- `rawr/thread/changed`: what a status bar shows has changed.
+---@class rawr.ThreadChangedNotification
+---@field guards rawr.Guard[] Active guards.
+---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
+---@field percentRemaining? integer Percent of the context window left.
+---@field phase rawr.Phase Where it stands.
+---@field sequenceId? string The sequence that runs.
+---@field threadId string The thread.
+---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
+
+--- `rawr/thread/close`: the client will say no more of the thread.
+---@class rawr.ThreadCloseParams
+---@field threadId string The thread.
+
+--- `rawr/thread/get`: all that is known of one thread.
+---@class rawr.ThreadGetParams
+---@field threadId string The thread.
+
+--- Answer to `rawr/thread/get`: the structured state (spec 4).
+---@class rawr.ThreadGetResult
+---@field boundaries rawr.BoundaryMark[] Boundaries seen, oldest first.
+---@field compactionAskedFor boolean A person asked for a compaction, and it has not begun yet.
+---@field directives rawr.Directive[] User instructions that must survive word for word.
+---@field guards rawr.Guard[] Active guards.
+---@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
+---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
+---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
+---@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done.
+---@field plan rawr.PlanStep[] The agent's plan as last reported.
+---@field sequenceId? string The sequence that runs.
+---@field thread rawr.ThreadSummary The thread in short.
+
+--- `rawr/thread/list`: all threads in this home.
+---@class rawr.ThreadListParams
+
+--- Answer to `rawr/thread/list`.
+---@class rawr.ThreadListResult
+---@field threads rawr.ThreadSummary[] Latest first.
+
+--- `rawr/thread/open`: a client announces a conversation and what its host can do.
+---@class rawr.ThreadOpenParams
+---@field baselineTokens? integer Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
+---@field contextWindow? integer Size of the context window, in tokens.
+---@field cwd string The conversation's working directory, absolute.
+---@field host rawr.Host The agent program that owns the transcript.
+---@field model? string The model in use.
+---@field role rawr.Role What the client wants to be to the thread.
+---@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
+---@field threadId string The host's name for the conversation: at most 200 bytes, never a path.
+---@field transcript? rawr.Transcript Where the host keeps its own transcript, if it keeps any.
+
+--- Answer to `rawr/thread/open`.
+---@class rawr.ThreadOpenResult
+---@field owner boolean Whether this client is to perform the thread's actions.
+---@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3).
+---@field percentRemaining? integer Percent of the context window left; absent while usage or window is unknown.
+---@field phase rawr.Phase Where it stands.
+---@field scratchFile string The agent's scratch file, relative to the working directory, with forward slashes.
+---@field threadId string The thread that is open.
+
+--- One thread in short.
+---@class rawr.ThreadSummary
+---@field cwd string Its working directory, absolute.
+---@field open boolean Whether a client of this sidecar has it open.
+---@field owner? string Who performs its actions now, for people; absent if nobody does.
+---@field percentRemaining? integer Percent of the context window left.
+---@field phase rawr.Phase Where it stands.
+---@field threadId string The thread.
+---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
+---@field updatedAtMs integer When something last happened in it, Unix milliseconds.
+
+--- `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same.
+---@class rawr.ThreadUnwatchParams
+---@field threadId? string As in `rawr/thread/watch`.
+---@field workspaceFolder? string As in `rawr/thread/watch`.
+
+--- `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread of this home, also of those to come. What is watched may be answered like what is open.
+---@class rawr.ThreadWatchParams
+---@field threadId? string Only this thread, whether it is there already or not.
+---@field workspaceFolder? string Only threads that work in this folder or below it; absolute.
+
+--- Answer to `rawr/thread/watch`.
+---@class rawr.ThreadWatchResult
+---@field threads rawr.ThreadSummary[] Those of the watched threads that somebody runs or that something happened in last, latest first; `rawr/thread/list` has all.
+
+--- Urgency by percent of the context window remaining, in rising order (spec 1 §6).
+---@alias rawr.Tier
+---| 'early' # Below 85 % unless configured.
+---| 'ready' # Below 75 % unless configured.
+---| 'asap' # Below 65 % unless configured.
+---| 'emergency' # Below 15 % unless configured; bypasses boundaries and judgment.
+
+--- Tokens as the host's model reported them.
+---@class rawr.TokenUsage
+---@field cachedInputTokens? integer Of those, tokens served from a cache.
+---@field contextTokens integer Tokens in the context window now: what percentages are formed of.
+---@field inputTokens? integer Tokens sent.
+---@field outputTokens? integer Tokens received.
+---@field reasoningTokens? integer Of those, tokens of hidden reasoning.
+
+--- `rawr/tokens/count`: how large is this text?
+---@class rawr.TokensCountParams
+---@field encoding? string The encoding to count by: `o200k_base`, `o200k_harmony` or `cl100k_base`. Goes before `model`.
+---@field model? string The model whose encoding to count by, such as `gpt-5` or `o4-mini`. Of the models of other makers, and where neither names an encoding that is built in, the count is an estimate.
+---@field text string The text. One that begins with a text that was counted lately by the same encoding costs no more than what was added: a host may send its whole context again and again.
+
+--- Answer to `rawr/tokens/count`.
+---@class rawr.TokensCountResult
+---@field method string How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and up to a quarter high on plain English prose.
+---@field tokens integer How many. Text that looks like a special token is counted as the text that it is.
+
+--- How much of its work the sidecar tells.
+---@alias rawr.Trace
+---| 'off' # Nothing.
+---| 'messages' # In short.
+---| 'verbose' # In full.
+
+--- A host's own record of a conversation.
+---@class rawr.Transcript
+---@field path string The file, absolute. It need not be there yet.
+
+--- A host's own record of a conversation, up to a moment.
+---@class rawr.TranscriptPosition
+---@field bytes? integer How long it was, in bytes; absent where it was not there.
+---@field path string The file, absolute.
+
+--- `rawr/turn/completed`: a turn is over, however it ended.
+---@class rawr.TurnCompletedParams
+---@field lastAgentMessage? string The agent's last message in it.
+---@field queuedInputs? integer How many user inputs wait in the host.
+---@field reviewMode? boolean Whether the host is in review mode, in which compaction must not happen.
+---@field status rawr.TurnStatus How it ended.
+---@field threadId string The thread.
+---@field turnId string The turn.
+---@field usage? rawr.TokenUsage Tokens at its end.
+
+--- Answer to `rawr/turn/completed`.
+---@class rawr.TurnCompletedResult
+---@field verdict rawr.Verdict What was decided.
+
+--- Where a turn came from.
+---@alias rawr.TurnOrigin
+---| 'user' # A person's input.
+---| 'synthetic' # A turn that rawr asked for.
+---| 'host' # The host by itself, such as its own compaction.
+
+--- `rawr/turn/started`: the host begins to work on something.
+---@class rawr.TurnStartedParams
+---@field actionId? string The action that asked for the turn, if one did.
+---@field origin rawr.TurnOrigin Where the turn came from; only the user's trigger anything (design §2, invariant 5).
+---@field text? string The input; a marker in it gives away a turn of ours that the host calls a user's.
+---@field threadId string The thread.
+---@field turnId string The host's name for the turn.
+
+--- How a turn ended.
+---@alias rawr.TurnStatus
+---| 'completed' # The agent finished.
+---| 'interrupted' # Somebody stopped it.
+---| 'failed' # It broke off with an error.
+
+--- `rawr/turn/usage`: a sampling request ended and the turn may go on.
+---@class rawr.TurnUsageParams
+---@field contextWindow? integer Size of the context window in tokens, if it is known anew.
+---@field lastAgentMessage? string The agent's latest message.
+---@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
+---@field threadId string The thread.
+---@field turnId string The turn.
+---@field usage rawr.TokenUsage Tokens after the request.
+
+--- Answer to `rawr/turn/usage`.
+---@class rawr.TurnUsageResult
+---@field verdict? rawr.Verdict What was decided; absent if nothing was to be decided here.
+
+--- A file that could not be read.
+---@class rawr.Unread
+---@field error string Why, for people.
+---@field file string The file, absolute.
+
+--- What ends a guard.
+---@class rawr.Until.turns
+---@field kind 'turns'
+---@field turns integer How many.
+
+---@class rawr.Until.minutes
+---@field kind 'minutes'
+---@field minutes integer How many.
+
+---@class rawr.Until.next_commit
+---@field kind 'next_commit'
+
+---@class rawr.Until.tests_pass
+---@field kind 'tests_pass'
+
+---@class rawr.Until.released
+---@field kind 'released'
+
+---@alias rawr.Until
+---| rawr.Until.turns # So many user turns.
+---| rawr.Until.minutes # So many minutes.
+---| rawr.Until.next_commit # The next commit.
+---| rawr.Until.tests_pass # A test run that passes.
+---| rawr.Until.released # `rawr/guard/clear` alone.
+
+--- The outcome of an assessment, in short.
+---@class rawr.Verdict
+---@field decisionId string The decision, for `rawr/decision/explain`.
+---@field outcome rawr.Outcome What was decided.
+---@field percentRemaining? integer Percent of the context window left.
+---@field reason string Why, in one sentence for people.
+---@field sequenceId? string The sequence that was started.
+---@field tier? rawr.Tier The tier that held; absent above every tier, or while usage is unknown.
+
+--- A git work tree at one moment.
+---@class rawr.WorkTree
+---@field branch? string The branch.
+---@field dirty integer How many files are not as the commit has them.
+---@field files string[] The first of them.
+---@field head? string The commit.
+---@field seenAtMs? integer When it was looked at, Unix milliseconds; absent means now.
+
+--- A folder that is open in an editor.
+---@class rawr.WorkspaceFolder
+---@field name string What the editor calls it.
+---@field uri string Where it is.

@@ -1,0 +1,187 @@
+--- What is known of threads: a fold of what the sidecar says. Pure: it asks nobody and draws nothing.
+
+local M = {}
+
+---@class rawr.Row
+---@field thread rawr.ThreadSummary
+---@field sequence? string the sequence that runs
+---@field guards integer
+
+---@class rawr.Banner
+---@field heads_up rawr.SequenceHeadsUpNotification
+---@field phase? rawr.Phase the phase that its deadline is of
+---@field decided boolean the decision that it tells of has been heard of
+
+---@class rawr.Threads
+---@field rows table<string, rawr.Row?>
+---@field banners rawr.Banner[] at most one a thread, the newest last
+
+---@return rawr.Threads
+function M.new()
+  return { rows = {}, banners = {} }
+end
+
+---@param all rawr.Threads
+---@param thread rawr.ThreadSummary
+function M.put(all, thread)
+  local row = all.rows[thread.threadId]
+  if row then
+    row.thread = thread
+  else
+    all.rows[thread.threadId] = { thread = thread, guards = 0 }
+  end
+end
+
+---@param all rawr.Threads
+---@param gone fun(banner: rawr.Banner): boolean
+local function take_down(all, gone)
+  all.banners = vim.tbl_filter(function(banner)
+    return not gone(banner)
+  end, all.banners)
+end
+
+---@param banner rawr.Banner
+---@param changed rawr.ThreadChangedNotification
+---@return boolean
+local function survives(banner, changed)
+  local stage, first = banner.heads_up.stage, banner.phase or changed.phase
+  banner.phase = first
+  if first ~= changed.phase then
+    banner.heads_up.deadlineAtMs = nil
+  end
+  if stage == 'awaiting_approval' or stage == 'deferred' then
+    return changed.phase == stage
+  elseif stage == 'will_compact' then
+    return changed.sequenceId == banner.heads_up.sequenceId
+  end
+  return changed.phase == first
+end
+
+--- Whether the thread was known; who runs an unknown one is to be asked.
+---@param all rawr.Threads
+---@param changed rawr.ThreadChangedNotification
+---@param now_ms integer
+---@return boolean
+function M.changed(all, changed, now_ms)
+  take_down(all, function(banner)
+    return banner.heads_up.threadId == changed.threadId and not survives(banner, changed)
+  end)
+  local row = all.rows[changed.threadId]
+  if not row then
+    return false
+  end
+  row.sequence, row.guards = changed.sequenceId, #changed.guards
+  row.thread.phase, row.thread.tier = changed.phase, changed.tier
+  row.thread.percentRemaining, row.thread.updatedAtMs = changed.percentRemaining, now_ms
+  return true
+end
+
+---@param all rawr.Threads
+---@param heads_up rawr.SequenceHeadsUpNotification
+function M.heads_up(all, heads_up)
+  M.answered(all, heads_up.threadId)
+  table.insert(all.banners, { heads_up = heads_up, decided = false })
+end
+
+--- What was only said holds until there is something else to say.
+---@param all rawr.Threads
+---@param thread_id string
+function M.decided(all, thread_id)
+  take_down(all, function(banner)
+    local stage = banner.heads_up.stage
+    if banner.heads_up.threadId ~= thread_id or stage == 'will_compact' or stage == 'awaiting_approval' then
+      return false
+    end
+    local gone = banner.decided
+    banner.decided = true
+    return gone
+  end)
+end
+
+---@param all rawr.Threads
+---@param thread_id string
+function M.answered(all, thread_id)
+  take_down(all, function(banner)
+    return banner.heads_up.threadId == thread_id
+  end)
+end
+
+--- The banner of a thread; the newest of all without one.
+---@param all rawr.Threads
+---@param thread_id? string
+---@return rawr.Banner?
+function M.banner(all, thread_id)
+  for at = #all.banners, 1, -1 do
+    if not thread_id or all.banners[at].heads_up.threadId == thread_id then
+      return all.banners[at]
+    end
+  end
+end
+
+--- All, the one that something happened in last first.
+---@param all rawr.Threads
+---@return rawr.Row[]
+function M.sorted(all)
+  ---@type rawr.Row[]
+  local rows = {}
+  for _, row in pairs(all.rows) do
+    table.insert(rows, row)
+  end
+  table.sort(rows, function(one, other)
+    local a, b = one.thread, other.thread
+    if a.updatedAtMs == b.updatedAtMs then
+      return a.threadId < b.threadId
+    end
+    return a.updatedAtMs > b.updatedAtMs
+  end)
+  return rows
+end
+
+---@param folder string
+---@param below string
+---@return boolean
+local function holds(folder, below)
+  return below == folder or vim.startswith(below, folder .. '/') or vim.startswith(folder, below .. '/')
+end
+
+--- The thread that a person looks at means: one with a banner, else the last one here, else the last one that runs.
+---@param all rawr.Threads
+---@param folder string
+---@return rawr.Row?
+function M.current(all, folder)
+  local banner = M.banner(all)
+  if banner and all.rows[banner.heads_up.threadId] then
+    return all.rows[banner.heads_up.threadId]
+  end
+  local rows = M.sorted(all)
+  for _, row in ipairs(rows) do
+    if holds(folder, row.thread.cwd) then
+      return row
+    end
+  end
+  for _, row in ipairs(rows) do
+    if row.thread.owner then
+      return row
+    end
+  end
+end
+
+--- A name as people write it: whole, or the beginning of one.
+---@param all rawr.Threads
+---@param name string
+---@return rawr.Row?, string[] candidates
+function M.find(all, name)
+  if all.rows[name] then
+    return all.rows[name], {}
+  end
+  local found = {}
+  for _, row in ipairs(M.sorted(all)) do
+    if vim.startswith(row.thread.threadId, name) then
+      table.insert(found, row.thread.threadId)
+    end
+  end
+  local only = #found == 1 and found[1] or ''
+  return all.rows[only], found
+end
+
+return M

@@ -1,0 +1,321 @@
+--- What is said of threads, banners and decisions, in words. Pure: values in, lines out.
+
+local M = {}
+
+---@type table<rawr.Phase, string>
+M.DOING = {
+  idle = 'nothing under way',
+  awaiting_judgment = 'a judge is asked whether now is a good moment',
+  awaiting_approval = 'a compaction waits for your answer',
+  deferred = 'a compaction comes before the next message',
+  awaiting_heads_up = 'the agent is given notice',
+  awaiting_scratch_write = 'the agent saves its working notes',
+  awaiting_packet = 'the agent writes its packet',
+  compacting = 'the history is being compacted',
+  awaiting_handoff = 'the packet is handed back',
+}
+
+---@type table<rawr.Stage, string>
+M.TITLE = {
+  will_compact = 'compaction ahead',
+  awaiting_approval = 'compact now?',
+  recommended = 'compaction recommended',
+  tagged = 'compaction would happen here',
+  deferred = 'compaction before your next message',
+}
+
+---@type table<rawr.Choice, string>
+M.ANSWER = {
+  compact_now = 'compact now',
+  approve = 'go on',
+  snooze = 'not now',
+  cancel = 'not this time',
+  edit_packet = 'edit the packet',
+}
+
+---@type table<rawr.Outcome, string>
+M.OUTCOME = {
+  nothing = 'no compaction',
+  tag = 'would compact',
+  suggest = 'compaction recommended',
+  ask = 'compaction needs your word',
+  judge = 'the judge is asked',
+  defer = 'compaction deferred',
+  compact = 'compaction decided',
+}
+
+---@type table<rawr.GateOutcome, string>
+local MARK = { pass = '✓', fail = '✗', bypassed = '⤳', not_reached = '–' }
+
+local HAPPENS = {
+  awaiting_approval = 'Nothing happens until somebody agrees.',
+  recommended = '`mode = "suggest"`: nothing happens by itself.',
+  tagged = '`mode = "tag"`: this is only said.',
+  deferred = 'Your next message waits until the history is compacted and the packet handed back.',
+}
+
+--- Control characters, those of two bytes too, and what turns the writing direction around.
+local HARMFUL = { '%c', '\xc2[\x80-\x9f]', '\xe2\x80[\xaa-\xae]', '\xe2\x81[\xa6-\xa9]' }
+
+--- One line, without what could make it read other than it is: texts may be a stranger's.
+---@param text string
+---@return string
+function M.one_line(text)
+  text = text:gsub('%s+', ' ')
+  for _, harmful in ipairs(HARMFUL) do
+    text = text:gsub(harmful, '\u{fffd}')
+  end
+  return text
+end
+
+--- Lines of at most so many characters, broken between words.
+---@param text string
+---@param width integer
+---@return string[]
+function M.wrapped(text, width)
+  local lines = {}
+  for _, paragraph in ipairs(vim.split(text, '\n', { plain = true })) do
+    local line = ''
+    for word in M.one_line(paragraph):gmatch('%S+') do
+      local longer = line == '' and word or line .. ' ' .. word
+      if line ~= '' and vim.api.nvim_strwidth(longer) > width then
+        table.insert(lines, line)
+        longer = word
+      end
+      line = longer
+    end
+    table.insert(lines, line)
+  end
+  return lines
+end
+
+---@param value integer
+---@return string
+function M.number(value)
+  local digits = tostring(value)
+  local first = #digits % 3
+  local groups = first > 0 and { digits:sub(1, first) } or {}
+  for at = first + 1, #digits, 3 do
+    table.insert(groups, digits:sub(at, at + 2))
+  end
+  return table.concat(groups, ' ')
+end
+
+---@param at_ms integer
+---@param now_ms integer
+---@return string
+function M.ago(at_ms, now_ms)
+  local seconds = math.floor(math.max(now_ms - at_ms, 0) / 1000)
+  if seconds < 10 then
+    return 'just now'
+  elseif seconds < 60 then
+    return seconds .. ' s ago'
+  elseif seconds < 3600 then
+    return math.floor(seconds / 60) .. ' min ago'
+  elseif seconds < 172800 then
+    return math.floor(seconds / 3600) .. ' h ago'
+  end
+  return math.floor(seconds / 86400) .. ' days ago'
+end
+
+--- How full the context is, and how much that matters.
+---@param percent? integer
+---@param tier? rawr.Tier
+---@return string
+function M.pressure(percent, tier)
+  return percent and ('%d %% left · %s'):format(percent, tier or 'calm') or 'usage not known'
+end
+
+--- What comes of it without an answer, and when.
+---@param heads_up rawr.SequenceHeadsUpNotification
+---@param now_ms integer
+---@return string?
+function M.deadline(heads_up, now_ms)
+  if not heads_up.deadlineAtMs then
+    return nil
+  end
+  local seconds = math.floor(math.max(heads_up.deadlineAtMs - now_ms, 0) / 1000)
+  local left = seconds < 120 and seconds .. ' s' or math.floor(seconds / 60) .. ' min'
+  local asks = heads_up.stage == 'awaiting_approval'
+  return (asks and 'Without an answer it is called off in %s.' or 'It goes on by itself in %s.'):format(left)
+end
+
+--- Why a banner is shown and what will happen.
+---@param heads_up rawr.SequenceHeadsUpNotification
+---@param width integer
+---@return string[]
+function M.banner(heads_up, width)
+  local facts = {}
+  if heads_up.percentRemaining then
+    table.insert(facts, heads_up.percentRemaining .. ' % left')
+  end
+  if heads_up.tier then
+    table.insert(facts, 'tier ' .. heads_up.tier)
+  end
+  if #heads_up.boundaries > 0 then
+    table.insert(facts, table.concat(heads_up.boundaries, ', '))
+  end
+  local lines = M.wrapped(heads_up.reason, width)
+  if #facts > 0 then
+    vim.list_extend(lines, M.wrapped(table.concat(facts, ' · '), width))
+  end
+  local writer = heads_up.packetAuthor == 'agent' and 'The agent writes its' or 'rawr writes the'
+  local happens = HAPPENS[heads_up.stage]
+    or writer
+      .. ' continuation packet, the history is compacted, the packet is handed back, and work goes on.'
+  vim.list_extend(lines, M.wrapped(happens, width))
+  return lines
+end
+
+---@param until_ rawr.Until
+---@return string
+function M.until_end(until_)
+  local function counted(count, what)
+    return ('for %d %s%s'):format(count, what, count == 1 and '' or 's')
+  end
+  if until_.kind == 'turns' then
+    return counted(until_.turns, 'turn')
+  elseif until_.kind == 'minutes' then
+    return counted(until_.minutes, 'minute')
+  elseif until_.kind == 'next_commit' then
+    return 'until the next commit'
+  elseif until_.kind == 'tests_pass' then
+    return 'until the tests pass'
+  end
+  return 'until it is cleared'
+end
+
+---@param guard rawr.Guard
+---@param now_ms integer
+---@return string
+function M.guard(guard, now_ms)
+  local note = guard.note and (' (%s)'):format(M.one_line(guard.note)) or ''
+  local by = guard.setBy and ' by ' .. M.one_line(guard.setBy) or ''
+  return ('%s %s%s, set %s%s'):format(
+    guard.guardId,
+    M.until_end(guard['until']),
+    note,
+    M.ago(guard.setAtMs, now_ms),
+    by
+  )
+end
+
+--- What a person's answer has come to.
+---@param choice rawr.Choice
+---@param until_? rawr.Until
+---@return string
+function M.recorded(choice, until_)
+  if choice == 'compact_now' then
+    return 'Asked for: a compaction as soon as the agent is idle.'
+  elseif choice == 'approve' then
+    return 'Approved: the compaction goes on.'
+  elseif choice == 'snooze' then
+    local end_ = until_ and ' ' .. M.until_end(until_) or ''
+    return ('Snoozed: no compaction%s, short of an emergency.'):format(end_)
+  elseif choice == 'cancel' then
+    return 'Called off: the history stays as it is.'
+  end
+  return 'Taken: the compaction goes on with this packet.'
+end
+
+---@param before? integer
+---@param after? integer
+---@return string
+function M.tokens(before, after)
+  if before and after then
+    return ('%s → %s tokens'):format(M.number(before), M.number(after))
+  elseif after then
+    return ('→ %s tokens'):format(M.number(after))
+  end
+  return 'done'
+end
+
+---@param compaction rawr.DecisionCompaction
+---@return string
+function M.compacted_to(compaction)
+  if compaction.status == 'in_progress' then
+    return 'under way'
+  elseif compaction.status == 'completed' then
+    return M.tokens(compaction.tokensBefore, compaction.tokensAfter)
+  elseif compaction.status == 'failed' then
+    return 'failed; the history stayed as it was'
+  end
+  return 'called off; the history stayed as it was'
+end
+
+--- A decision in one line.
+---@param decision rawr.Decision
+---@return string
+function M.decided(decision)
+  return ('%s: %s'):format(M.OUTCOME[decision.outcome] or decision.outcome, M.one_line(decision.reason))
+end
+
+--- Every gate with its evidence, and what came of it.
+---@param decision rawr.Decision
+---@return string[]
+function M.gates(decision)
+  local lines, failed = {}, nil
+  for _, result in ipairs(decision.gates) do
+    local evidence = M.one_line(result.evidence)
+    if result.outcome == 'not_reached' and evidence == '' then
+      evidence = 'not reached'
+    elseif result.outcome == 'bypassed' then
+      evidence = evidence .. ' (passed over)'
+    end
+    failed = failed or (result.outcome == 'fail' and result.gate or nil)
+    table.insert(lines, ('%s %-15s %s'):format(MARK[result.outcome] or '?', result.gate, evidence))
+  end
+  local judgment = decision.judgment
+  if judgment and (judgment.reason ~= '' or judgment.error) then
+    table.insert(lines, 'judge: ' .. M.one_line(judgment.error or judgment.reason))
+  end
+  for _, condition in ipairs(decision.wouldFireIf) do
+    local begin = failed and 'would come if: ' or 'comes if: '
+    table.insert(lines, begin .. M.one_line(condition))
+  end
+  if decision.compaction then
+    table.insert(lines, 'compaction: ' .. M.compacted_to(decision.compaction))
+  end
+  return lines
+end
+
+--- Where a thread stands, as facts under names.
+---@param details rawr.ThreadGetResult
+---@param now_ms integer
+---@return string[]
+function M.facts(details, now_ms)
+  local thread, lines = details.thread, {}
+  local function fact(name, text)
+    table.insert(lines, ('%-10s %s'):format(name, text))
+  end
+  local sequence = details.sequenceId and ', sequence ' .. details.sequenceId or ''
+  fact('folder', M.one_line(thread.cwd))
+  fact('run by', thread.owner and M.one_line(thread.owner) or 'nobody now')
+  fact('phase', ('%s: %s%s'):format(thread.phase, M.DOING[thread.phase] or thread.phase, sequence))
+  if details.compactionAskedFor then
+    fact('asked for', 'a compaction, as soon as the agent is idle')
+  end
+  if #details.heldInputs > 0 then
+    fact('waiting', #details.heldInputs .. ' message(s) of yours, until the handoff')
+  end
+  for _, guard in ipairs(details.guards) do
+    fact('guard', M.guard(guard, now_ms))
+  end
+  for _, directive in ipairs(details.directives) do
+    fact('kept', M.one_line(directive.text))
+  end
+  local last = details.lastCompaction
+  if last then
+    fact(
+      'compacted',
+      ('%s, %s'):format(M.tokens(last.tokensBefore, last.tokensAfter), M.ago(last.atMs, now_ms))
+    )
+  end
+  for _, step in ipairs(details.plan) do
+    local mark = step.status == 'completed' and '✓' or step.status == 'in_progress' and '▸' or '·'
+    fact('plan', mark .. ' ' .. M.one_line(step.step))
+  end
+  return lines
+end
+
+return M

@@ -1,0 +1,182 @@
+--- The banner's float, on news that are made up.
+
+local lab = require('spec.lab')
+local banner = require('rawr.banner')
+local live = require('rawr.live')
+
+---@param id string
+---@param more? table
+local function heads_up(id, more)
+  live.note(
+    'rawr/sequence/headsUp',
+    vim.tbl_extend('force', {
+      threadId = id,
+      sequenceId = 's-' .. id,
+      stage = 'awaiting_approval',
+      reason = 'a phase ended here (commit)',
+      boundaries = { 'commit' },
+      packetAuthor = 'agent',
+      percentRemaining = 31,
+      tier = 'asap',
+      choices = { 'approve', 'snooze' },
+    }, more or {})
+  )
+end
+
+---@return integer[]
+local function floats()
+  return vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_config(window).relative ~= ''
+  end, vim.api.nvim_list_wins())
+end
+
+---@return string
+local function text()
+  local float = floats()[1]
+  assert.truthy(float, 'there is no float')
+  local buffer = vim.api.nvim_win_get_buf(float)
+  return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+end
+
+describe('the banner', function()
+  local requests, request
+
+  before_each(function()
+    vim.g.rawr = { cmd = { '/nowhere/rawr' } }
+    vim.notify = function() end
+    live.lost()
+    banner.enable()
+    requests = {}
+    local client = require('rawr.client')
+    request = client.request
+    client.request = function(method, params, answer)
+      table.insert(requests, { method = method, params = params })
+      if method == 'rawr/sequence/respond' then
+        answer({ phase = 'idle' })
+      end
+    end
+  end)
+
+  after_each(function()
+    require('rawr.client').request = request
+    live.lost()
+    vim.g.rawr = nil
+    vim.cmd('silent! tabonly! | silent! only!')
+  end)
+
+  local function press(key)
+    banner.focus()
+    vim.api.nvim_feedkeys(key, 'xt', false)
+  end
+
+  it('shows the newest of several, says that there are more, and leaves the cursor where it was', function()
+    local before = vim.api.nvim_get_current_win()
+    heads_up('one')
+    heads_up('two')
+    assert.equal(1, #floats())
+    assert.truthy(text():find('^two\n'))
+    assert.truthy(text():find('And 1 more', 1, true))
+    assert.equal(before, vim.api.nvim_get_current_win())
+    live.note('rawr/sequence/responded', { threadId = 'two', choice = 'cancel', by = 'vscode' })
+    assert.truthy(text():find('^one\n'))
+    live.note('rawr/sequence/responded', { threadId = 'one', choice = 'cancel' })
+    assert.same({}, floats())
+  end)
+
+  it('only offers what can be answered', function()
+    heads_up('one')
+    assert.truthy(text():find('a go on · s not now · e why', 1, true), text())
+    press('x')
+    press('c')
+    assert.same(
+      {},
+      vim.tbl_filter(function(one)
+        return one.method == 'rawr/sequence/respond'
+      end, requests)
+    )
+    press('a')
+    local last = requests[#requests]
+    assert.equal('rawr/sequence/respond', last.method)
+    assert.same({ threadId = 'one', sequenceId = 's-one', choice = 'approve' }, last.params)
+    assert.same({}, floats())
+  end)
+
+  it('is put away without an answer, and comes back when it is looked for', function()
+    heads_up('one')
+    press('q')
+    assert.same({}, floats())
+    live.note('rawr/decision/recorded', { threadId = 'other' })
+    assert.same({}, floats())
+    banner.focus()
+    assert.equal(floats()[1], vim.api.nvim_get_current_win())
+    vim.cmd.wincmd('p')
+  end)
+
+  it('follows to another tab page, and when Neovim gets smaller', function()
+    heads_up('one')
+    vim.cmd.tabnew()
+    assert.equal(vim.api.nvim_get_current_tabpage(), vim.api.nvim_win_get_tabpage(floats()[1]))
+    assert.equal(1, #floats())
+    local columns = vim.o.columns
+    vim.o.columns = 40
+    vim.api.nvim_exec_autocmds('VimResized', {})
+    assert.truthy(vim.api.nvim_win_get_width(floats()[1]) <= 38)
+    vim.o.columns = columns
+  end)
+
+  it('tells until when there is time, and no longer than it is true', function()
+    heads_up('one', { deadlineAtMs = live.now() + 60500 })
+    assert.truthy(text():find('called off in 60 s', 1, true), text())
+    live.note(
+      'rawr/sequence/headsUp',
+      { threadId = 'one', sequenceId = 's', stage = 'tagged', reason = 'r', boundaries = {}, choices = {} }
+    )
+    assert.falsy(text():find('called off', 1, true))
+  end)
+
+  it('is closed by hand like any window, and the next news bring it back', function()
+    heads_up('one')
+    vim.api.nvim_win_close(floats()[1], true)
+    live.note('rawr/decision/recorded', { threadId = 'other' })
+    assert.equal(1, #floats())
+  end)
+
+  it('is told once by vim.notify where that is wanted, or not at all', function()
+    vim.g.rawr = { heads_up = 'notify' }
+    local told = {}
+    vim.notify = function(message)
+      table.insert(told, message)
+    end
+    heads_up('one')
+    live.note('rawr/decision/recorded', { threadId = 'other' })
+    assert.equal(1, #told)
+    assert.truthy(told[1]:find('compact now%? %(one%)'))
+    vim.g.rawr = { heads_up = 'off' }
+    heads_up('two')
+    assert.equal(1, #told)
+    assert.same({}, floats())
+  end)
+
+  it('lets no text of a stranger be more than text', function()
+    heads_up('strange', { reason = 'a\27]0;x\7b\n\u{202e}c' })
+    assert.falsy(text():find('[\27\7]'))
+    assert.falsy(text():find('\u{202e}', 1, true))
+  end)
+end)
+
+describe('an older Neovim', function()
+  it('is told once what is needed, and has no command', function()
+    local command = { vim.v.progpath, '--clean', '--headless', '-i', 'NONE' }
+    vim.list_extend(
+      command,
+      { '--cmd', 'lua vim.fn.has = function() return 0 end', '--cmd', 'set rtp^=' .. lab.PLUGIN }
+    )
+    vim.list_extend(
+      command,
+      { '-c', 'lua io.stderr:write("command: " .. vim.fn.exists(":Rawr"))', '-c', 'qall!' }
+    )
+    local said = vim.system(command, { text = true }):wait().stderr
+    assert.equal(1, select(2, said:gsub('rawr needs Neovim 0.10 or newer', '')), said)
+    assert.truthy(said:find('command: 0', 1, true), said)
+  end)
+end)

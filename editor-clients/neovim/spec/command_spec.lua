@@ -1,0 +1,185 @@
+--- `:Rawr`, on a real sidecar in this very Neovim.
+
+local lab = require('spec.lab')
+local command = require('rawr.command')
+
+describe('what is typed', function()
+  it('may name a thread first', function()
+    assert.same({ 't1', { '20m' } }, { command.parse({ 'thread=t1', '20m' }) })
+    assert.same({ nil, { 'keep', 'thread=t1' } }, { command.parse({ 'keep', 'thread=t1' }) })
+  end)
+
+  it('says how long', function()
+    assert.same({ kind = 'turns', turns = 3 }, command.how_long('3'))
+    assert.same({ kind = 'turns', turns = 3 }, command.how_long('3t'))
+    assert.same({ kind = 'minutes', minutes = 20 }, command.how_long('20m'))
+    for _, typed in ipairs({ '', '0', 'm', '3h', '-1', '3mm' }) do
+      assert.is_nil(command.how_long(typed), typed)
+    end
+  end)
+end)
+
+describe(':Rawr', function()
+  local home, session, llm, thread
+
+  setup(function()
+    home = lab.home()
+    session, llm = lab.committed(home, ':packet_request]')
+    thread = session.thread()
+    session.wait_for('heads_up')
+    lab.use(home)
+  end)
+
+  teardown(function()
+    lab.leave()
+    session.stop()
+    llm.stop()
+  end)
+
+  it('says where a thread stands', function()
+    lab.told({ thread, '31 % left · asap', 'awaiting_packet: the agent writes its packet' }, function()
+      vim.cmd.Rawr('status')
+    end)
+  end)
+
+  it('leaves a status line to be shown, whatever reads it', function()
+    local function shown(item)
+      return vim.api.nvim_eval_statusline(item, {}).str
+    end
+    assert.equal('rawr 31% asap · packet', shown("%{v:lua.require'rawr'.statusline()}"))
+    assert.equal('rawr 31% asap · packet', shown("%{%v:lua.require'rawr'.component()%}"))
+    assert.equal(thread, require('rawr').threads()[1].threadId)
+  end)
+
+  it('completes words, threads and what may follow', function()
+    local function completed(line)
+      return vim.fn.getcompletion(line, 'cmdline')
+    end
+    local words = completed('Rawr ')
+    for _, word in
+      ipairs(
+        vim.split('status threads explain compact snooze guard pin scratch packet prompts log restart', ' ')
+      )
+    do
+      assert.truthy(vim.list_contains(words, word), word)
+    end
+    assert.same({ 'scratch', 'snooze', 'start', 'status', 'stop' }, completed('Rawr s'))
+    assert.same({ 'thread=' .. thread }, completed('Rawr explain '))
+    assert.same({ 'next-commit' }, completed('Rawr guard n'))
+    assert.same({ '1', '20m', '3' }, completed('Rawr snooze thread=' .. thread .. ' '))
+    assert.same({}, completed('Rawr nothing '))
+  end)
+
+  it('sets guards, lists them as the CLI does, and clears them', function()
+    lab.told({ 'no compaction until the tests pass' }, function()
+      vim.cmd.Rawr({ 'guard', 'tests-pass', 'wait', 'for', 'them' })
+    end)
+    local set = lab.recorded(home, thread, 'guard_set')
+    assert.equal('wait for them', set[#set].note)
+    lab.told({ '1 guard(s) cleared.' }, function()
+      vim.cmd.Rawr({ 'guard', 'clear' })
+    end)
+  end)
+
+  it('pins an instruction, also one that is asked for', function()
+    lab.told({ 'Pinned' }, function()
+      vim.cmd.Rawr({ 'pin', 'never', 'push' })
+    end)
+    local input = vim.ui.input
+    vim.ui.input = function(_, done)
+      done('ask me first')
+    end
+    lab.told({ 'Pinned' }, function()
+      vim.cmd.Rawr('pin')
+    end)
+    vim.ui.input = input
+    local status =
+      vim.system({ lab.RAWR, 'pin', thread, '--list' }, { env = home.env, text = true }):wait().stdout
+    assert.truthy(status:find('never push', 1, true))
+    assert.truthy(status:find('ask me first', 1, true))
+  end)
+
+  it('refuses what it does not know, and says what it does', function()
+    lab.told({ '`what` is none of', 'explain' }, function()
+      vim.cmd.Rawr('what')
+    end)
+    lab.told({ '20m' }, function()
+      vim.cmd.Rawr({ 'snooze', 'soon' })
+    end)
+    lab.told({ 'there is no thread `nobody`' }, function()
+      vim.cmd.Rawr({ 'status', 'thread=nobody' })
+    end)
+  end)
+
+  it('says that there are no notes yet, and opens them where there are some', function()
+    lab.told({ 'the agent has no notes yet' }, function()
+      vim.cmd.Rawr('scratch')
+    end)
+    local path = home.work .. '/' .. session.wait_for('session').scratchFile
+    lab.write(path, '# notes\n')
+    vim.cmd.Rawr('scratch')
+    lab.wait('the notes', function()
+      return vim.api.nvim_buf_get_name(0) == path
+    end)
+    vim.cmd.close()
+  end)
+
+  it('opens a prompt that is chosen', function()
+    local select, seen = vim.ui.select, nil
+    vim.ui.select = function(items, options, done)
+      seen = vim.tbl_map(options.format_item, items)
+      done(vim.iter(items):find(function(prompt)
+        return prompt.name == 'handoff'
+      end))
+    end
+    vim.cmd.Rawr('prompts')
+    lab.wait('the prompt', function()
+      return vim.api.nvim_buf_get_name(0) == home.path .. '/auto-compact/handoff.md'
+    end)
+    vim.ui.select = select
+    assert.equal('markdown.rawr', vim.bo.filetype)
+    assert.truthy(
+      vim.list_contains(seen, 'handoff  shipped') or vim.list_contains(seen, 'handoff  user'),
+      vim.inspect(seen)
+    )
+  end)
+
+  it('answers the banner from a list', function()
+    local select, seen = vim.ui.select, nil
+    vim.ui.select = function(items, options, done)
+      seen = vim.tbl_map(options.format_item, items)
+      done('snooze')
+    end
+    lab.told({ 'Snoozed: no compaction for 1 turn' }, function()
+      vim.cmd.Rawr('choose')
+    end)
+    vim.ui.select = select
+    assert.same({ 'not now', 'not this time', 'edit the packet' }, seen)
+  end)
+
+  it('asks which thread is meant, where that is not clear', function()
+    local other, other_llm = lab.committed(home)
+    local second = other.thread()
+    require('rawr.live').list()
+    lab.wait('the second thread', function()
+      return vim.tbl_count(require('rawr.live').threads.rows) == 2
+    end)
+    lab.wait('no banner', function()
+      return #require('rawr.live').threads.banners == 0
+    end)
+    local select, seen = vim.ui.select, nil
+    vim.ui.select = function(items, options, done)
+      seen = vim.tbl_map(options.format_item, items)
+      done(nil)
+    end
+    vim.cmd.Rawr('status')
+    lab.wait('the question', function()
+      return seen
+    end)
+    vim.ui.select = select
+    assert.equal(2, #seen)
+    assert.truthy(table.concat(seen, '\n'):find(second, 1, true))
+    other.stop()
+    other_llm.stop()
+  end)
+end)

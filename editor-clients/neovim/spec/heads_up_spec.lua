@@ -1,0 +1,106 @@
+--- A person at a real Neovim, while a real agent session runs in another process of the same home.
+
+local lab = require('spec.lab')
+
+--- Writes down which `User` events come, and shows the status line.
+local WATCHER = [[
+  vim.g.heard = {}
+  vim.api.nvim_create_autocmd('User', { pattern = 'Rawr*', callback = function(event)
+    local heard = vim.g.heard
+    table.insert(heard, event.match)
+    vim.g.heard = heard
+  end })
+  vim.o.laststatus = 2
+  vim.o.statusline = "[%{v:lua.require'rawr'.statusline()}]"
+]]
+
+describe('the banner on the screen', function()
+  local home, llm, session, terminal
+
+  before_each(function()
+    home = lab.home()
+    lab.write(home.path .. '/watcher.lua', WATCHER)
+  end)
+
+  after_each(function()
+    terminal.stop()
+    session.stop()
+    llm.stop()
+  end)
+
+  local function open_editor()
+    terminal = lab.terminal(home, { '-c', 'luafile ' .. home.path .. '/watcher.lua' })
+    terminal.type(':Rawr start\n')
+    terminal.wait_for('[rawr')
+  end
+
+  it('asks, and a key in it snoozes, which is recorded as an event by this client', function()
+    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
+    session, llm = lab.committed(home, '^user: write')
+    local thread = session.thread()
+    open_editor()
+    llm.release()
+    terminal.wait_for('rawr: compact now?', 'a phase ended here (commit)', '31 % left · tier asap · commit')
+    terminal.wait_for('s not now', '[rawr 31% asap · compact now?]')
+    assert.equal(0, #lab.recorded(home, thread, 'responded'))
+    terminal.press('C-w', 'w')
+    terminal.press('s')
+    terminal.wait_for('Snoozed: no compaction for 1 turn')
+    terminal.wait_until_gone('compact now?')
+    terminal.wait_for('[rawr 31% asap · guarded]')
+    local responded = lab.recorded(home, thread, 'responded')
+    assert.equal(1, #responded)
+    assert.equal('snooze', responded[1].choice)
+    assert.equal('Neovim', responded[1].by)
+    terminal.type(':echo g:heard\n')
+    terminal.wait_for('RawrReady', 'RawrHeadsUp', 'RawrDecided', 'RawrChanged')
+  end)
+
+  it('never takes the focus: what is typed goes where it went before', function()
+    session, llm = lab.committed(home, ':packet_request]')
+    session.thread()
+    open_editor()
+    terminal.press('i')
+    terminal.wait_for('compaction ahead')
+    terminal.type('still here')
+    assert.truthy(vim.startswith(terminal.wait_for('still here'), 'still here'))
+    llm.release()
+    terminal.wait_until_gone('compaction ahead')
+  end)
+
+  it('is shown of a sequence that began before, which is followed to its end', function()
+    session, llm = lab.committed(home, ':packet_request]')
+    session.wait_for('heads_up')
+    open_editor()
+    terminal.wait_for(
+      'rawr: compaction ahead',
+      'The agent writes its continuation packet',
+      '[rawr 31% asap · packet]'
+    )
+    llm.release()
+    session.wait_for('handoff')
+    terminal.wait_until_gone('compaction ahead')
+    terminal.wait_for('[rawr 97% calm]')
+    terminal.type(':echo g:heard\n')
+    terminal.wait_for(
+      'RawrReady',
+      'RawrHeadsUp',
+      'RawrChanged',
+      'RawrCompacting',
+      'RawrCompacted',
+      'RawrHandoff'
+    )
+  end)
+
+  it('goes when the answer comes from elsewhere, and says from where', function()
+    lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
+    session, llm = lab.committed(home)
+    local thread = session.thread()
+    session.wait_for('heads_up')
+    open_editor()
+    terminal.wait_for('compact now?')
+    vim.system({ lab.RAWR, 'compact', thread, '--cancel' }, { env = home.env, cwd = home.work }):wait()
+    terminal.wait_for('answered by rawr-cli: not this time')
+    terminal.wait_until_gone('rawr: compact now?')
+  end)
+end)

@@ -1,0 +1,263 @@
+--- The sidecar's life, and what Neovim loads of the plugin, each in a Neovim of its own where it matters.
+
+local lab = require('spec.lab')
+
+--- What Lua writes on standard error once a new Neovim with the plugin has started.
+---@param home rawr.spec.Home
+---@param lua string
+---@param more? string[]
+---@return string
+local function fresh(home, lua, more)
+  local settings = ('vim.g.rawr = { cmd = %s, home = %q }'):format(
+    vim.inspect({ lab.RAWR, 'serve' }),
+    home.path
+  )
+  lab.write(home.path .. '/fresh.lua', lua .. "\nvim.cmd('qall!')\n")
+  local command =
+    { vim.v.progpath, '--clean', '--headless', '-i', 'NONE', '--cmd', 'set rtp^=' .. lab.PLUGIN }
+  vim.list_extend(command, { '--cmd', 'lua ' .. settings })
+  vim.list_extend(command, more or {})
+  vim.list_extend(command, { '-c', ('autocmd VimEnter * luafile %s/fresh.lua'):format(home.path) })
+  local done = vim.system(command, { env = home.env, cwd = home.work, text = true, timeout = 30000 }):wait()
+  assert.equal(0, done.code, done.stderr)
+  return done.stderr
+end
+
+local LOADED = [[
+  local loaded = {}
+  for name in pairs(package.loaded) do
+    if name:find('^rawr') then table.insert(loaded, name) end
+  end
+  table.sort(loaded)
+  io.stderr:write('loaded: ' .. table.concat(loaded, ' ') .. '.\n')
+]]
+
+describe('nothing of the plugin', function()
+  local home = lab.home()
+
+  it('is loaded at the start, nor by another file', function()
+    lab.write(home.work .. '/other.md', '# other\n')
+    lab.write(home.work .. '/auto-compact/heads-up.md', 'not of the home\n')
+    local files = { home.work .. '/other.md', home.work .. '/auto-compact/heads-up.md' }
+    assert.truthy(fresh(home, LOADED, files):find('loaded: .', 1, true))
+  end)
+
+  it('but its face is loaded by a status line, and that starts nothing', function()
+    local lua = "vim.print(require('rawr').statusline())\n" .. LOADED
+    assert.truthy(fresh(home, lua):find('loaded: rawr.\n', 1, true))
+  end)
+
+  it('is missing where it is needed: a prompt of the home, `:Rawr`, or autostart', function()
+    lab.write(home.path .. '/auto-compact/heads-up.md', 'Hello.\n')
+    local waits = "vim.wait(10000, function() return package.loaded['rawr.client'] ~= nil end)\n" .. LOADED
+    assert.truthy(
+      fresh(home, waits, { home.path .. '/auto-compact/heads-up.md' }):find('rawr.client', 1, true)
+    )
+    assert.truthy(fresh(home, "vim.cmd('Rawr start')\n" .. LOADED):find('rawr.client', 1, true))
+    local auto = "vim.wait(10000, function() return package.loaded['rawr.live'] ~= nil end)\n" .. LOADED
+    local settings = 'lua vim.g.rawr = vim.tbl_extend("force", vim.g.rawr, { autostart = true })'
+    assert.truthy(fresh(home, auto, { '--cmd', settings }):find('rawr.live', 1, true))
+  end)
+end)
+
+describe('the sidecar', function()
+  --- As much of its name as the system keeps.
+  local process_name = vim.fs.basename(lab.RAWR):sub(1, 15)
+  local home
+
+  before_each(function()
+    home = lab.home()
+    lab.use(home)
+  end)
+
+  after_each(lab.leave)
+
+  local function running()
+    return require('rawr.client').client()
+  end
+
+  ---@return integer
+  local function start()
+    vim.cmd.Rawr('start')
+    return lab.wait('the sidecar', running).id
+  end
+
+  it('is one, has no buffer, and is told of no text', function()
+    local id = start()
+    vim.cmd.Rawr('start')
+    require('rawr').start()
+    assert.equal(1, #vim.lsp.get_clients({ name = 'rawr' }))
+    assert.same({}, vim.lsp.get_client_by_id(id).attached_buffers)
+  end)
+
+  it('answers what was asked before it was ready', function()
+    local answer
+    require('rawr').request('rawr/config/get', {}, function(result)
+      answer = result
+    end)
+    assert.truthy(lab.wait('the answer', function()
+      return answer
+    end).effective)
+  end)
+
+  it('gives its errors to who asked, else to the user', function()
+    start()
+    local error
+    require('rawr').request('rawr/thread/get', { threadId = 'none' }, nil, function(told)
+      error = told
+    end)
+    assert.equal(
+      -31001,
+      lab.wait('the error', function()
+        return error
+      end).code
+    )
+    lab.told({ 'rawr: ' }, function()
+      require('rawr').request('rawr/thread/get', { threadId = 'none' })
+    end)
+  end)
+
+  it('is restarted with the buffers that it had', function()
+    lab.write(home.path .. '/rawr.toml', '')
+    vim.cmd.edit(home.path .. '/rawr.toml')
+    assert.equal('toml.rawr', vim.bo.filetype)
+    local id = lab.wait('the sidecar', running).id
+    vim.cmd.Rawr('restart')
+    local again = lab.wait('another', function()
+      local client = running()
+      return client and client.id ~= id and client
+    end)
+    lab.wait('its buffer', function()
+      return again.attached_buffers[vim.api.nvim_get_current_buf()]
+    end)
+  end)
+
+  it('that dies is started again once, and then it is said', function()
+    local id = start()
+    local function kill()
+      local found = vim
+        .system({ 'pgrep', '-P', tostring(vim.uv.os_getpid()), '-x', process_name }, { text = true })
+        :wait().stdout
+      vim.uv.kill(assert(tonumber(vim.trim(found)), found), 'sigkill')
+    end
+    lab.told({ 'signal 9', 'it was started again' }, kill)
+    lab.wait('another', function()
+      local client = running()
+      return client and client.id ~= id
+    end)
+    lab.told({ 'again: see `:Rawr log`' }, kill)
+    assert.is_nil(running())
+  end)
+
+  it('that is not there is one clear message', function()
+    vim.g.rawr = { cmd = { '/nowhere/rawr', 'serve' } }
+    local told = lab.told({ '/nowhere/rawr cannot be run' }, function()
+      vim.cmd.Rawr('start')
+    end)
+    assert.equal(1, select(2, told:gsub('\n', '\n')), told)
+  end)
+
+  it('is stopped when Neovim ends, and its log can be opened', function()
+    start()
+    vim.cmd.Rawr('log')
+    assert.equal(require('rawr.client').log_file(), vim.api.nvim_buf_get_name(0))
+    local lua = [[
+      vim.cmd('Rawr start')
+      vim.wait(10000, function() return require('rawr.client').client() ~= nil end)
+      local children = vim.system({ 'pgrep', '-P', tostring(vim.uv.os_getpid()), '-x', '%s' }, { text = true }):wait()
+      io.stderr:write('child ' .. children.stdout)
+    ]]
+    local said = fresh(home, lua:format(process_name))
+    local child = tonumber(said:match('child (%d+)'))
+    assert.truthy(child, said)
+    lab.wait('the end of the sidecar', function()
+      return not vim.uv.kill(child, 0)
+    end)
+  end)
+
+  it('only watches the current folder where that is wanted', function()
+    local session, llm = lab.committed(home)
+    session.wait_for('heads_up')
+    vim.g.rawr = vim.tbl_extend('force', vim.g.rawr, { watch = 'folder' })
+    vim.fn.mkdir(home.path .. '/elsewhere')
+    vim.cmd.cd(home.path .. '/elsewhere')
+    local ready
+    vim.api.nvim_create_autocmd('User', {
+      pattern = 'RawrReady',
+      once = true,
+      callback = function(event)
+        ready = event.data.threads
+      end,
+    })
+    start()
+    assert.same(
+      {},
+      lab.wait('RawrReady', function()
+        return ready
+      end)
+    )
+    -- The others can still be asked about, though the sidecar keeps nothing of them.
+    lab.told({ session.thread(), 'folder     ' .. home.work }, function()
+      vim.cmd.Rawr({ 'status', 'thread=' .. session.thread() })
+    end)
+    session.stop()
+    llm.stop()
+  end)
+end)
+
+describe('the health check', function()
+  local home = lab.home()
+
+  after_each(lab.leave)
+
+  local function report()
+    vim.cmd('silent checkhealth rawr')
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  end
+
+  it('says what is in place and what is not', function()
+    lab.use(home, { colour = 'red' })
+    local before = report()
+    for _, words in ipairs({ 'there is no setting `colour`', 'it does not run yet', lab.RAWR .. ': rawr ' }) do
+      assert.truthy(before:find(words, 1, true), before)
+    end
+    lab.use(home)
+    lab.write(home.path .. '/rawr.toml', 'nonsense = 1\n')
+    vim.cmd.Rawr('start')
+    lab.wait('the sidecar', require('rawr.client').client)
+    local after = report()
+    for _, words in ipairs({ 'are understood', 'it runs: rawr', 'rawr.toml', 'nonsense' }) do
+      assert.truthy(after:find(words, 1, true), after)
+    end
+  end)
+
+  it('says what to do about a binary that is not there', function()
+    vim.g.rawr = { cmd = { '/nowhere/rawr', 'serve' } }
+    assert.truthy(report():find('/nowhere/rawr cannot be run', 1, true))
+  end)
+end)
+
+describe('the help', function()
+  it('has tags for everything that it names', function()
+    local doc = vim.fn.tempname()
+    lab.write(doc .. '/rawr.txt', lab.read(lab.PLUGIN .. '/doc/rawr.txt'))
+    vim.cmd.helptags(doc)
+    local tags, text = lab.read(doc .. '/tags'), lab.read(doc .. '/rawr.txt')
+    for link in text:gmatch('|([%w%-_:%.%(%)]+)|') do
+      local is_ours = link:find('[Rr]awr')
+      assert.truthy(
+        not is_ours or tags:find('\n' .. link .. '\t', 1, true) or vim.startswith(tags, link .. '\t'),
+        link
+      )
+    end
+    for name in pairs(require('rawr.command').COMMANDS) do
+      assert.truthy(text:find('\n' .. name .. '[%s,]') or text:find('[%s]' .. name .. '[, ]'), name)
+    end
+    for event in lab.read(lab.PLUGIN .. '/lua/rawr/live.lua'):gmatch("emit%('(%w+)'") do
+      assert.truthy(tags:find('\n' .. event .. '\t', 1, true) or vim.startswith(tags, event .. '\t'), event)
+    end
+    for line in text:gmatch('[^\n]+') do
+      assert.truthy(vim.api.nvim_strwidth(line) <= 79, line)
+    end
+  end)
+end)

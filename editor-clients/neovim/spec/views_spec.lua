@@ -1,0 +1,201 @@
+--- The buffers under `rawr://`, on a real sidecar and a real session in this very Neovim.
+
+local lab = require('spec.lab')
+local page = require('rawr.page')
+local view = require('rawr.view')
+
+describe('a view', function()
+  local function lines(...)
+    return vim.tbl_map(function(text)
+      return {
+        text = text,
+        fold = vim.startswith(text, ' ') and '1' or '>1',
+        decision = vim.trim(text):sub(1, 1),
+      }
+    end, { ... })
+  end
+
+  it('keeps the cursor and what is folded where other lines change', function()
+    local buffer = vim.api.nvim_create_buf(true, true)
+    vim.api.nvim_set_current_buf(buffer)
+    view.prepare(buffer, 'rawr-explain')
+    view.show(buffer, lines('b', ' b1', ' b2', 'c', ' c1'))
+    vim.api.nvim_win_set_cursor(0, { 4, 0 })
+    vim.cmd('4foldopen')
+    view.show(buffer, lines('a', ' a1', 'b', ' b1', ' b3', 'c', ' c1'))
+    assert.same({ 6, 0 }, vim.api.nvim_win_get_cursor(0))
+    assert.equal('c', view.under_cursor(buffer).text)
+    assert.equal(-1, vim.fn.foldclosed(6))
+    assert.same(
+      { 'a', ' a1', 'b', ' b1', ' b3', 'c', ' c1' },
+      vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+    )
+    view.show(buffer, lines('c'))
+    assert.same({ 'c' }, vim.api.nvim_buf_get_lines(buffer, 0, -1, false))
+    assert.falsy(vim.bo[buffer].modifiable)
+    vim.cmd.bwipeout()
+  end)
+end)
+
+describe('a page', function()
+  local row = {
+    guards = 0,
+    thread = { threadId = 't', cwd = '/w', phase = 'idle', updatedAtMs = 0, percentRemaining = 31 },
+  }
+
+  it('has a line for a thread, and waits for the rest', function()
+    local closed, open = {}, {}
+    page.thread(closed, row, false, nil, 0)
+    assert.same(
+      { '▸ t  31 % left · calm' },
+      vim.tbl_map(function(line)
+        return line.text
+      end, closed)
+    )
+    page.thread(open, row, true, nil, 0)
+    assert.equal('  …', open[2].text)
+  end)
+
+  it('folds the gates of each decision below it, the latest first', function()
+    local lines = {}
+    local function decision(id, reason)
+      local gates = { { gate = 'boundary', outcome = 'fail', evidence = 'none' } }
+      return {
+        decisionId = id,
+        outcome = 'nothing',
+        reason = reason,
+        gates = gates,
+        wouldFireIf = {},
+        atMs = 0,
+      }
+    end
+    page.decisions(lines, { decision('d1', 'one'), decision('d2', 'two') }, 't', 0)
+    assert.same(
+      { '>1', '1', '>1', '1' },
+      vim.tbl_map(function(line)
+        return line.fold
+      end, lines)
+    )
+    assert.same(
+      { 'd2', 'd2', 'd1', 'd1' },
+      vim.tbl_map(function(line)
+        return line.decision
+      end, lines)
+    )
+  end)
+end)
+
+describe('rawr://', function()
+  local home, session, llm, thread
+
+  before_each(function()
+    home = lab.home()
+    session, llm = lab.committed(home, ':packet_request]')
+    thread = session.thread()
+    session.wait_for('heads_up')
+    lab.use(home)
+  end)
+
+  after_each(function()
+    lab.leave()
+    session.stop()
+    llm.stop()
+  end)
+
+  it('threads follows what happens, and its keys step in', function()
+    vim.cmd.Rawr()
+    assert.equal('rawr://threads', vim.api.nvim_buf_get_name(0))
+    local buffer = vim.api.nvim_get_current_buf()
+    lab.text(
+      buffer,
+      '▾ ' .. thread,
+      'the agent writes its packet',
+      'folder     ' .. home.work,
+      'compaction decided'
+    )
+    local line = vim.fn.search('compaction decided')
+    assert.equal(line, vim.fn.foldclosed(line))
+    assert.truthy(vim.fn.foldclosedend(line) > line + 10)
+    local function press(keys)
+      vim.api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
+    end
+    press('<CR>')
+    assert.equal(-1, vim.fn.foldclosed(line))
+    vim.api.nvim_win_set_cursor(0, { 1, 0 })
+    lab.told({ 'Snoozed' }, function()
+      press('s')
+    end)
+    lab.text(buffer, 'nothing under way', 'guard      g1')
+    lab.told({ 'guard(s) cleared' }, function()
+      press('gu')
+    end)
+    lab.told({ 'gf    the thread' }, function()
+      press('g?')
+    end)
+    press('<CR>')
+    assert.truthy(vim.startswith(lab.text(buffer), '▸ ' .. thread))
+    assert.falsy(lab.text(buffer):find('folder', 1, true))
+  end)
+
+  it('threads jumps to the packet, to the notes, to the folder and to the reasons', function()
+    lab.write(home.work .. '/' .. session.wait_for('session').scratchFile, '# notes\n')
+    for key, name in pairs({
+      gp = 'rawr://packet/' .. thread,
+      gs = home.work .. '/' .. session.wait_for('session').scratchFile,
+      ge = 'rawr://explain/' .. thread,
+    }) do
+      vim.cmd.Rawr()
+      lab.text(0, thread)
+      vim.api.nvim_win_set_cursor(0, { 1, 0 })
+      vim.api.nvim_feedkeys(key, 'xt', false)
+      lab.wait(name, function()
+        return vim.api.nvim_buf_get_name(0) == name
+      end)
+      vim.cmd('silent! only!')
+    end
+  end)
+
+  it('explain gives the gates, the latest decision open', function()
+    vim.cmd.Rawr('explain')
+    lab.wait('the buffer', function()
+      return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
+    end)
+    lab.text(0, 'thread ' .. thread, '✓ pressure        31 % left is below 65 % (asap)', '✗ mode')
+    lab.wait('the latest decision to be open', function()
+      return vim.fn.foldclosed(2) == -1
+    end)
+    assert.truthy(vim.fn.foldclosed(vim.fn.search('no compaction')) > 0)
+  end)
+
+  it('packet starts from a draft, and writing it hands it off', function()
+    vim.cmd.Rawr('packet')
+    lab.wait('the buffer', function()
+      return vim.api.nvim_buf_get_name(0) == 'rawr://packet/' .. thread
+    end)
+    lab.text(0, '(Built by rawr', 'write a parser')
+    assert.falsy(vim.bo.modified)
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'State: working', 'Goal: mine', 'Next: go on' })
+    lab.told({ 'goes on with this packet' }, vim.cmd.write)
+    assert.falsy(vim.bo.modified)
+    llm.release()
+    local handoff = session.wait_for('handoff')
+    assert.truthy(handoff.text:find('Goal: mine', 1, true), handoff.text)
+    assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
+  end)
+
+  it('packet that nobody waits for stays as it is, and that is said', function()
+    lab.told({ 'Called off' }, function()
+      vim.cmd.Rawr('cancel')
+    end)
+    session.wait_for('thread_changed', function(event)
+      return event.phase == 'idle' and not event.sequenceId
+    end)
+    vim.cmd.Rawr('packet')
+    lab.text(0, '(Built by rawr')
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })
+    lab.told({ 'rawr: ' }, function()
+      pcall(vim.cmd.write)
+    end)
+    assert.truthy(vim.bo.modified)
+  end)
+end)
