@@ -1,0 +1,51 @@
+// Collects the texts of `l10n.t` into l10n/bundle.l10n.json, for translators. `--check` fails where that is stale, or where
+// a translation has other keys.
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+const problems = [];
+
+function texts(file) {
+  const found = [];
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022);
+  const visit = (node) => {
+    if (ts.isCallExpression(node) && node.expression.getText(source) === 'l10n.t') {
+      const [text] = node.arguments;
+      if (text && ts.isStringLiteralLike(text)) found.push(text.text);
+      else problems.push(`${file}: a text for l10n.t must be written out`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+const files = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
+const all = [...new Set(files.flatMap((file) => texts(path.join('src', file))))].sort();
+const bundle = `${JSON.stringify(Object.fromEntries(all.map((text) => [text, text])), null, 2)}\n`;
+const target = 'l10n/bundle.l10n.json';
+
+function keys(file) {
+  return Object.keys(JSON.parse(readFileSync(file, 'utf8')))
+    .sort()
+    .join('\n');
+}
+
+function sameKeys(folder, original, pattern) {
+  const translated = readdirSync(folder).filter((file) => pattern.test(file));
+  for (const file of translated.map((name) => path.join(folder, name))) {
+    if (keys(file) !== keys(original)) problems.push(`${file} has other keys than ${original}`);
+  }
+}
+
+if (process.argv.includes('--check')) {
+  if (readFileSync(target, 'utf8') !== bundle)
+    problems.push(`${target} is not what the sources say: npm run l10n`);
+  sameKeys('l10n', target, /^bundle\.l10n\..+\.json$/);
+  sameKeys('.', 'package.nls.json', /^package\.nls\..+\.json$/);
+} else {
+  writeFileSync(target, bundle);
+}
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;

@@ -1,0 +1,125 @@
+// The page that says why a compaction came, or why none did. One HTML text without script or anything from elsewhere.
+import * as l10n from '@vscode/l10n';
+import type { Decision, GateResult } from '../protocol';
+import { escape, timeline } from './timeline';
+import * as words from './words';
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+
+const STYLE = `
+body { font: var(--vscode-font-weight) var(--vscode-font-size) var(--vscode-font-family); color: var(--vscode-foreground); padding: 0 1.5em 2em; max-width: 60em; }
+h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 1.6em; }
+a { color: var(--vscode-textLink-foreground); } a:focus-visible { outline: 1px solid var(--vscode-focusBorder); }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .25em .8em .25em 0; vertical-align: top; border-bottom: 1px solid var(--vscode-widget-border, transparent); }
+.fail td:first-child, .fail b { color: var(--vscode-testing-iconFailed); } .pass td:first-child { color: var(--vscode-testing-iconPassed); }
+.not_reached { color: var(--vscode-descriptionForeground); }
+svg { width: 100%; max-width: 46em; } svg text { fill: var(--vscode-descriptionForeground); font-size: 11px; }
+.grid { stroke: var(--vscode-widget-border, #8884); } polyline { fill: none; stroke: var(--vscode-charts-blue); stroke-width: 1.5; }
+.plain { fill: var(--vscode-charts-blue); } .boundary { fill: var(--vscode-charts-orange); }
+.compaction { fill: var(--vscode-charts-purple); opacity: .6; } .ring { fill: none; stroke: var(--vscode-focusBorder); stroke-width: 1.5; }
+.note { color: var(--vscode-descriptionForeground); }
+`;
+
+export interface Page {
+  threadId: string;
+  /** What people know the thread by. */
+  name: string;
+  decision: Decision;
+  /** The latest last; the one shown may be older than all of them. */
+  decisions: readonly Decision[];
+  nowMs: number;
+}
+
+export function decisionPage(page: Page): string {
+  const { decision, decisions, nowMs } = page;
+  const plot = timeline(decisions, decision.decisionId, nowMs);
+  const legend = l10n.t('Dots are decisions, diamonds are decisions at a boundary, bars are compactions.');
+  const body = [
+    `<h1>${escape(heading(decision))}</h1>`,
+    `<p>${escape(decision.reason)}</p>`,
+    `<p class="note">${escape(facts(page).join(' · '))}</p>`,
+    plot && `<h2>${escape(l10n.t('How full it was'))}</h2>${plot}<p class="note">${escape(legend)}</p>`,
+    `<h2>${escape(l10n.t('Gates'))}</h2>${gates(decision.gates)}`,
+    wouldFireIf(decision),
+    judgment(decision),
+    compaction(decision),
+    others(page),
+  ];
+  const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>rawr</title><style>${STYLE}</style>`;
+  return `<!doctype html><html><head>${head}</head><body><main>${body.filter(Boolean).join('\n')}</main></body></html>`;
+}
+
+function heading(decision: Decision): string {
+  const fired = decision.sequenceId !== undefined;
+  return fired
+    ? l10n.t('Why: {0}', words.outcome(decision.outcome))
+    : l10n.t('Why not: {0}', words.outcome(decision.outcome));
+}
+
+function facts({ decision, name, threadId, nowMs }: Page): string[] {
+  const tier = decision.tier ? [l10n.t('tier {0}', words.tier(decision.tier))] : [];
+  const where = words.entrance(decision.entrance);
+  return [
+    `${name} (${threadId})`,
+    words.left(decision.percentRemaining),
+    ...tier,
+    where,
+    words.ago(decision.atMs, nowMs),
+  ];
+}
+
+const MARKS = { pass: '✓', fail: '✗', bypassed: '↷', not_reached: '·' };
+
+function gates(all: readonly GateResult[]): string {
+  const row = ({ gate, outcome, evidence }: GateResult): string => {
+    const said =
+      outcome === 'fail'
+        ? `<b>${escape(words.gateOutcome(outcome))}</b>`
+        : escape(words.gateOutcome(outcome));
+    return `<tr class="${outcome}"><td aria-hidden="true">${MARKS[outcome]}</td><th scope="row">${escape(words.gate(gate))}</th><td>${said}</td><td>${escape(evidence)}</td></tr>`;
+  };
+  const titles = ['', l10n.t('Gate'), l10n.t('Outcome'), l10n.t('Evidence')];
+  const head = titles.map((title) => `<th scope="col">${escape(title)}</th>`).join('');
+  return `<table><thead><tr>${head}</tr></thead><tbody>${all.map(row).join('')}</tbody></table>`;
+}
+
+function list(title: string, items: readonly string[]): string {
+  if (items.length === 0) return '';
+  return `<h2>${escape(title)}</h2><ul>${items.map((item) => `<li>${escape(item)}</li>`).join('')}</ul>`;
+}
+
+function wouldFireIf(decision: Decision): string {
+  return list(l10n.t('It would compact if'), decision.wouldFireIf);
+}
+
+function judgment({ judgment: asked }: Decision): string {
+  if (!asked) return '';
+  const answer =
+    asked.shouldCompact === undefined
+      ? (asked.error ?? l10n.t('no answer yet'))
+      : asked.shouldCompact
+        ? l10n.t('yes: {0}', asked.reason)
+        : l10n.t('no: {0}', asked.reason);
+  return list(l10n.t('The judge'), [answer]);
+}
+
+function compaction({ compaction: done }: Decision): string {
+  if (!done) return '';
+  const lines = [words.landed(done.tokensBefore, done.tokensAfter)];
+  if (done.packetAuthor) lines.push(l10n.t('The packet is written by {0}.', words.author(done.packetAuthor)));
+  lines.push(...done.packetAdded.map((fact) => l10n.t('Added by rawr: {0}', fact)));
+  return list(l10n.t('What came of it'), lines.filter(Boolean));
+}
+
+/** A link to each other decision: the page is left and come back to by the keyboard alone. */
+function others({ decision, decisions, threadId, nowMs }: Page): string {
+  const item = (other: Decision): string => {
+    const text = escape(`${words.decided(other)} · ${words.ago(other.atMs, nowMs)}`);
+    if (other.decisionId === decision.decisionId) return `<li aria-current="true"><b>${text}</b></li>`;
+    const argument = encodeURIComponent(JSON.stringify([{ threadId, decisionId: other.decisionId }]));
+    return `<li><a href="command:rawr.explain?${argument}">${text}</a></li>`;
+  };
+  if (decisions.length < 2) return '';
+  return `<h2>${escape(l10n.t('Decisions'))}</h2><ol reversed>${[...decisions].reverse().map(item).join('')}</ol>`;
+}

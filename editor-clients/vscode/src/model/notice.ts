@@ -1,0 +1,23 @@
+// What a notification says of a banner. Answers are links in it: a notification that shows progress stays until its
+// sequence ends and goes by itself, and one with buttons does neither.
+import type { Choice } from '../protocol';
+import * as banners from './banner';
+import { type Banner } from './banner';
+import * as words from './words';
+
+export interface Answer {
+  threadId: string;
+  sequenceId: string;
+  choice: Choice;
+}
+
+export function notice(banner: Banner): string {
+  const { threadId, sequenceId } = banner.headsUp;
+  const links = banners.choices(banner).map((choice) => link({ threadId, sequenceId, choice }));
+  const said = [banners.title(banner), banners.why(banner), banners.now(banner)].filter(Boolean).join(' · ');
+  return [banners.harmless(said), links.join(' | ')].filter(Boolean).join(' — ');
+}
+
+function link(answer: Answer): string {
+  return `[${words.choice(answer.choice)}](command:rawr.answerWith?${encodeURIComponent(JSON.stringify([answer]))})`;
+}

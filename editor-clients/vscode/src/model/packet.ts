@@ -1,0 +1,33 @@
+// A packet that a person edits: whether saving still hands it over, and what its first line says of that.
+import * as l10n from '@vscode/l10n';
+import { choices } from './banner';
+import { deadline } from './status';
+import { type Thread, bannerNow } from './threads';
+
+export type PacketState = 'editable' | 'handed' | 'past';
+
+/** Where a packet stands, by the banner of its thread. */
+export function packetState(thread: Thread | undefined, sequenceId: string): PacketState {
+  const banner = thread && bannerNow(thread);
+  if (!banner || banner.headsUp.sequenceId !== sequenceId) return 'past';
+  if (banner.answered === 'edit_packet') return 'handed';
+  return choices(banner).includes('edit_packet') ? 'editable' : 'past';
+}
+
+export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs: number): string {
+  switch (packetState(thread, sequenceId)) {
+    case 'editable': {
+      const atMs = thread?.banner?.headsUp.deadlineAtMs;
+      const left = atMs === undefined ? [] : [deadline(atMs, nowMs)];
+      const asks = thread?.summary.phase === 'awaiting_approval';
+      const whatFor = asks
+        ? l10n.t('Save, and the compaction goes on with this packet')
+        : l10n.t('Save, and this packet is what is handed over');
+      return [whatFor, ...left].join(' · ');
+    }
+    case 'handed':
+      return l10n.t('This packet is handed over');
+    case 'past':
+      return l10n.t('The packet of a compaction that is past: it can only be read');
+  }
+}

@@ -1,0 +1,85 @@
+// The status bar's item: what it says of the active thread, and how loudly.
+import * as l10n from '@vscode/l10n';
+import type { Tier } from '../protocol';
+import * as banners from './banner';
+import { type Thread, bannerNow, runs } from './threads';
+import * as words from './words';
+
+export interface Status {
+  text: string;
+  /** What a screen reader says. */
+  label: string;
+  /** Lines of the tooltip. */
+  details: string[];
+  tier?: Tier;
+  /** A sequence runs or an emergency holds: the item stands out. */
+  alarm?: 'warning' | 'error';
+  /** A click answers the banner instead of showing the threads. */
+  answers: boolean;
+}
+
+/** A circle that fills as the context does. */
+export function circle(percentRemaining: number | undefined): string {
+  if (percentRemaining === undefined) return '○';
+  const used = 100 - percentRemaining;
+  const fills: [number, string][] = [
+    [12, '○'],
+    [45, '◔'],
+    [70, '◑'],
+    [90, '◕'],
+  ];
+  return fills.find(([below]) => used < below)?.[1] ?? '●';
+}
+
+/** Nothing where nothing runs. */
+export function status(thread: Thread | undefined, nowMs: number): Status | undefined {
+  if (!thread || !runs(thread)) return undefined;
+  const { percentRemaining, tier } = thread.summary;
+  const facts = [words.left(percentRemaining), ...(tier ? [words.tier(tier)] : [])];
+  const banner = bannerNow(thread);
+  const asks = banner !== undefined && banner.isOfSequence;
+  if (asks) facts.push(banners.now(banner) || banners.title(banner));
+  else facts.push(...lastBoundary(thread));
+  const spoken = asks ? [...facts, banners.title(banner)] : facts;
+  return {
+    text: `${asks ? '$(warning)' : circle(percentRemaining)} ${facts.join(' · ')}`,
+    label: l10n.t('rawr, {0}: {1}', name(thread), spoken.join(', ')),
+    details: tooltip(thread, nowMs),
+    tier,
+    alarm: asks ? 'warning' : tier === 'emergency' ? 'error' : undefined,
+    answers: asks && banners.choices(banner).length > 0,
+  };
+}
+
+/** The folder that the thread works in is what people know it by. */
+export function name(thread: Thread): string {
+  const folder = thread.summary.cwd.split(/[\\/]/).filter(Boolean).pop();
+  return folder ?? thread.summary.threadId;
+}
+
+function lastBoundary(thread: Thread): string[] {
+  const unspent = thread.details?.thread.boundaries.filter((mark) => mark.spentBy === undefined);
+  const last = unspent?.at(-1);
+  return last ? [`${words.boundary(last.boundary)} ✓`] : [];
+}
+
+function tooltip(thread: Thread, nowMs: number): string[] {
+  const { summary, details } = thread;
+  const banner = bannerNow(thread);
+  const lines = [l10n.t('Thread {0} in {1}', summary.threadId, summary.cwd)];
+  if (summary.owner) lines.push(l10n.t('Run by {0}', summary.owner));
+  if (banner) {
+    lines.push(`${banners.title(banner)}: ${banners.why(banner)}`);
+    const { deadlineAtMs } = banner.headsUp;
+    if (deadlineAtMs !== undefined) lines.push(deadline(deadlineAtMs, nowMs));
+  }
+  const last = details?.thread.lastCompaction;
+  if (last) lines.push(l10n.t('Last compaction: {0}', words.landed(last.tokensBefore, last.tokensAfter)));
+  const decision = details?.decisions.at(-1);
+  if (decision) lines.push(l10n.t('Last decision: {0}', decision.reason));
+  return lines;
+}
+
+export function deadline(atMs: number, nowMs: number): string {
+  return l10n.t('Goes on without an answer in {0}', words.remaining(atMs, nowMs));
+}

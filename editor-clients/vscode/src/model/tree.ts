@@ -1,0 +1,259 @@
+// The rows of the threads view: threads, and below each what is known of it. Rows are data; a view draws them.
+import * as l10n from '@vscode/l10n';
+import type { Decision, GateOutcome, GateResult, Guard, PlanStep, StepStatus, Tier } from '../protocol';
+import * as banners from './banner';
+import { name } from './status';
+import { type Thread, type Threads, bannerNow, runs } from './threads';
+import * as words from './words';
+
+export interface Row {
+  /** Stays the same while the thing that it shows is the same. */
+  id: string;
+  label: string;
+  description?: string;
+  tooltip?: string;
+  /** A codicon's name. */
+  icon?: string;
+  /** A theme colour's name. Never the only sign. */
+  color?: string;
+  /** Which menu it has. */
+  context: string;
+  children?: Row[];
+  open?: boolean;
+  /** What the row's actions are about. */
+  about: About;
+}
+
+export interface About {
+  threadId: string;
+  guardId?: string;
+  directiveId?: string;
+  decisionId?: string;
+  sequenceId?: string;
+}
+
+export function rows(threads: Threads, nowMs: number): Row[] {
+  return threads.all.map((thread) => threadRow(thread, nowMs));
+}
+
+function threadRow(thread: Thread, nowMs: number): Row {
+  const { summary } = thread;
+  const banner = bannerNow(thread);
+  const { threadId, tier } = summary;
+  const facts = [words.left(summary.percentRemaining), ...(tier ? [words.tier(tier)] : [])];
+  facts.push(runs(thread) ? words.phase(summary.phase) : words.ago(summary.updatedAtMs, nowMs));
+  return {
+    id: threadId,
+    label: name(thread),
+    description: facts.join(' · '),
+    tooltip: [threadId, summary.cwd, ...(summary.owner ? [l10n.t('Run by {0}', summary.owner)] : [])].join(
+      '\n',
+    ),
+    icon: banner?.isOfSequence ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
+    color: runs(thread) ? tierColor(tier) : undefined,
+    context: `thread${runs(thread) ? '.running' : ''}${banner && banners.choices(banner).length > 0 ? '.asking' : ''}`,
+    children: [...bannerRows(thread, nowMs), ...detailRows(thread, nowMs)],
+    open: runs(thread),
+    about: { threadId, sequenceId: thread.sequenceId },
+  };
+}
+
+function tierColor(tier: Tier | undefined): string | undefined {
+  return tier && `rawr.tier.${tier}`;
+}
+
+function bannerRows(thread: Thread, nowMs: number): Row[] {
+  const banner = bannerNow(thread);
+  if (!banner) return [];
+  const { threadId, sequenceId, boundaries, packetAuthor, deadlineAtMs } = banner.headsUp;
+  const lines = [banners.why(banner)];
+  if (boundaries.length > 0) lines.push(l10n.t('Triggered by: {0}', words.boundaries(boundaries)));
+  lines.push(l10n.t('The packet is written by {0}.', words.author(packetAuthor)));
+  const left = deadlineAtMs === undefined ? [] : [words.remaining(deadlineAtMs, nowMs)];
+  return [
+    {
+      id: `${threadId}/banner`,
+      label: banners.title(banner),
+      description: [banners.now(banner), words.boundaries(boundaries), ...left].filter(Boolean).join(' · '),
+      tooltip: lines.join('\n'),
+      icon: 'bell-dot',
+      color: 'list.warningForeground',
+      context: ['banner', ...banners.choices(banner)].join('.'),
+      about: { threadId, sequenceId },
+    },
+  ];
+}
+
+function detailRows(thread: Thread, nowMs: number): Row[] {
+  const { details } = thread;
+  if (!details) return [];
+  const { threadId } = thread.summary;
+  const { plan, guards, directives } = details.thread;
+  const done = plan.filter((step) => step.status === 'completed').length;
+  const group = (key: string, label: string, icon: string, children: Row[], open = false): Row[] =>
+    children.length === 0
+      ? []
+      : [{ id: `${threadId}/${key}`, label, icon, context: key, children, open, about: { threadId } }];
+  const pins = directives.map((directive) => ({
+    id: `${threadId}/pin/${directive.directiveId}`,
+    label: directive.text,
+    description: directive.pinned ? l10n.t('pinned') : undefined,
+    icon: 'pinned',
+    context: 'pin',
+    about: { threadId, directiveId: directive.directiveId },
+  }));
+  return [
+    ...group(
+      'plan',
+      l10n.t('Plan, {0} of {1} done', done, plan.length),
+      'checklist',
+      plan.map((step, at) => planRow(threadId, step, at)),
+    ),
+    ...group(
+      'guards',
+      l10n.t('Guards'),
+      'shield',
+      guards.map((guard) => guardRow(threadId, guard)),
+      true,
+    ),
+    ...group('pins', l10n.t('Instructions that stay'), 'pinned', pins),
+    ...group('compactions', l10n.t('Compactions'), 'fold', compactionRows(thread, nowMs), true),
+    ...group(
+      'decisions',
+      l10n.t('Decisions'),
+      'law',
+      details.decisions
+        .slice(-MOST_DECISIONS)
+        .reverse()
+        .map((decision) => decisionRow(threadId, decision, nowMs)),
+    ),
+  ];
+}
+
+const MOST_DECISIONS = 10;
+
+const STEPS: Record<StepStatus, [icon: string, color: string | undefined]> = {
+  pending: ['circle-large-outline', undefined],
+  in_progress: ['arrow-right', undefined],
+  completed: ['pass', 'testing.iconPassed'],
+};
+
+function planRow(threadId: string, step: PlanStep, at: number): Row {
+  const [icon, color] = STEPS[step.status];
+  const status = {
+    pending: l10n.t('to do'),
+    in_progress: l10n.t('in work'),
+    completed: l10n.t('done'),
+  }[step.status];
+  return {
+    id: `${threadId}/plan/${at}`,
+    label: step.step,
+    description: status,
+    icon,
+    color,
+    context: 'step',
+    about: { threadId },
+  };
+}
+
+function guardRow(threadId: string, guard: Guard): Row {
+  return {
+    id: `${threadId}/guard/${guard.guardId}`,
+    label: l10n.t('No compaction {0}', words.until(guard.until)),
+    description: [guard.note, guard.setBy].filter(Boolean).join(' · '),
+    icon: 'shield',
+    context: 'guard',
+    about: { threadId, guardId: guard.guardId },
+  };
+}
+
+/** Compactions by their sequences; the host's own, which have none, by their time. */
+function compactionRows(thread: Thread, nowMs: number): Row[] {
+  const { threadId } = thread.summary;
+  const {
+    decisions,
+    capsules,
+    thread: found,
+  } = thread.details ?? { decisions: [], capsules: [], thread: undefined };
+  const last = found?.lastCompaction;
+  const kept = new Set(capsules.map((capsule) => capsule.capsuleId));
+  const ours = decisions.filter((decision) => decision.compaction !== undefined).reverse();
+  const ofDecisions = ours.map((decision) => ofDecision(threadId, decision, nowMs, kept));
+  const isOurs =
+    last?.sequenceId !== undefined && ours.some((decision) => decision.sequenceId === last.sequenceId);
+  if (!last || isOurs) return ofDecisions;
+  const by = { rawr: l10n.t('by rawr'), host: l10n.t('by the host itself'), user: l10n.t('by a person') }[
+    last.origin
+  ];
+  const row: Row = {
+    id: `${threadId}/compaction/${last.sequenceId ?? last.atMs}`,
+    label: words.landed(last.tokensBefore, last.tokensAfter) || l10n.t('tokens unknown'),
+    description: [by, words.ago(last.atMs, nowMs)].join(' · '),
+    icon: 'fold',
+    context: 'compaction',
+    about: { threadId, sequenceId: last.sequenceId },
+  };
+  return [row, ...ofDecisions];
+}
+
+function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: Set<string>): Row {
+  const { compaction, sequenceId, decisionId } = decision;
+  const status = {
+    in_progress: l10n.t('under way'),
+    completed: l10n.t('completed'),
+    failed: l10n.t('failed'),
+    cancelled: l10n.t('cancelled'),
+  }[compaction?.status ?? 'in_progress'];
+  const figures = words.landed(compaction?.tokensBefore, compaction?.tokensAfter);
+  const lines = [decision.reason];
+  if (compaction?.packetAuthor)
+    lines.push(l10n.t('The packet is written by {0}.', words.author(compaction.packetAuthor)));
+  lines.push(...(compaction?.packetAdded ?? []).map((fact) => l10n.t('Added by rawr: {0}', fact)));
+  if (sequenceId !== undefined && kept.has(sequenceId))
+    lines.push(l10n.t('Can be gone back to: rawr restore {0}', sequenceId));
+  return {
+    id: `${threadId}/compaction/${decisionId}`,
+    label: figures || status,
+    description: [...(figures ? [status] : []), words.ago(decision.atMs, nowMs)].join(' · '),
+    tooltip: lines.join('\n'),
+    icon: compaction?.status === 'failed' ? 'error' : 'fold',
+    context: 'compaction',
+    about: { threadId, decisionId, sequenceId },
+  };
+}
+
+const GATES: Record<GateOutcome, [icon: string, color: string | undefined]> = {
+  pass: ['pass', 'testing.iconPassed'],
+  fail: ['error', 'testing.iconFailed'],
+  bypassed: ['debug-step-over', 'testing.iconQueued'],
+  not_reached: ['circle-outline', 'disabledForeground'],
+};
+
+function decisionRow(threadId: string, decision: Decision, nowMs: number): Row {
+  const { decisionId } = decision;
+  const fired = decision.sequenceId !== undefined;
+  return {
+    id: `${threadId}/decision/${decisionId}`,
+    label: words.outcome(decision.outcome),
+    description: [words.left(decision.percentRemaining), words.ago(decision.atMs, nowMs)].join(' · '),
+    tooltip: [decision.reason, ...decision.wouldFireIf].join('\n'),
+    icon: fired ? 'fold' : 'circle-slash',
+    context: 'decision',
+    children: decision.gates.map((gate) => gateRow(threadId, decisionId, gate)),
+    about: { threadId, decisionId },
+  };
+}
+
+function gateRow(threadId: string, decisionId: string, { gate, outcome, evidence }: GateResult): Row {
+  const [icon, color] = GATES[outcome];
+  return {
+    id: `${threadId}/decision/${decisionId}/${gate}`,
+    label: words.gate(gate),
+    description: [words.gateOutcome(outcome), evidence].filter(Boolean).join(': '),
+    tooltip: `${gate}\n${evidence}`,
+    icon,
+    color,
+    context: 'gate',
+    about: { threadId, decisionId },
+  };
+}

@@ -1,0 +1,2020 @@
+// Generated from protocol-schema by `npm run protocol`; do not edit.
+
+/** One thing that the arbiter asks a host to do. */
+export type Action = {
+  kind: 'inject_turn';
+  /** A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`. */
+  marker: string;
+  /** What the text is for. */
+  purpose: Purpose;
+  /** The whole text, marker included. */
+  text: string;
+  /** Whether to add it to the running turn instead of starting one. */
+  viaSteer: boolean;
+} | {
+  /** A sampling request that runs may be cut off for it (spec 3). */
+  interrupt?: boolean;
+  kind: 'compact';
+  /** By the host itself: its provider's compaction freed too little (spec 5). */
+  local?: boolean;
+  /** The model to compact with, if another than the thread's. */
+  model?: string;
+  /** How hard that model is to think. */
+  reasoningEffort?: string;
+  /** What led to it, for the host's own records. */
+  trigger: CompactionTrigger;
+  /** How much that model is to write. */
+  verbosity?: string;
+} | {
+  /** The input. */
+  inputId: string;
+  /** In order, each an item of its own (design §2, invariant 8). */
+  items: Array<InputItem>;
+  kind: 'deliver_input';
+} | {
+  /** The user text. */
+  context: string;
+  /** The system text. */
+  instructions: string;
+  kind: 'judge';
+  /** JSON Schema of the answer. */
+  outputSchema: Record<string, unknown>;
+  /** The judgment's name, given back with the answer. */
+  requestId: string;
+} | {
+  kind: 'sample_packet';
+  /** What to ask. */
+  prompt: string;
+};
+
+/** `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3). */
+export interface ActionPerformNotification {
+  /** What to do. */
+  action: Action;
+  /** The action's name for good: also after a crash. */
+  actionId: string;
+  /** The sequence that the action belongs to. */
+  sequenceId: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** `rawr/action/report`: what became of an action. */
+export interface ActionReportParams {
+  /** The action. */
+  actionId: string;
+  /** Why it failed, for people. */
+  error?: string;
+  /** What became of it. */
+  status: ActionStatus;
+  /** What it yielded, such as a sampled packet. */
+  text?: string;
+  /** The thread. */
+  threadId: string;
+  /** The turn that it started. */
+  turnId?: string;
+}
+
+/** What became of an action. */
+export type ActionStatus = {
+} & ('accepted' | 'completed' | 'failed');
+
+/** An explicit signal that a phase of work may have ended (design §1). */
+export type Boundary = 'commit' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
+
+/** A boundary that was seen, and what became of it. */
+export interface BoundaryMark {
+  /** Which. */
+  boundary: Boundary;
+  /** The sequence that it started, after which it counts no more (design §2, invariant 5). */
+  spentBy?: string;
+  /** The turn that it was seen in. */
+  turnId?: string;
+}
+
+/** `$/cancelRequest`: the answer is no longer wanted; there will still be one. */
+export interface CancelParams {
+  /** The request. */
+  id: RequestId;
+}
+
+/** What is kept before a compaction, without what looks like a key or a token. */
+export interface Capsule {
+  /** When, Unix milliseconds. */
+  atMs: number;
+  /**
+   * The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that
+   * the host began.
+   */
+  capsuleId: string;
+  /** Size of the context window, in tokens. */
+  contextWindow?: number;
+  /** The thread's working directory, absolute. */
+  cwd: string;
+  /** User instructions that were in force. */
+  directives: Array<Directive>;
+  /** Whether the host's history lies beside it. */
+  hasHistory: boolean;
+  /** User inputs that waited for the sequence, in order. */
+  heldInputs: Array<HeldInput>;
+  /** The agent program that owned the transcript. */
+  host: CapsuleHost;
+  /** The turn in whose middle the compaction came. */
+  insideTurnId?: string;
+  /** The last turn that had ended, by the host's name: a transcript up to and with it is what there was. */
+  lastTurnId?: string;
+  /** The model in use. */
+  model?: string;
+  /** The continuation packet. */
+  packet?: CapsulePacket;
+  /** Who wrote the packet that is in it, if there was one. */
+  packetAuthor?: PacketAuthor;
+  /** The agent's plan. */
+  plan: Array<PlanStep>;
+  /** The agent's working notes, if there were any. */
+  scratch?: CapsuleScratch;
+  /** The thread that it was taken of. */
+  threadId: string;
+  /** Tokens in the context at that time. */
+  tokensBefore?: number;
+  /** Where the host keeps its transcript, and how long it was. */
+  transcript?: TranscriptPosition;
+  /** What led to the compaction. */
+  trigger: CompactionTrigger;
+  /** How many turns of the user or the host had ended. */
+  turnsEnded: number;
+  /** The work tree, as it was last looked at before. */
+  workTree?: WorkTree;
+}
+
+/** `rawr/capsule/attach`: a host that keeps no transcript of its own gives its history, before it compacts. */
+export interface CapsuleAttachParams {
+  /** The capsule: the sequence of the compaction that was asked for. */
+  capsuleId: string;
+  /** The whole history in the host's own shape, oldest first. */
+  history: Array<Record<string, unknown>>;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/capsule/attach`. */
+export interface CapsuleAttachResult {
+  /** So many secrets were taken out before it was written. */
+  redactions: number;
+}
+
+/** `rawr/capsule/get`: everything in a capsule, and what the work tree looks like now. */
+export interface CapsuleGetParams {
+  /** The capsule. */
+  capsuleId: string;
+  /** The thread. */
+  threadId: string;
+  /** Whether the host's history is wanted too, where it lies beside the capsule; it may be long. */
+  withHistory?: boolean;
+}
+
+/** Answer to `rawr/capsule/get`. */
+export interface CapsuleGetResult {
+  /** What was kept. */
+  capsule: Capsule;
+  /** The history in the host's own shape, oldest first; empty unless it was wanted and is there. */
+  history: Array<Record<string, unknown>>;
+  /** The work tree as it is now; absent where there is none, or where looking is switched off. */
+  workTreeNow?: WorkTree;
+}
+
+/** The agent program that a capsule was taken of. */
+export interface CapsuleHost {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version?: string;
+}
+
+/** `rawr/capsule/list`: which compactions of a thread can be gone back to? */
+export interface CapsuleListParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/capsule/list`. */
+export interface CapsuleListResult {
+  /** Latest first; the latest 20 of a thread are kept. */
+  capsules: Array<CapsuleSummary>;
+  /** What lies among them and cannot be read. */
+  unread: Array<Unread>;
+}
+
+/** A packet as a capsule keeps it. */
+export interface CapsulePacket {
+  /** Who wrote it. */
+  author: PacketAuthor;
+  /** What the agent was about to do. */
+  resumeState: ResumeState;
+  /** The packet. */
+  text: string;
+}
+
+/** Working notes as a capsule keeps them. */
+export interface CapsuleScratch {
+  /** What they said; absent where that is long. */
+  content?: string;
+  /** By which a change is known: FNV-1a of what the notes said, in 16 hexadecimal digits. */
+  contentHash: string;
+  /** The file, relative to the working directory, with forward slashes. */
+  scratchFile: string;
+}
+
+/** One capsule in short. */
+export interface CapsuleSummary {
+  /** When, Unix milliseconds. */
+  atMs: number;
+  /**
+   * The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that
+   * the host began.
+   */
+  capsuleId: string;
+  /** Whether the host's history lies beside it. */
+  hasHistory: boolean;
+  /** Who wrote the packet that is in it, if there was one. */
+  packetAuthor?: PacketAuthor;
+  /** The thread that it was taken of. */
+  threadId: string;
+  /** Tokens in the context at that time. */
+  tokensBefore?: number;
+  /** What led to the compaction. */
+  trigger: CompactionTrigger;
+}
+
+/** What a person can answer. */
+export type Choice = 'compact_now' | 'approve' | 'snooze' | 'cancel' | 'edit_packet';
+
+/** A command, as the host knows it. */
+export type CommandLine = {
+} & (string | Array<string>);
+
+/** Who started a compaction. */
+export type CompactionOrigin = 'rawr' | 'host' | 'user';
+
+/** `rawr/compaction/report`: how a compaction goes, whoever started it. */
+export interface CompactionReportParams {
+  /** The action that asked for it, if one did. */
+  actionId?: string;
+  /** Why it failed, for people. */
+  error?: string;
+  /** Who started it. */
+  origin: CompactionOrigin;
+  /** How it goes. */
+  status: CompactionReportStatus;
+  /** The thread. */
+  threadId: string;
+  /** Tokens in the context after. */
+  tokensAfter?: number;
+  /** Tokens in the context before. */
+  tokensBefore?: number;
+}
+
+/** How a compaction goes, as a host sees it. */
+export type CompactionReportStatus = {
+} & ('started' | 'completed' | 'failed');
+
+/**
+ * `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this
+ * order: the initial context; the newest user messages; the summary; the snapshots.
+ */
+export interface CompactionRewriteParams {
+  /** The encoding to count by, as in `rawr/tokens/count`. */
+  encoding?: string;
+  /** The whole history, in order; every item counts, so none is skipped in reading. */
+  items: Array<HistoryItem>;
+  /** The model whose encoding to count by, as in `rawr/tokens/count`. */
+  model?: string;
+  /**
+   * How many tokens of the latest user messages stay word for word; 20,000 if absent. The message that crosses the
+   * limit loses its middle, and a mark that is not counted says how much that was. What rawr injected, known by its
+   * marker, is no user message and goes.
+   */
+  recentUserTokens?: number;
+  /** The summary that takes the history's place, without its prefix. A blank one is refused. */
+  summary: string;
+}
+
+/** Answer to `rawr/compaction/rewrite`. */
+export interface CompactionRewriteResult {
+  /** The new history, in order. */
+  items: Array<HistoryItem>;
+  /** How they were counted, as in the answer to `rawr/tokens/count`. */
+  method: string;
+  /** Size of the new one, counted the same way. */
+  tokensAfter: number;
+  /** Size of the old one: its items' texts. */
+  tokensBefore: number;
+}
+
+/** How a compaction goes, as clients are told; the agent client protocol's names (design §3). */
+export type CompactionStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
+
+/** What led to a compaction: recorded before it, attached to it after (design §5). */
+export type CompactionTrigger = {
+  /** The boundaries that counted. */
+  boundaries: Array<Boundary>;
+  /** The door through which the assessment came in. */
+  entrance: Entrance;
+  kind: 'rawr';
+  /** Who was to write the packet. */
+  packetAuthor: PacketAuthor;
+  /** Percent of the context window left. */
+  percentRemaining: number;
+  /** The sequence. */
+  sequenceId: string;
+  /** The tier that held. */
+  tier: Tier;
+} | {
+  kind: 'inline';
+  /** Percent of the context window left. */
+  percentRemaining: number;
+} | {
+  kind: 'host';
+} | {
+  kind: 'user';
+};
+
+/** `rawr/compaction/update`: a compaction began or ended. */
+export interface CompactionUpdateNotification {
+  /** Why it failed, for people. */
+  error?: string;
+  /** Who started it. */
+  origin: CompactionOrigin;
+  /** The sequence that it belongs to. */
+  sequenceId?: string;
+  /** How it goes. */
+  status: CompactionStatus;
+  /** The thread. */
+  threadId: string;
+  /** Tokens in the context after. */
+  tokensAfter?: number;
+  /** Tokens in the context before. */
+  tokensBefore?: number;
+  /** What led to it. */
+  trigger?: CompactionTrigger;
+}
+
+/** `rawr/config/changed`: a configuration file was edited. */
+export interface ConfigChangedNotification {
+  /**
+   * Every key with the value in force, where no project and no model says otherwise. A file that cannot be read as a
+   * whole goes on to say what it said before.
+   */
+  effective: Record<string, unknown>;
+  /** What is wrong with the files, those of the projects of open threads among them. */
+  problems: Array<Problem>;
+}
+
+/** `rawr/config/get`: the configuration in force. */
+export interface ConfigGetParams {
+  /** The thread whose project's file counts too; none if absent. */
+  threadId?: string;
+}
+
+/** Answer to `rawr/config/get`. */
+export interface ConfigGetResult {
+  /** Every key with the value in force, as in the file. */
+  effective: Record<string, unknown>;
+  /** Where values came from, the strongest first: files as paths, others by name. */
+  layers: Array<string>;
+  /** What is wrong with the files; the last good values stay in force (design §2, invariant 7). */
+  problems: Array<Problem>;
+}
+
+/** A verdict with everything that led to it: "why" and "why not" are the same record (design §4). */
+export interface Decision {
+  /** When, Unix milliseconds. */
+  atMs: number;
+  /** What came of the sequence that it started; absent until that has reached its compaction. */
+  compaction?: DecisionCompaction;
+  /** The decision. */
+  decisionId: string;
+  /** The door through which the assessment came in. */
+  entrance: Entrance;
+  /** Every gate, in the order in which they run. */
+  gates: Array<GateResult>;
+  /** The judge's part in it; absent where no judge was asked. */
+  judgment?: DecisionJudgment;
+  /** What was decided. */
+  outcome: Outcome;
+  /** Percent of the context window left. */
+  percentRemaining?: number;
+  /** Why, in one sentence for people. */
+  reason: string;
+  /** The sequence that was started. */
+  sequenceId?: string;
+  /** The tier that held; absent above every tier, or while usage is unknown. */
+  tier?: Tier;
+  /** What the compaction is recorded under; absent where none was in sight. */
+  trigger?: CompactionTrigger;
+  /** What would have to change for a compaction, in sentences for people. */
+  wouldFireIf: Array<string>;
+}
+
+/** What came of a decision to compact. */
+export interface DecisionCompaction {
+  /** Facts that the packet's author had left out and the check put in, in sentences for people. */
+  packetAdded: Array<string>;
+  /** Who wrote the packet that was handed over. */
+  packetAuthor?: PacketAuthor;
+  /** How it went, or goes. */
+  status: CompactionStatus;
+  /** Tokens in the context after. */
+  tokensAfter?: number;
+  /** Tokens in the context before. */
+  tokensBefore?: number;
+}
+
+/** `rawr/decision/explain`: why, or why not? */
+export interface DecisionExplainParams {
+  /** The decision; the latest if absent. */
+  decisionId?: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/decision/explain`. */
+export interface DecisionExplainResult {
+  /** The decision. */
+  decision: Decision;
+}
+
+/** A judge's part in a decision. */
+export interface DecisionJudgment {
+  /** Why there is no answer, for people. */
+  error?: string;
+  /** Why, in the judge's words; empty without an answer. */
+  reason: string;
+  /** The question; absent where nobody had to be asked. */
+  requestId?: string;
+  /** The answer; absent while it is waited for, or where none came that could be used. */
+  shouldCompact?: boolean;
+  /** Who was asked. */
+  source: JudgmentSource;
+}
+
+/** `rawr/decision/list`: past decisions. */
+export interface DecisionListParams {
+  /** Only decisions before this one, for the next page. */
+  before?: string;
+  /** At most so many, the latest of them; all if absent. */
+  limit?: number;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/decision/list`. */
+export interface DecisionListResult {
+  /** Latest last: a page ends where the one that was read before it begins. */
+  decisions: Array<Decision>;
+}
+
+/** `rawr/decision/recorded`: a decision was written down. */
+export interface DecisionRecordedNotification {
+  /** The decision. */
+  decision: Decision;
+  /** The thread. */
+  threadId: string;
+}
+
+/** A user instruction that must survive compaction word for word. */
+export interface Directive {
+  /** Who gave it, for people; absent where it was found in a message. */
+  by?: string;
+  /** Its name. */
+  directiveId: string;
+  /** When it was given, Unix milliseconds. */
+  givenAtMs: number;
+  /** Whether it never ages out. */
+  pinned: boolean;
+  /** The instruction, unchanged. */
+  text: string;
+}
+
+/** `rawr/directive/clear`: an instruction holds no longer. */
+export interface DirectiveClearParams {
+  /** The directive. */
+  directiveId: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/directive/clear`. */
+export interface DirectiveClearResult {
+  /** Whether it was in force; what is over already needs no clearing. */
+  cleared: boolean;
+}
+
+/** `rawr/directive/list`: the instructions in force. */
+export interface DirectiveListParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/directive/list`. */
+export interface DirectiveListResult {
+  /** Oldest first. */
+  directives: Array<Directive>;
+}
+
+/** What to do with an input. */
+export type Disposition = 'deliver' | 'held';
+
+/** Nothing to say. Written as `{}`; whatever it is read from is ignored. */
+export type Empty = Record<string, unknown>;
+
+/** The door through which an assessment came in (design §2, invariant 1). */
+export type Entrance = 'turn_complete' | 'preflight' | 'mid_turn' | 'inline';
+
+/** Why a request failed. */
+export type ErrorCode = -32700 | -32600 | -32601 | -32602 | -32603 | -32002 | -32009 | -32800 | -31001 | -31002 | -31003 | -31004 | -31005 | -31006 | -31007 | -31008 | -31009;
+
+/** The `data` of an error: what it is about, and what to do (design §3). */
+export interface ErrorData {
+  /** The field of the params that is to blame, with dots between names. */
+  field?: string;
+  /** The file that it is about, absolute. */
+  file?: string;
+  /** What to do, as a sentence; empty if there is nothing to say. */
+  hint: string;
+  /** The thread that it is about. */
+  threadId?: string;
+}
+
+/** A named check on the way to "compact now", in the order in which they run (design §4). */
+export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'judgment' | 'mode';
+
+/** What came of one gate (design §4). */
+export type GateOutcome = 'pass' | 'fail' | 'bypassed' | 'not_reached';
+
+/** What came of one gate. */
+export interface GateResult {
+  /** The facts that it went by, for people; empty if it was not reached. */
+  evidence: string;
+  /** Which gate. */
+  gate: Gate;
+  /** What came of it. */
+  outcome: GateOutcome;
+}
+
+/** One active guard. */
+export interface Guard {
+  /** Its name. */
+  guardId: string;
+  /** Why it was set, in the words of whoever set it. */
+  note?: string;
+  /** When it was set, Unix milliseconds. */
+  setAtMs: number;
+  /** Who set it, for people. */
+  setBy?: string;
+  /** What ends it. */
+  until: Until;
+}
+
+/** `rawr/guard/clear`: end a guard early. */
+export interface GuardClearParams {
+  /** The guard; all of them if absent. */
+  guardId?: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/guard/clear`. */
+export interface GuardClearResult {
+  /** How many ended; 0 if the guard was over already. */
+  cleared: number;
+}
+
+/** `rawr/guard/list`: active guards. */
+export interface GuardListParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/guard/list`. */
+export interface GuardListResult {
+  /** Oldest first. */
+  guards: Array<Guard>;
+}
+
+/** `rawr/guard/set`: no compaction until then, short of an emergency (design §4, gate 5). */
+export interface GuardSetParams {
+  /** Why. */
+  note?: string;
+  /** The thread. */
+  threadId: string;
+  /** What ends it. */
+  until: Until;
+}
+
+/** Answer to `rawr/guard/set`. */
+export interface GuardSetResult {
+  /** The new guard's name. */
+  guardId: string;
+}
+
+/** `rawr/handoff/build`: the message that would give this packet back. */
+export interface HandoffBuildParams {
+  /** The packet. */
+  packet: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/handoff/build`. */
+export interface HandoffBuildResult {
+  /** The part by which it is known again. */
+  marker: string;
+  /** The whole message, marker included. */
+  text: string;
+}
+
+/** A user input that waited. */
+export interface HeldInput {
+  /** The host's name for it. */
+  inputId: string;
+  /** What it said. */
+  text: string;
+}
+
+/** One item of a history. */
+export interface HistoryItem {
+  /** The host's name for the item; kept, so that the host finds what only it knows of it. */
+  id?: string;
+  /**
+   * What it is to a compaction; a message if absent. Without it, the system items before the first other message are
+   * the initial context, and a user message that begins with the prefix of summaries is a summary.
+   */
+  kind?: HistoryKind;
+  /** Who speaks. */
+  role: HistoryRole;
+  /** What. */
+  text: string;
+}
+
+/** What a history item is to a compaction. */
+export type HistoryKind = 'message' | 'initial_context' | 'snapshot' | 'summary';
+
+/** Who speaks in a history item. */
+export type HistoryRole = 'system' | 'user' | 'assistant' | 'tool';
+
+/** The agent program that owns a transcript. */
+export interface Host {
+  /** What it can do; absent means nothing. */
+  capabilities?: HostCapabilities;
+  /** Its name, for people; nothing branches on it (design §3). */
+  name: string;
+  /** Its version, for people. */
+  version?: string;
+}
+
+/** What a host can do, probed by its client (design §9). Absent means no. */
+export interface HostCapabilities {
+  /** Compact its own history. */
+  compact?: boolean;
+  /** Put items into the history without a turn. */
+  injectItems?: boolean;
+  /** Start a turn with a text that rawr gives. */
+  injectTurn?: boolean;
+  /** Run a judgment with its own model and login. */
+  judge?: boolean;
+  /** Compact between two sampling requests of a turn. */
+  midTurnCompact?: boolean;
+  /** Hold user inputs back until told. */
+  queue?: boolean;
+  /** Run one sampling request outside the transcript. */
+  sample?: boolean;
+  /** Add a text to the running turn. */
+  steer?: boolean;
+}
+
+/** rawr's own part of `initialize`. */
+export interface InitializationOptions {
+  /** Configuration values that go before every file's, under the file's keys. */
+  config?: Record<string, unknown>;
+  /** The configuration file, absolute; `rawr.toml` in the home folder if absent. */
+  configFile?: string;
+  /** The home folder, absolute; see design §6 for what holds if absent. */
+  home?: string;
+  /** The prompt folder, absolute; `auto-compact` in the home folder if absent. */
+  promptDir?: string;
+}
+
+/** `initialize`: the first request, from any LSP client. */
+export interface InitializeParams {
+  /** What the client can do, in LSP's words. */
+  capabilities?: Record<string, unknown>;
+  /** The client, for the log; nothing branches on it (design §3). */
+  clientInfo?: PeerInfo;
+  /** What only rawr reads. */
+  initializationOptions?: InitializationOptions;
+  /** The client's process; the sidecar ends when it does. */
+  processId?: number;
+  /** The folder that is open, in the words of older clients. */
+  rootUri?: string;
+  /** How much of its work the sidecar tells. */
+  trace?: Trace;
+  /** The folders that are open. */
+  workspaceFolders?: Array<WorkspaceFolder>;
+}
+
+/** Answer to `initialize`. */
+export interface InitializeResult {
+  /** What the sidecar can do, in LSP's words; rawr's own under `experimental.rawr`. */
+  capabilities: Record<string, unknown>;
+  /** The sidecar. */
+  serverInfo: PeerInfo;
+}
+
+/** `rawr/input/cancel`: a person takes a held input back. */
+export interface InputCancelParams {
+  /** The input. */
+  inputId: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/input/cancel`. */
+export interface InputCancelResult {
+  /** Whether it was still held; if not, it is delivered or on its way. */
+  cancelled: boolean;
+}
+
+/** One item of a delivered input. */
+export interface InputItem {
+  /** Whose text it is. */
+  role: ItemRole;
+  /** The text; a person's is unchanged. */
+  text: string;
+}
+
+/** What sort of input a person sent. */
+export type InputKind = {
+} & ('message' | 'local_command');
+
+/** `rawr/input/queued`: which inputs are held? */
+export interface InputQueuedParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/input/queued`. */
+export interface InputQueuedResult {
+  /** Ids of held inputs, in the order in which they will be delivered. */
+  inputIds: Array<string>;
+}
+
+/** `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8) */
+export interface InputSubmitParams {
+  /** The client's name for the input. */
+  inputId: string;
+  /** What sort of input it is. */
+  kind: InputKind;
+  /** The input, unchanged. */
+  text: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/input/submit`. */
+export interface InputSubmitResult {
+  /** What to do with it. */
+  disposition: Disposition;
+}
+
+/** Whose text an item is. */
+export type ItemRole = 'handoff' | 'input';
+
+/** `rawr/judgment/answer`: the host's answer to a `judge` action. */
+export interface JudgmentAnswerParams {
+  /** Why, in the model's words. */
+  reason: string;
+  /** The judgment that the action named. */
+  requestId: string;
+  /** The answer. */
+  shouldCompact: boolean;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/judgment/answer`. */
+export interface JudgmentAnswerResult {
+  /** Whether it was waited for; a late answer is dropped (design §2, invariant 6). */
+  accepted: boolean;
+}
+
+/** `rawr/judgment/evaluate`: ask the judge about a given situation (spec 1 §9). */
+export interface JudgmentEvaluateParams {
+  /** The boundaries to judge by. */
+  boundariesPresent?: Array<Boundary>;
+  /** The agent's last message. */
+  lastAgentMessage?: string;
+  /** Percent of the context window left. */
+  percentRemaining: number;
+  /** The caller's name for the judgment; one is made up if absent. */
+  requestId?: string;
+  /** The thread. */
+  threadId: string;
+  /** The tier to judge at. */
+  tier: Tier;
+  /** The end of the conversation. */
+  transcriptExcerpt?: string;
+}
+
+/** Answer to `rawr/judgment/evaluate`. */
+export interface JudgmentEvaluateResult {
+  /** Why, in the judge's words. */
+  reason: string;
+  /** The judgment's name. */
+  requestId: string;
+  /** The answer. */
+  shouldCompact: boolean;
+  /** Who judged. */
+  source: JudgmentSource;
+  /** The tier that was judged at. */
+  tier: Tier;
+}
+
+/** `rawr/judgment/requested`: the judge is asked. The answer follows as `rawr/judgment/result`, unless it comes too late. */
+export interface JudgmentRequestedNotification {
+  /** The judgment's name. */
+  requestId: string;
+  /** The thread. */
+  threadId: string;
+  /** The tier that is judged at. */
+  tier?: Tier;
+}
+
+/** `rawr/judgment/result`: what the judge said, or why it said nothing. */
+export interface JudgmentResultNotification {
+  /** Why there is no answer, for people. */
+  error?: string;
+  /** Why, in the judge's words; empty without an answer. */
+  reason: string;
+  /** The judgment's name. */
+  requestId: string;
+  /** The answer; absent where none came that could be used. */
+  shouldCompact?: boolean;
+  /** Who judged. */
+  source: JudgmentSource;
+  /** The thread. */
+  threadId: string;
+  /** The tier that was judged at. */
+  tier?: Tier;
+}
+
+/** Who judged (design §2). */
+export type JudgmentSource = 'host' | 'responses' | 'chat' | 'heuristic';
+
+/** What judging has cost a thread; kept apart from the thread's own usage. */
+export interface JudgmentTotals {
+  /** How often a judge was asked. */
+  calls: number;
+  /** How often no answer came that could be used. */
+  failures: number;
+  /** Tokens sent, as far as judges tell. */
+  inputTokens: number;
+  /** Tokens received, as far as judges tell. */
+  outputTokens: number;
+  /** What the judge's endpoint last said of its limits. */
+  rateLimits: Array<RateLimit>;
+}
+
+/** A compaction that is over. */
+export interface LastCompaction {
+  /** When it completed, Unix milliseconds. */
+  atMs: number;
+  /** Who started it. */
+  origin: CompactionOrigin;
+  /** The sequence that it belonged to. */
+  sequenceId?: string;
+  /** Tokens in the context after. */
+  tokensAfter?: number;
+  /** Tokens in the context before. */
+  tokensBefore?: number;
+  /** What led to it: the audit trail (design §5). */
+  trigger?: CompactionTrigger;
+}
+
+/** `window/logMessage`: a line for the log that the client shows. */
+export interface LogMessageParams {
+  /** The line. */
+  message: string;
+  /** How bad it is. */
+  type: MessageType;
+}
+
+/** How bad a log line is; a number on the wire, as in LSP. */
+export interface MessageType {
+}
+
+/** What was decided (design §4). */
+export type Outcome = 'nothing' | 'tag' | 'suggest' | 'ask' | 'judge' | 'defer' | 'compact';
+
+/** Who wrote a packet, or is to write it (design §5, §10.1). */
+export type PacketAuthor = 'agent' | 'watcher' | 'person';
+
+/** `rawr/packet/build`: rawr writes a packet from structured state. */
+export interface PacketBuildParams {
+  /** `watcher`: nobody else's packet can be built on request. */
+  author: PacketAuthor;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/packet/build`. */
+export interface PacketBuildResult {
+  /** Who wrote it. */
+  author: PacketAuthor;
+  /** What a check of it found. */
+  checked: PacketCheck;
+  /** The packet, labelled as built by rawr (design §10.1). */
+  packet: string;
+}
+
+/** What a check of a packet found. */
+export interface PacketCheck {
+  /** Sections that it must have and lacks. */
+  missing: Array<string>;
+  /**
+   * Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their
+   * own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+   */
+  missingFacts: Array<string>;
+  /** Whether it can be handed over as it is. */
+  ok: boolean;
+  /** How many secrets were taken out of it. */
+  redactions: number;
+  /** Its size. */
+  tokens: number;
+}
+
+/** `rawr/packet/check`: would this packet do? */
+export interface PacketCheckParams {
+  /** The packet. */
+  packet: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/packet/check`. */
+export interface PacketCheckResult {
+  /** What was found. */
+  checked: PacketCheck;
+}
+
+/** `rawr/packet/get`: the packet of a sequence. */
+export interface PacketGetParams {
+  /** The sequence that is meant; the latest with a packet if absent. */
+  sequenceId?: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/packet/get`. */
+export interface PacketGetResult {
+  /** Who wrote it. */
+  author: PacketAuthor;
+  /** What a check of it found. */
+  checked: PacketCheck;
+  /** The packet. */
+  packet: string;
+  /** What the agent does after the handoff. */
+  resumeState: ResumeState;
+  /** The sequence that it belongs to. */
+  sequenceId: string;
+}
+
+/** `rawr/packet/submit`: a person or a host gives the packet that a sequence waits for. */
+export interface PacketSubmitParams {
+  /** The packet. */
+  packet: string;
+  /** The sequence that is meant; the running one if absent. */
+  sequenceId?: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/packet/submit`. */
+export interface PacketSubmitResult {
+  /** What a check of it found. */
+  checked: PacketCheck;
+  /** Where the thread stands now. */
+  phase: Phase;
+}
+
+/** A program's name and version. */
+export interface PeerInfo {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version?: string;
+}
+
+/** An action that was asked for and not reported done: the action's own fields, and its ids beside them. */
+export type PendingAction = {
+  /** The action's name, as it was when it was first asked for. */
+  actionId: string;
+  /** The sequence that it belongs to. */
+  sequenceId: string;
+} & ({
+  kind: 'inject_turn';
+  /** A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`. */
+  marker: string;
+  /** What the text is for. */
+  purpose: Purpose;
+  /** The whole text, marker included. */
+  text: string;
+  /** Whether to add it to the running turn instead of starting one. */
+  viaSteer: boolean;
+} | {
+  /** A sampling request that runs may be cut off for it (spec 3). */
+  interrupt?: boolean;
+  kind: 'compact';
+  /** By the host itself: its provider's compaction freed too little (spec 5). */
+  local?: boolean;
+  /** The model to compact with, if another than the thread's. */
+  model?: string;
+  /** How hard that model is to think. */
+  reasoningEffort?: string;
+  /** What led to it, for the host's own records. */
+  trigger: CompactionTrigger;
+  /** How much that model is to write. */
+  verbosity?: string;
+} | {
+  /** The input. */
+  inputId: string;
+  /** In order, each an item of its own (design §2, invariant 8). */
+  items: Array<InputItem>;
+  kind: 'deliver_input';
+} | {
+  /** The user text. */
+  context: string;
+  /** The system text. */
+  instructions: string;
+  kind: 'judge';
+  /** JSON Schema of the answer. */
+  outputSchema: Record<string, unknown>;
+  /** The judgment's name, given back with the answer. */
+  requestId: string;
+} | {
+  kind: 'sample_packet';
+  /** What to ask. */
+  prompt: string;
+});
+
+/** Where a thread stands in the sequence machine (design §5). */
+export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'compacting' | 'awaiting_handoff';
+
+/** One step of a plan. */
+export interface PlanStep {
+  /** Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint. */
+  status: StepStatus;
+  /** What is to be done. */
+  step: string;
+}
+
+/** A place in a text, as in LSP. */
+export interface Position {
+  /** UTF-16 code units from the start of the line. */
+  character: number;
+  /** The line, from 0. */
+  line: number;
+}
+
+/** One thing wrong with a prompt or a configuration file. */
+export interface Problem {
+  /** A stable short name, such as `unknown-key`. */
+  code: string;
+  /** The file, absolute. */
+  file?: string;
+  /** What to do about it. */
+  help?: string;
+  /** What is wrong, as a sentence fragment. */
+  message: string;
+  /** Where in the file. */
+  range?: Range;
+  /** How bad it is. */
+  severity: Severity;
+}
+
+/** `$/progress`: how far something long has come. */
+export interface ProgressParams {
+  /** What the client named the work. */
+  token: RequestId;
+  /** How far it is, in the shape of LSP's work-done progress. */
+  value: unknown;
+}
+
+/** `rawr/prompt/changed`: a prompt file was edited. */
+export interface PromptChangedNotification {
+  /** The prompt; of a decision prompt its path, as a tier names it. */
+  name: string;
+  /** What is wrong with the file. */
+  problems: Array<Problem>;
+  /** The version in force: still the old one if the new text does not parse. */
+  version: string;
+}
+
+/** `rawr/prompt/get`: one prompt in full. */
+export interface PromptGetParams {
+  /** Its name. */
+  name: string;
+}
+
+/** Answer to `rawr/prompt/get`. */
+export interface PromptGetResult {
+  /** The front matter, where the prompt has one. */
+  frontMatter?: Record<string, unknown>;
+  /** Its name. */
+  name: string;
+  /** Whose text it is. */
+  origin: PromptOrigin;
+  /** Its file, absolute; absent for one that is only embedded. */
+  path?: string;
+  /** The placeholders that it may use, without braces, in camelCase. */
+  placeholders: Array<string>;
+  /** What is wrong with the file. */
+  problems: Array<Problem>;
+  /** The text in force, without front matter, placeholders unfilled. */
+  text: string;
+  /** Changes whenever the text in force does; opaque. */
+  version: string;
+}
+
+/** `rawr/prompt/list`: the prompts in force. */
+export interface PromptListParams {
+}
+
+/** Answer to `rawr/prompt/list`. */
+export interface PromptListResult {
+  /** By name. */
+  prompts: Array<PromptSummary>;
+}
+
+/** Whose text a prompt is. */
+export type PromptOrigin = 'shipped' | 'user';
+
+/** `rawr/prompt/previewChanged`: a prompt that is being edited reads otherwise now. */
+export interface PromptPreviewChangedNotification {
+  /** The prompt. */
+  name: string;
+  /** The text as it would be sent. */
+  text: string;
+  /** Where the text can be asked for: `rawr://preview/<name>`. */
+  uri: string;
+}
+
+/** `rawr/prompt/preview`: a text that is not saved yet, as it would be sent. */
+export interface PromptPreviewParams {
+  /** The name of the prompt that it is to become. */
+  name: string;
+  /** The whole file, front matter included. */
+  text: string;
+  /** The thread to take values from; example values stand in if absent. */
+  threadId?: string;
+}
+
+/** Answer to `rawr/prompt/preview`. */
+export interface PromptPreviewResult {
+  /** What is wrong with it; ranges are those of the text given. */
+  problems: Array<Problem>;
+  /** The text as it would be sent. */
+  text: string;
+  /** Its size. */
+  tokens: number;
+}
+
+/** `rawr/prompt/render`: a prompt in force with its placeholders filled. */
+export interface PromptRenderParams {
+  /** Its name. */
+  name: string;
+  /** The thread to take values from. */
+  threadId?: string;
+  /** Values by placeholder; they go before the thread's. */
+  values?: Record<string, string>;
+}
+
+/** Answer to `rawr/prompt/render`. */
+export interface PromptRenderResult {
+  /** Placeholders without a value, and the like. */
+  problems: Array<Problem>;
+  /** The text as it would be sent. */
+  text: string;
+}
+
+/** One prompt in short. */
+export interface PromptSummary {
+  /** Its file's name without the ending, such as `heads-up`. */
+  name: string;
+  /** Whose text is in force. */
+  origin: PromptOrigin;
+  /** Its file, absolute; absent for one that is only embedded. */
+  path?: string;
+  /** What is wrong with the file; the last good text stays in force (design §2, invariant 7). */
+  problems: Array<Problem>;
+  /** Changes whenever the text in force does; opaque. */
+  version: string;
+}
+
+/** What a turn that rawr asked for is for (design §5). */
+export type Purpose = 'heads_up' | 'scratch_write' | 'packet_request' | 'handoff';
+
+/** A part of a text, as in LSP: the end is the first position after it. */
+export interface Range {
+  /** Where it has ended. */
+  end: Position;
+  /** Where it begins. */
+  start: Position;
+}
+
+/** One limit, in the endpoint's own words. */
+export interface RateLimit {
+  /** Which. */
+  name: string;
+  /** How much of it is left, or when it is renewed. */
+  value: string;
+}
+
+/** Where words were found. */
+export type RecallKind = 'packet' | 'handoff' | 'directive' | 'scratch' | 'user_message' | 'agent_message' | 'tool_call' | 'tool_output' | 'summary';
+
+/** One text in which all words occur. */
+export interface RecallPlace {
+  /** When it was said, Unix milliseconds, as far as the file tells. */
+  atMs?: number;
+  /** The file, absolute. */
+  file: string;
+  /** What kind of text it is. */
+  kind: RecallKind;
+  /** The line, from 1. */
+  line: number;
+  /** The text around the first of the words, on one line; what looks like a key or a token is taken out. */
+  snippet: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** `rawr/recall/search`: where were these words said? */
+export interface RecallSearchParams {
+  /** The most places to name: 50 if absent, 1000 at most. */
+  limit?: number;
+  /** The thread; all of this home if absent. */
+  threadId?: string;
+  /** Each must occur in the same text, whatever its case. */
+  words: Array<string>;
+}
+
+/** Answer to `rawr/recall/search`. */
+export interface RecallSearchResult {
+  /** So many older ones were found and are not named. */
+  more: number;
+  /** Latest first. */
+  places: Array<RecallPlace>;
+  /** What could not be searched. */
+  unread: Array<Unread>;
+}
+
+/** A request's id, chosen by who asks. */
+export type RequestId = {
+} & (number | string);
+
+/** What the agent does after the handoff (design §5). */
+export type ResumeState = 'working' | 'waiting_for_user' | 'done';
+
+/** What a client is to a thread (design §2, invariant 4). */
+export type Role = {
+} & ('owner' | 'observer');
+
+/**
+ * `rawr/scratch/append`: add a section to the notes, under a heading that says when; file and folder are made if need
+ * be. Nothing that is there is changed.
+ */
+export interface ScratchAppendParams {
+  /** What to add: not empty, and at most 65,536 bytes. */
+  text: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/scratch/append`. */
+export interface ScratchAppendResult {
+  /** Its size now, in bytes. */
+  bytes: number;
+  /** So many secrets were taken out before it was written. */
+  redactions: number;
+  /** The file, relative to the working directory. */
+  scratchFile: string;
+}
+
+/** One file of notes. */
+export interface ScratchFile {
+  /** Its size, in bytes. */
+  bytes: number;
+  /** When it was last written, Unix milliseconds. */
+  modifiedAtMs: number;
+  /** Relative to the working directory, with forward slashes. */
+  scratchFile: string;
+}
+
+/** `rawr/scratch/list`: all agents' notes in the thread's working directory. */
+export interface ScratchListParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/scratch/list`. */
+export interface ScratchListResult {
+  /** Latest first. */
+  files: Array<ScratchFile>;
+}
+
+/** `rawr/scratch/path`: where are the agent's notes? (design §5) */
+export interface ScratchPathParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/scratch/path`. */
+export interface ScratchPathResult {
+  /** Whether the file is there. */
+  exists: boolean;
+  /** Absolute, as the sidecar's machine writes it. */
+  path: string;
+  /** Relative to the working directory, with forward slashes: as the agent is told. */
+  scratchFile: string;
+}
+
+/** `rawr/scratch/read`: the notes. */
+export interface ScratchReadParams {
+  /**
+   * Read at most so many bytes, from the end, where the latest are; the sidecar's own limit if absent. Lines stay
+   * whole.
+   */
+  maxBytes?: number;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/scratch/read`. */
+export interface ScratchReadResult {
+  /** So many secrets were taken out of the text. The file is as it was. */
+  redactions: number;
+  /** The file, relative to the working directory. */
+  scratchFile: string;
+  /** The notes; empty if there is no file. */
+  text: string;
+  /** Whether the beginning was left out. */
+  truncated: boolean;
+}
+
+/** `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on. */
+export interface SequenceHeadsUpNotification {
+  /** The boundaries that counted. */
+  boundaries: Array<Boundary>;
+  /** What a person can answer now, the default first. */
+  choices: Array<Choice>;
+  /** When the sequence goes on without an answer, Unix milliseconds; absent if it waits. */
+  deadlineAtMs?: number;
+  /** Who is to write the packet. */
+  packetAuthor: PacketAuthor;
+  /** Percent of the context window left; for people, never for the agent (design §10.6). */
+  percentRemaining?: number;
+  /** Why, in one sentence for people. */
+  reason: string;
+  /** The sequence that runs, or that would. */
+  sequenceId: string;
+  /** What the banner is about. */
+  stage: Stage;
+  /** The thread. */
+  threadId: string;
+  /** The tier that held; absent where a person asked for a compaction above every tier. */
+  tier?: Tier;
+}
+
+/** `rawr/sequence/respond`: a person's answer, from any client of the thread. */
+export interface SequenceRespondParams {
+  /** The answer. */
+  choice: Choice;
+  /** With `snooze`: for so many minutes. */
+  minutes?: number;
+  /** With `edit_packet`: the packet as edited. */
+  packet?: string;
+  /** The sequence that is answered; the running one if absent. */
+  sequenceId?: string;
+  /** The thread. */
+  threadId: string;
+  /** With `snooze`: for so many user turns. */
+  turns?: number;
+}
+
+/** Answer to `rawr/sequence/respond`. */
+export interface SequenceRespondResult {
+  /** Where the thread stands now. */
+  phase: Phase;
+}
+
+/** `rawr/sequence/responded`: a person has answered at another client; the banner may go. */
+export interface SequenceRespondedNotification {
+  /** The client where it was given. */
+  by?: string;
+  /** The answer. */
+  choice: Choice;
+  /** The sequence that was answered; absent where none had begun. */
+  sequenceId?: string;
+  /** The thread. */
+  threadId: string;
+}
+
+/** Whose conversation a thread is. */
+export type SessionSource = {
+} & ({
+  kind: 'user';
+} | {
+  kind: 'subagent';
+  /** Its name; sanitised before it names a file. */
+  name: string;
+});
+
+/** `$/setTrace`: tell more, or less. */
+export interface SetTraceParams {
+  /** How much. */
+  value: Trace;
+}
+
+/** How bad a problem is. */
+export type Severity = 'error' | 'warning' | 'hint';
+
+/** An observation, told by whoever knows it for certain (spec 4). */
+export type Signal = {
+} & ({
+  /** Why the plan changed. */
+  explanation?: string;
+  kind: 'plan_updated';
+  /** The whole plan, in order. */
+  steps: Array<PlanStep>;
+} | {
+  /** The command. */
+  command: CommandLine;
+  /** The folder that it ran in, absolute. */
+  cwd?: string;
+  /** Its exit code; 0 is success. */
+  exitCode: number;
+  kind: 'command_finished';
+} | {
+  /** The commit's hash. */
+  hash?: string;
+  kind: 'commit';
+  /** The first line of its message. */
+  subject?: string;
+} | {
+  /** What: opened, updated, merged, … */
+  action: string;
+  kind: 'pr_checkpoint';
+  /** The pull request's address. */
+  url?: string;
+} | {
+  /** The branch. */
+  branch: string;
+  kind: 'branch_changed';
+} | {
+  /** The host's name for the call. */
+  callId: string;
+  kind: 'tool_started';
+  /** The tool. */
+  name?: string;
+} | {
+  /** The host's name for the call. */
+  callId: string;
+  kind: 'tool_finished';
+} | {
+  kind: 'phase_boundary';
+  /** Which phase. */
+  label: string;
+} | {
+  kind: 'directive';
+  /** Whether it never ages out. */
+  pinned: boolean;
+  /** The instruction, unchanged. */
+  text: string;
+});
+
+/** `rawr/signal/report`: something happened that may matter to a decision. */
+export interface SignalReportParams {
+  /** What happened. */
+  signal: Signal;
+  /** The thread. */
+  threadId: string;
+  /** The turn that it happened in. */
+  turnId?: string;
+}
+
+/** Answer to `rawr/signal/report`. */
+export interface SignalReportResult {
+  /** The boundaries that the signal amounts to; mostly none. */
+  boundaries: Array<Boundary>;
+}
+
+/** What a banner is about. */
+export type Stage = 'will_compact' | 'awaiting_approval' | 'recommended' | 'tagged' | 'deferred';
+
+/** Where a plan step stands. */
+export type StepStatus = 'pending' | 'in_progress' | 'completed';
+
+/**
+ * `rawr/store/failed`: nothing can be recorded, so no action leaves; told to the owner once until
+ * `rawr/store/recovered`, and again where more inputs wait.
+ * 
+ * The host delivers `heldInputs` itself, at once and in this order. When the files are back it says `rawr/input/cancel`
+ * for each of them, and repeats the reports that were refused. It goes on carrying out actions that it was asked for
+ * before. Should it be asked later to deliver one of these inputs all the same, it delivers the other items only.
+ */
+export interface StoreFailedNotification {
+  /** What failed, with the file, and what to do. */
+  error: string;
+  /** Ids of user inputs that waited for the sequence, in order. */
+  heldInputs: Array<string>;
+  /** The thread. */
+  threadId: string;
+}
+
+/** `rawr/store/recovered`: what is said now is recorded again. Actions that were not reported done are asked for once more. */
+export interface StoreRecoveredNotification {
+  /** The thread. */
+  threadId: string;
+}
+
+/** `rawr/thread/changed`: what a status bar shows has changed. */
+export interface ThreadChangedNotification {
+  /** Active guards. */
+  guards: Array<Guard>;
+  /** The last compaction, whoever started it. */
+  lastCompaction?: LastCompaction;
+  /** Percent of the context window left. */
+  percentRemaining?: number;
+  /** Where it stands. */
+  phase: Phase;
+  /** The sequence that runs. */
+  sequenceId?: string;
+  /** The thread. */
+  threadId: string;
+  /** Its tier; absent above every tier, or while usage is unknown. */
+  tier?: Tier;
+}
+
+/** `rawr/thread/close`: the client will say no more of the thread. */
+export interface ThreadCloseParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** `rawr/thread/get`: all that is known of one thread. */
+export interface ThreadGetParams {
+  /** The thread. */
+  threadId: string;
+}
+
+/** Answer to `rawr/thread/get`: the structured state (spec 4). */
+export interface ThreadGetResult {
+  /** Boundaries seen, oldest first. */
+  boundaries: Array<BoundaryMark>;
+  /** A person asked for a compaction, and it has not begun yet. */
+  compactionAskedFor: boolean;
+  /** User instructions that must survive word for word. */
+  directives: Array<Directive>;
+  /** Active guards. */
+  guards: Array<Guard>;
+  /** Ids of user inputs that wait for a sequence, in order. */
+  heldInputs: Array<string>;
+  /** What judging has cost; absent while no judge was asked. */
+  judgments?: JudgmentTotals;
+  /** The last compaction, whoever started it. */
+  lastCompaction?: LastCompaction;
+  /** What was asked of the host and not reported done. */
+  pendingActions: Array<PendingAction>;
+  /** The agent's plan as last reported. */
+  plan: Array<PlanStep>;
+  /** The sequence that runs. */
+  sequenceId?: string;
+  /** The thread in short. */
+  thread: ThreadSummary;
+}
+
+/** `rawr/thread/list`: all threads in this home. */
+export interface ThreadListParams {
+}
+
+/** Answer to `rawr/thread/list`. */
+export interface ThreadListResult {
+  /** Latest first. */
+  threads: Array<ThreadSummary>;
+}
+
+/** `rawr/thread/open`: a client announces a conversation and what its host can do. */
+export interface ThreadOpenParams {
+  /** Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent. */
+  baselineTokens?: number;
+  /** Size of the context window, in tokens. */
+  contextWindow?: number;
+  /** The conversation's working directory, absolute. */
+  cwd: string;
+  /** The agent program that owns the transcript. */
+  host: Host;
+  /** The model in use. */
+  model?: string;
+  /** What the client wants to be to the thread. */
+  role: Role;
+  /** Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5). */
+  sessionSource?: SessionSource;
+  /** The host's name for the conversation: at most 200 bytes, never a path. */
+  threadId: string;
+  /** Where the host keeps its own transcript, if it keeps any. */
+  transcript?: Transcript;
+}
+
+/** Answer to `rawr/thread/open`. */
+export interface ThreadOpenResult {
+  /** Whether this client is to perform the thread's actions. */
+  owner: boolean;
+  /** What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3). */
+  pendingActions: Array<PendingAction>;
+  /** Percent of the context window left; absent while usage or window is unknown. */
+  percentRemaining?: number;
+  /** Where it stands. */
+  phase: Phase;
+  /** The agent's scratch file, relative to the working directory, with forward slashes. */
+  scratchFile: string;
+  /** The thread that is open. */
+  threadId: string;
+}
+
+/** One thread in short. */
+export interface ThreadSummary {
+  /** Its working directory, absolute. */
+  cwd: string;
+  /** Whether a client of this sidecar has it open. */
+  open: boolean;
+  /** Who performs its actions now, for people; absent if nobody does. */
+  owner?: string;
+  /** Percent of the context window left. */
+  percentRemaining?: number;
+  /** Where it stands. */
+  phase: Phase;
+  /** The thread. */
+  threadId: string;
+  /** Its tier; absent above every tier, or while usage is unknown. */
+  tier?: Tier;
+  /** When something last happened in it, Unix milliseconds. */
+  updatedAtMs: number;
+}
+
+/** `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same. */
+export interface ThreadUnwatchParams {
+  /** As in `rawr/thread/watch`. */
+  threadId?: string;
+  /** As in `rawr/thread/watch`. */
+  workspaceFolder?: string;
+}
+
+/**
+ * `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread
+ * of this home, also of those to come. What is watched may be answered like what is open.
+ */
+export interface ThreadWatchParams {
+  /** Only this thread, whether it is there already or not. */
+  threadId?: string;
+  /** Only threads that work in this folder or below it; absolute. */
+  workspaceFolder?: string;
+}
+
+/** Answer to `rawr/thread/watch`. */
+export interface ThreadWatchResult {
+  /**
+   * Those of the watched threads that somebody runs or that something happened in last, latest first;
+   * `rawr/thread/list` has all.
+   */
+  threads: Array<ThreadSummary>;
+}
+
+/** Urgency by percent of the context window remaining, in rising order (spec 1 §6). */
+export type Tier = 'early' | 'ready' | 'asap' | 'emergency';
+
+/** Tokens as the host's model reported them. */
+export interface TokenUsage {
+  /** Of those, tokens served from a cache. */
+  cachedInputTokens?: number;
+  /** Tokens in the context window now: what percentages are formed of. */
+  contextTokens: number;
+  /** Tokens sent. */
+  inputTokens?: number;
+  /** Tokens received. */
+  outputTokens?: number;
+  /** Of those, tokens of hidden reasoning. */
+  reasoningTokens?: number;
+}
+
+/** `rawr/tokens/count`: how large is this text? */
+export interface TokensCountParams {
+  /** The encoding to count by: `o200k_base`, `o200k_harmony` or `cl100k_base`. Goes before `model`. */
+  encoding?: string;
+  /**
+   * The model whose encoding to count by, such as `gpt-5` or `o4-mini`. Of the models of other makers, and where
+   * neither names an encoding that is built in, the count is an estimate.
+   */
+  model?: string;
+  /**
+   * The text. One that begins with a text that was counted lately by the same encoding costs no more than what was
+   * added: a host may send its whole context again and again.
+   */
+  text: string;
+}
+
+/** Answer to `rawr/tokens/count`. */
+export interface TokensCountResult {
+  /**
+   * How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against
+   * `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and
+   * up to a quarter high on plain English prose.
+   */
+  method: string;
+  /** How many. Text that looks like a special token is counted as the text that it is. */
+  tokens: number;
+}
+
+/** How much of its work the sidecar tells. */
+export type Trace = {
+} & ('off' | 'messages' | 'verbose');
+
+/** A host's own record of a conversation. */
+export interface Transcript {
+  /** The file, absolute. It need not be there yet. */
+  path: string;
+}
+
+/** A host's own record of a conversation, up to a moment. */
+export interface TranscriptPosition {
+  /** How long it was, in bytes; absent where it was not there. */
+  bytes?: number;
+  /** The file, absolute. */
+  path: string;
+}
+
+/** `rawr/turn/completed`: a turn is over, however it ended. */
+export interface TurnCompletedParams {
+  /** The agent's last message in it. */
+  lastAgentMessage?: string;
+  /** How many user inputs wait in the host. */
+  queuedInputs?: number;
+  /** Whether the host is in review mode, in which compaction must not happen. */
+  reviewMode?: boolean;
+  /** How it ended. */
+  status: TurnStatus;
+  /** The thread. */
+  threadId: string;
+  /** The turn. */
+  turnId: string;
+  /** Tokens at its end. */
+  usage?: TokenUsage;
+}
+
+/** Answer to `rawr/turn/completed`. */
+export interface TurnCompletedResult {
+  /** What was decided. */
+  verdict: Verdict;
+}
+
+/** Where a turn came from. */
+export type TurnOrigin = {
+} & ('user' | 'synthetic' | 'host');
+
+/** `rawr/turn/started`: the host begins to work on something. */
+export interface TurnStartedParams {
+  /** The action that asked for the turn, if one did. */
+  actionId?: string;
+  /** Where the turn came from; only the user's trigger anything (design §2, invariant 5). */
+  origin: TurnOrigin;
+  /** The input; a marker in it gives away a turn of ours that the host calls a user's. */
+  text?: string;
+  /** The thread. */
+  threadId: string;
+  /** The host's name for the turn. */
+  turnId: string;
+}
+
+/** How a turn ended. */
+export type TurnStatus = {
+} & ('completed' | 'interrupted' | 'failed');
+
+/** `rawr/turn/usage`: a sampling request ended and the turn may go on. */
+export interface TurnUsageParams {
+  /** Size of the context window in tokens, if it is known anew. */
+  contextWindow?: number;
+  /** The agent's latest message. */
+  lastAgentMessage?: string;
+  /** Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5). */
+  needsFollowUp?: boolean;
+  /** The thread. */
+  threadId: string;
+  /** The turn. */
+  turnId: string;
+  /** Tokens after the request. */
+  usage: TokenUsage;
+}
+
+/** Answer to `rawr/turn/usage`. */
+export interface TurnUsageResult {
+  /** What was decided; absent if nothing was to be decided here. */
+  verdict?: Verdict;
+}
+
+/** A file that could not be read. */
+export interface Unread {
+  /** Why, for people. */
+  error: string;
+  /** The file, absolute. */
+  file: string;
+}
+
+/** What ends a guard. */
+export type Until = {
+  kind: 'turns';
+  /** How many. */
+  turns: number;
+} | {
+  kind: 'minutes';
+  /** How many. */
+  minutes: number;
+} | {
+  kind: 'next_commit';
+} | {
+  kind: 'tests_pass';
+} | {
+  kind: 'released';
+};
+
+/** The outcome of an assessment, in short. */
+export interface Verdict {
+  /** The decision, for `rawr/decision/explain`. */
+  decisionId: string;
+  /** What was decided. */
+  outcome: Outcome;
+  /** Percent of the context window left. */
+  percentRemaining?: number;
+  /** Why, in one sentence for people. */
+  reason: string;
+  /** The sequence that was started. */
+  sequenceId?: string;
+  /** The tier that held; absent above every tier, or while usage is unknown. */
+  tier?: Tier;
+}
+
+/** A git work tree at one moment. */
+export interface WorkTree {
+  /** The branch. */
+  branch?: string;
+  /** How many files are not as the commit has them. */
+  dirty: number;
+  /** The first of them. */
+  files: Array<string>;
+  /** The commit. */
+  head?: string;
+  /** When it was looked at, Unix milliseconds; absent means now. */
+  seenAtMs?: number;
+}
+
+/** A folder that is open in an editor. */
+export interface WorkspaceFolder {
+  /** What the editor calls it. */
+  name: string;
+  /** Where it is. */
+  uri: string;
+}
+
+/** What a client asks, and what it is answered. */
+export interface Requests {
+  /** Announces a conversation and what its host can do. */
+  'rawr/thread/open': [params: ThreadOpenParams, result: ThreadOpenResult];
+  /** Ends what this client has to say about a thread. */
+  'rawr/thread/close': [params: ThreadCloseParams, result: Empty];
+  /** Lists all threads of this home. */
+  'rawr/thread/list': [params: ThreadListParams, result: ThreadListResult];
+  /** Gives all that is known of one thread. */
+  'rawr/thread/get': [params: ThreadGetParams, result: ThreadGetResult];
+  /** Asks to hear what other clients' sidecars record. */
+  'rawr/thread/watch': [params: ThreadWatchParams, result: ThreadWatchResult];
+  /** Takes a watch back. */
+  'rawr/thread/unwatch': [params: ThreadUnwatchParams, result: Empty];
+  /** Reports that the host begins to work on something. */
+  'rawr/turn/started': [params: TurnStartedParams, result: Empty];
+  /** Reports token usage after a sampling request; the mid-turn entrance. */
+  'rawr/turn/usage': [params: TurnUsageParams, result: TurnUsageResult];
+  /** Reports the end of a turn and gives the verdict on it. */
+  'rawr/turn/completed': [params: TurnCompletedParams, result: TurnCompletedResult];
+  /** Reports an observation that may be a boundary. */
+  'rawr/signal/report': [params: SignalReportParams, result: SignalReportResult];
+  /** Asks whether the host may have a user's input now. */
+  'rawr/input/submit': [params: InputSubmitParams, result: InputSubmitResult];
+  /** Lists the inputs that are held. */
+  'rawr/input/queued': [params: InputQueuedParams, result: InputQueuedResult];
+  /** Takes a held input back. */
+  'rawr/input/cancel': [params: InputCancelParams, result: InputCancelResult];
+  /** Reports what became of an action. */
+  'rawr/action/report': [params: ActionReportParams, result: Empty];
+  /** Asks the judge about a given situation. */
+  'rawr/judgment/evaluate': [params: JudgmentEvaluateParams, result: JudgmentEvaluateResult];
+  /** Gives the host's answer to a judge action. */
+  'rawr/judgment/answer': [params: JudgmentAnswerParams, result: JudgmentAnswerResult];
+  /** Builds a packet from structured state. */
+  'rawr/packet/build': [params: PacketBuildParams, result: PacketBuildResult];
+  /** Says whether a packet would do. */
+  'rawr/packet/check': [params: PacketCheckParams, result: PacketCheckResult];
+  /** Gives the packet that a sequence waits for. */
+  'rawr/packet/submit': [params: PacketSubmitParams, result: PacketSubmitResult];
+  /** Gives the packet of a sequence. */
+  'rawr/packet/get': [params: PacketGetParams, result: PacketGetResult];
+  /** Builds the message that would give a packet back. */
+  'rawr/handoff/build': [params: HandoffBuildParams, result: HandoffBuildResult];
+  /** Says where the agent's notes are. */
+  'rawr/scratch/path': [params: ScratchPathParams, result: ScratchPathResult];
+  /** Adds to the agent's notes. */
+  'rawr/scratch/append': [params: ScratchAppendParams, result: ScratchAppendResult];
+  /** Gives the agent's notes. */
+  'rawr/scratch/read': [params: ScratchReadParams, result: ScratchReadResult];
+  /** Lists all agents' notes in the thread's working directory. */
+  'rawr/scratch/list': [params: ScratchListParams, result: ScratchListResult];
+  /** Lists the prompts in force. */
+  'rawr/prompt/list': [params: PromptListParams, result: PromptListResult];
+  /** Gives one prompt in full. */
+  'rawr/prompt/get': [params: PromptGetParams, result: PromptGetResult];
+  /** Fills the placeholders of a prompt in force. */
+  'rawr/prompt/render': [params: PromptRenderParams, result: PromptRenderResult];
+  /** Shows how a text that is not saved yet would be sent. */
+  'rawr/prompt/preview': [params: PromptPreviewParams, result: PromptPreviewResult];
+  /** Gives a decision with every gate: why, or why not. */
+  'rawr/decision/explain': [params: DecisionExplainParams, result: DecisionExplainResult];
+  /** Lists past decisions. */
+  'rawr/decision/list': [params: DecisionListParams, result: DecisionListResult];
+  /** Forbids compaction until something happens. */
+  'rawr/guard/set': [params: GuardSetParams, result: GuardSetResult];
+  /** Ends a guard early. */
+  'rawr/guard/clear': [params: GuardClearParams, result: GuardClearResult];
+  /** Lists active guards. */
+  'rawr/guard/list': [params: GuardListParams, result: GuardListResult];
+  /** Lists the instructions that survive a compaction word for word. */
+  'rawr/directive/list': [params: DirectiveListParams, result: DirectiveListResult];
+  /** Ends an instruction. */
+  'rawr/directive/clear': [params: DirectiveClearParams, result: DirectiveClearResult];
+  /** Gives a person's answer to the banner. */
+  'rawr/sequence/respond': [params: SequenceRespondParams, result: SequenceRespondResult];
+  /** Rewrites a history for a host that cannot. */
+  'rawr/compaction/rewrite': [params: CompactionRewriteParams, result: CompactionRewriteResult];
+  /** Reports how a compaction goes, whoever started it. */
+  'rawr/compaction/report': [params: CompactionReportParams, result: Empty];
+  /** Lists the compactions of a thread that can be gone back to. */
+  'rawr/capsule/list': [params: CapsuleListParams, result: CapsuleListResult];
+  /** Gives what was kept before a compaction. */
+  'rawr/capsule/get': [params: CapsuleGetParams, result: CapsuleGetResult];
+  /** Keeps the history of a host that keeps none itself. */
+  'rawr/capsule/attach': [params: CapsuleAttachParams, result: CapsuleAttachResult];
+  /** Finds where words were said. */
+  'rawr/recall/search': [params: RecallSearchParams, result: RecallSearchResult];
+  /** Gives the configuration in force. */
+  'rawr/config/get': [params: ConfigGetParams, result: ConfigGetResult];
+  /** Counts the tokens of a text. */
+  'rawr/tokens/count': [params: TokensCountParams, result: TokensCountResult];
+}
+
+/** What the sidecar tells. */
+export interface Notifications {
+  /** Says that what a status bar shows of a thread has changed. */
+  'rawr/thread/changed': ThreadChangedNotification;
+  /** Says that a thread's files cannot be written: its sequence stands still, and messages that wait are the host's. */
+  'rawr/store/failed': StoreFailedNotification;
+  /** Says that they can be written again. */
+  'rawr/store/recovered': StoreRecoveredNotification;
+  /** Asks the thread's owner to do one thing. */
+  'rawr/action/perform': ActionPerformNotification;
+  /** Says that the judge is asked. */
+  'rawr/judgment/requested': JudgmentRequestedNotification;
+  /** Says what the judge said. */
+  'rawr/judgment/result': JudgmentResultNotification;
+  /** Says that a prompt file was edited. */
+  'rawr/prompt/changed': PromptChangedNotification;
+  /** Says how a prompt reads that is being edited and was asked for, to a client that cannot refresh `rawr://` texts. */
+  'rawr/prompt/previewChanged': PromptPreviewChangedNotification;
+  /** Says that a decision was written down. */
+  'rawr/decision/recorded': DecisionRecordedNotification;
+  /** Shows the banner. */
+  'rawr/sequence/headsUp': SequenceHeadsUpNotification;
+  /** Says that a person has answered at another client. */
+  'rawr/sequence/responded': SequenceRespondedNotification;
+  /** Says that a compaction began or ended. */
+  'rawr/compaction/update': CompactionUpdateNotification;
+  /** Says that a configuration file was edited. */
+  'rawr/config/changed': ConfigChangedNotification;
+}

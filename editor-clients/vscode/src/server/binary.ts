@@ -1,0 +1,89 @@
+// Where the `rawr` binary is: the setting, the workspace, the PATH, the extension itself; the first that is there. It
+// starts nothing but `--version`.
+import * as l10n from '@vscode/l10n';
+import * as path from 'node:path';
+
+export type Origin = 'setting' | 'workspace' | 'path' | 'bundled';
+
+export interface Found {
+  path: string;
+  origin: Origin;
+  version: string;
+}
+
+export interface Places {
+  /** `rawr.server.path`; empty for none. */
+  setting: string;
+  /** Folders that are open and trusted. */
+  folders: readonly string[];
+  /** The variable PATH. */
+  path: string;
+  /** The folder of this extension. */
+  extension: string;
+  home: string;
+  platform: NodeJS.Platform;
+}
+
+export interface System {
+  isFile(path: string): boolean;
+  /** What `path --version` prints. */
+  version(path: string): Promise<string>;
+}
+
+/** Why there is no sidecar, and what to do. */
+export class NoBinary extends Error {}
+
+function executable(platform: NodeJS.Platform): string {
+  return platform === 'win32' ? 'rawr.exe' : 'rawr';
+}
+
+/** Where cargo and npm put the programs of a project. */
+const IN_A_FOLDER = ['bin', path.join('node_modules', '.bin')];
+
+function expanded(setting: string, places: Places): string {
+  if (setting.startsWith('~/') || setting.startsWith('~\\')) return path.join(places.home, setting.slice(2));
+  const folder = places.folders[0];
+  return folder === undefined ? setting : setting.replace('${workspaceFolder}', folder);
+}
+
+function* candidates(places: Places): Generator<[Origin, string]> {
+  const name = executable(places.platform);
+  const separator = places.platform === 'win32' ? ';' : ':';
+  for (const folder of places.folders)
+    for (const sub of IN_A_FOLDER) yield ['workspace', path.join(folder, sub, name)];
+  for (const folder of places.path.split(separator)) {
+    if (path.isAbsolute(folder)) yield ['path', path.join(folder, name)];
+  }
+  yield ['bundled', path.join(places.extension, 'server', name)];
+}
+
+async function checked(origin: Origin, file: string, system: System): Promise<Found> {
+  let printed: string;
+  try {
+    printed = await system.version(file);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new NoBinary(l10n.t('{0} cannot be started: {1}', file, why));
+  }
+  const version = /^rawr (\S+)/.exec(printed)?.[1];
+  if (version === undefined) throw new NoBinary(l10n.t('{0} is not rawr', file));
+  return { path: file, origin, version };
+}
+
+/** The binary to start. What a setting names is used or complained of, and never passed over. */
+export async function find(places: Places, system: System): Promise<Found> {
+  if (places.setting !== '') {
+    const file = expanded(places.setting, places);
+    if (!system.isFile(file))
+      throw new NoBinary(l10n.t('The setting rawr.server.path names {0}, and there is no such file.', file));
+    return checked('setting', file, system);
+  }
+  for (const [origin, file] of candidates(places)) {
+    if (system.isFile(file)) return checked(origin, file, system);
+  }
+  throw new NoBinary(
+    l10n.t(
+      'rawr is not installed: it is neither in the PATH nor in this extension. Install it, or name it in the setting rawr.server.path.',
+    ),
+  );
+}

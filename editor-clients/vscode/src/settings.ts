@@ -1,0 +1,32 @@
+// The settings as they are now.
+import * as vscode from 'vscode';
+
+export interface Settings {
+  path: string;
+  args: string[];
+  home: string;
+  trace: boolean;
+  threads: 'workspace' | 'all';
+  notifications: 'all' | 'sequences' | 'none';
+}
+
+/** Where one of these changes, the sidecar is started anew. */
+export const OF_THE_SERVER = ['rawr.server.path', 'rawr.server.args', 'rawr.home', 'rawr.trace.server'];
+
+export function settings(): Settings {
+  const all = vscode.workspace.getConfiguration('rawr');
+  return {
+    path: all.get('server.path', ''),
+    args: all.get('server.args', []),
+    home: all.get('home', ''),
+    trace: all.get<string>('trace.server', 'off') !== 'off',
+    threads: all.get('threads', 'workspace'),
+    notifications: all.get('notifications', 'all'),
+  };
+}
+
+/** The folders that are open on the machine where the sidecar runs. */
+export function folders(): string[] {
+  const open = vscode.workspace.workspaceFolders ?? [];
+  return open.filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+}

@@ -1,0 +1,61 @@
+// What surfaces and models need of the sidecar. How it is started and spoken to is in `server/`.
+import type { Notifications, Requests, ThreadOpenParams } from './protocol';
+
+export interface Disposable {
+  dispose(): void;
+}
+
+export interface Sidecar {
+  ask<M extends keyof Requests>(method: M, params: Requests[M][0]): Promise<Requests[M][1]>;
+  on<N extends keyof Notifications>(method: N, hear: (params: Notifications[N]) => void): Disposable;
+}
+
+/** Requests about one thread. */
+export type OfThread = {
+  [M in keyof Requests]: Requests[M][0] extends { threadId: string } ? M : never;
+}[keyof Requests];
+
+const UNKNOWN_THREAD = -31001;
+const NOT_NOW = -31009;
+
+function has(code: number, error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}
+
+export function isNotNow(error: unknown): boolean {
+  return has(NOT_NOW, error);
+}
+
+/** Opens nothing that a host would notice. */
+function toLookOn(threadId: string, cwd: string): ThreadOpenParams {
+  return { threadId, cwd, role: 'observer', host: { name: 'vscode', capabilities: {} } };
+}
+
+/** Asks about a thread. One that nobody watches any more is opened for the time of the question. */
+export async function askOfThread<M extends OfThread>(
+  sidecar: Sidecar,
+  cwd: string,
+  method: M,
+  params: Requests[M][0] & { threadId: string },
+): Promise<Requests[M][1]> {
+  try {
+    return await sidecar.ask(method, params);
+  } catch (error) {
+    if (!has(UNKNOWN_THREAD, error)) throw error;
+  }
+  const { threadId } = params;
+  await sidecar.ask('rawr/thread/open', toLookOn(threadId, cwd));
+  try {
+    return await sidecar.ask(method, params);
+  } finally {
+    await sidecar.ask('rawr/thread/close', { threadId });
+  }
+}
+
+/** What an error says to people: its message, and the sidecar's hint where there is one. */
+export function said(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const data = typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined;
+  const hint = typeof data === 'object' && data !== null && 'hint' in data ? data.hint : undefined;
+  return typeof hint === 'string' && hint !== '' ? `${message}: ${hint}` : message;
+}

@@ -1,0 +1,46 @@
+// The preview beside a prompt. The text is the sidecar's (`rawr://preview/<name>`), which says itself when it has changed.
+import * as l10n from '@vscode/l10n';
+import * as vscode from 'vscode';
+import type { Session } from '../session';
+
+const PREVIEW = 'rawr.previewPrompt';
+
+/** Opens a text that the sidecar serves: beside the prompt, or compared with it where it is the shipped one. */
+export async function showServed(uri: vscode.Uri): Promise<void> {
+  const active = vscode.window.activeTextEditor?.document;
+  if (uri.authority === 'shipped' && active) {
+    const title = l10n.t('{0}: as shipped ↔ yours', uri.path.slice(1));
+    await vscode.commands.executeCommand('vscode.diff', uri, active.uri, title);
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.languages.setTextDocumentLanguage(document, 'markdown');
+  const viewColumn = vscode.ViewColumn.Beside;
+  await vscode.window.showTextDocument(document, { viewColumn, preserveFocus: true, preview: true });
+}
+
+export async function openPreview(session: Session, prompt: vscode.Uri | undefined): Promise<void> {
+  const source = prompt ?? vscode.window.activeTextEditor?.document.uri;
+  if (!source) throw new Error(l10n.t('Open a prompt first: “rawr: Open a prompt”.'));
+  const sidecar = await session.sidecar();
+  if (!sidecar.can(PREVIEW))
+    throw new Error(l10n.t('This release of the rawr binary has no prompt preview: install a newer one.'));
+  // The sidecar asks for the text to be shown.
+  await sidecar.command(PREVIEW, source.toString());
+}
+
+/** Lets a person choose a prompt, and opens its file. */
+export async function openPrompt(session: Session): Promise<void> {
+  const { prompts } = await (await session.sidecar()).ask('rawr/prompt/list', {});
+  const items = prompts.map((prompt) => ({
+    label: prompt.name,
+    description: prompt.origin === 'user' ? l10n.t('edited') : l10n.t('as shipped'),
+    detail: prompt.problems[0]?.message,
+    path: prompt.path,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which prompt?') });
+  if (!chosen) return;
+  if (chosen.path === undefined)
+    throw new Error(l10n.t('There is no file for {0} yet: run rawr init.', chosen.label));
+  await vscode.window.showTextDocument(vscode.Uri.file(chosen.path));
+}

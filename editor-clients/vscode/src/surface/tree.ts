@@ -1,0 +1,56 @@
+// The threads view: draws the rows of `model/tree`.
+import * as l10n from '@vscode/l10n';
+import * as vscode from 'vscode';
+import { type Row, rows } from '../model/tree';
+import type { Threads } from '../model/threads';
+
+export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<Row>;
+
+  constructor(private readonly threads: Threads) {
+    this.view = vscode.window.createTreeView('rawr.threads', {
+      treeDataProvider: this,
+      showCollapseAll: true,
+    });
+  }
+
+  refresh(): void {
+    const count = this.threads.banners.filter((banner) => banner.isOfSequence).length;
+    this.view.badge =
+      count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
+    this.changed.fire();
+  }
+
+  getChildren(row?: Row): Row[] {
+    return row ? (row.children ?? []) : rows(this.threads, Date.now());
+  }
+
+  getTreeItem(row: Row): vscode.TreeItem {
+    const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    const state = !row.children?.length ? None : row.open ? Expanded : Collapsed;
+    const item = new vscode.TreeItem(row.label, state);
+    item.id = row.id;
+    item.description = row.description;
+    item.tooltip = row.tooltip;
+    item.contextValue = row.context;
+    if (row.icon)
+      item.iconPath = new vscode.ThemeIcon(
+        row.icon,
+        row.color ? new vscode.ThemeColor(row.color) : undefined,
+      );
+    const spoken = [row.label, row.description].filter(Boolean).join(', ');
+    item.accessibilityInformation = { label: spoken };
+    if (row.context === 'decision')
+      item.command = { command: 'rawr.explain', title: '', arguments: [row.about] };
+    if (row.context.startsWith('banner'))
+      item.command = { command: 'rawr.answer', title: '', arguments: [row.about] };
+    return item;
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.changed.dispose();
+  }
+}

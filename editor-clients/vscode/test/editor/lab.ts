@@ -1,0 +1,377 @@
+// A VS Code with the packaged extension, a browser that looks at it, and an agent at work in the same home.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
+import { Model, WINDOW } from './model';
+
+export const ROOT = process.cwd();
+export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
+/** How long anything may take to appear, on a machine that is busy. */
+export const PATIENCE = 60_000;
+
+const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
+const USER_SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'workbench.enableExperiments': false,
+  'chat.disableAIFeatures': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'files.autoSave': 'off',
+};
+
+export function rawr(): string {
+  const binary = process.env['RAWR_UNDER_TEST'];
+  if (!binary) throw new Error('RAWR_UNDER_TEST must name the rawr binary');
+  return path.resolve(binary);
+}
+
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + PATIENCE;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`${what} did not come`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null)
+    await new Promise((resolve) => child.once('close', resolve));
+}
+
+/** The whole group: an editor has children of its own. */
+async function endGroup(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null) return;
+  const force = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 10_000);
+  process.kill(-child.pid, 'SIGTERM');
+  await ended(child);
+  clearTimeout(force);
+}
+
+/** An agent of the embedded host, driven by the command line, in the same home and folder as the editor. */
+export class Agent {
+  private readonly lines: string[] = [];
+
+  constructor(private readonly child: ChildProcess) {
+    child.stdout?.on('data', (piece: Buffer) => this.lines.push(piece.toString()));
+    child.stderr?.on('data', (piece: Buffer) => this.lines.push(piece.toString()));
+  }
+
+  get said(): string {
+    return this.lines.join('');
+  }
+
+  get processId(): number {
+    return this.child.pid ?? 0;
+  }
+
+  prompt(text: string): void {
+    this.child.stdin?.write(`${text}\n`);
+  }
+
+  /** In order, where it is not too late for that. */
+  async leave(): Promise<void> {
+    this.child.stdin?.end();
+    const force = setTimeout(() => this.child.kill('SIGKILL'), 10_000);
+    await ended(this.child);
+    clearTimeout(force);
+  }
+}
+
+export interface Options {
+  /** Machine settings beside the binary's path. */
+  machine?: Record<string, unknown>;
+  user?: Record<string, unknown>;
+  /** Folders before the rest of the PATH. */
+  path?: string[];
+  /** Another package than the one without the binary. */
+  package?: string;
+  /** Puts files into the folder before it is opened. */
+  plant?: (folder: string) => void;
+  /** Workspace Trust is left on: the folder opens restricted. */
+  trust?: boolean;
+}
+
+export class Lab {
+  readonly home: string;
+  readonly folder: string;
+  readonly model: Model;
+  private server: ChildProcess | undefined;
+  private browser: BrowserContext | undefined;
+  private readonly agents: Agent[] = [];
+  private window: Page | undefined;
+
+  private constructor(
+    private readonly dir: string,
+    private readonly editor: string,
+    model: Model,
+  ) {
+    [this.home, this.folder] = [path.join(dir, 'home'), path.join(dir, 'parser')];
+    this.model = model;
+  }
+
+  static async open(editor: string, options: Options = {}): Promise<Lab> {
+    const lab = new Lab(mkdtempSync(path.join(tmpdir(), 'rawr-editor-')), editor, await Model.start());
+    try {
+      for (const sub of ['home', 'parser', 'code/home', 'code/user/User', 'code/user/Machine', 'browser'])
+        mkdirSync(path.join(lab.dir, sub), { recursive: true });
+      lab.settings(options);
+      options.plant?.(lab.folder);
+      lab.install(options.package ?? path.join(ROOT, 'dist', 'rawr.vsix'));
+      const port = await lab.serve(options);
+      await lab.look(port);
+      return lab;
+    } catch (error) {
+      await lab.close();
+      throw error;
+    }
+  }
+
+  /** The extension host is a remote one: what has the scope of a machine counts in the machine's file alone. */
+  settings({ machine = {}, user = {} }: Options): void {
+    const code = path.join(this.dir, 'code', 'user');
+    const ours = { 'rawr.server.path': rawr(), ...machine };
+    writeFileSync(path.join(code, 'Machine', 'settings.json'), JSON.stringify(ours));
+    writeFileSync(path.join(code, 'User', 'settings.json'), JSON.stringify({ ...USER_SETTINGS, ...user }));
+  }
+
+  private get environment(): NodeJS.ProcessEnv {
+    const home = path.join(this.dir, 'code', 'home');
+    return {
+      ...process.env,
+      CODEX_HOME: undefined,
+      HOME: home,
+      XDG_CONFIG_HOME: home,
+      XDG_CACHE_HOME: home,
+      XDG_DATA_HOME: home,
+      RAWR_HOME: this.home,
+      EXTENSIONS_GALLERY: NO_GALLERY,
+    };
+  }
+
+  private get folders(): string[] {
+    const code = path.join(this.dir, 'code');
+    return [
+      '--user-data-dir',
+      `${code}/user`,
+      '--server-data-dir',
+      `${code}/server`,
+      '--extensions-dir',
+      `${code}/extensions`,
+    ];
+  }
+
+  private get main(): string {
+    return path.join(this.editor, 'vscode', 'out', 'server-main.js');
+  }
+
+  /** As a person installs it: from the package. */
+  private install(file: string): void {
+    const args = [this.main, '--accept-server-license-terms', ...this.folders, '--install-extension', file];
+    execFileSync(path.join(this.editor, 'node'), args, { env: this.environment, stdio: 'pipe' });
+  }
+
+  private async serve({ path: before = [], trust = false }: Options): Promise<number> {
+    const port = await freePort();
+    const args = [this.main, '--host', '127.0.0.1', '--port', String(port), '--without-connection-token'];
+    args.push(
+      '--accept-server-license-terms',
+      '--telemetry-level',
+      'off',
+      ...this.folders,
+      '--default-folder',
+      this.folder,
+    );
+    if (!trust) args.push('--disable-workspace-trust');
+    if (readFileSync(this.main, 'utf8').includes('reconnection-grace-time'))
+      args.push('--reconnection-grace-time', '2');
+    // An editor asks the login shell for its variables.
+    const profile = `export PATH=${[...before, '$PATH'].join(':')}\n`;
+    writeFileSync(path.join(this.dir, 'code', 'home', '.bash_profile'), profile);
+    const environment = { ...this.environment, SHELL: '/bin/bash' };
+    const options = { cwd: this.dir, env: environment, detached: true, stdio: 'ignore' } as const;
+    this.server = spawn(path.join(this.editor, 'node'), args, options);
+    await until(
+      'the editor',
+      async () => (await fetch(`http://127.0.0.1:${port}/version`).catch(() => undefined))?.ok ?? false,
+    );
+    return port;
+  }
+
+  private async look(port: number): Promise<void> {
+    const profile = path.join(this.dir, 'browser');
+    this.browser = await chromium.launchPersistentContext(profile, {
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      headless: true,
+      viewport: { width: 1280, height: 800 },
+      env: { ...process.env, HOME: profile, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+    // Nothing but this machine is asked for anything.
+    await this.browser.route('**/*', (route) => {
+      const { hostname, protocol } = new URL(route.request().url());
+      return ['127.0.0.1', 'localhost'].includes(hostname) || ['blob:', 'data:'].includes(protocol)
+        ? route.continue()
+        : route.abort();
+    });
+    this.window = this.browser.pages()[0] ?? (await this.browser.newPage());
+    this.page.setDefaultTimeout(PATIENCE);
+    await this.page.goto(`http://127.0.0.1:${port}/?folder=${this.folder}`, {
+      waitUntil: 'domcontentloaded',
+    });
+    await this.page.locator('.monaco-workbench').waitFor();
+  }
+
+  configure(toml: string): void {
+    writeFileSync(path.join(this.home, 'rawr.toml'), toml);
+  }
+
+  agent(): Agent {
+    const args = [
+      'exec',
+      '--host',
+      'embedded',
+      '--model',
+      'scripted',
+      '--base-url',
+      this.model.url,
+      '--context-window',
+      String(WINDOW),
+    ];
+    const environment = this.environment;
+    const child = spawn(rawr(), [...args, '--json', '--cd', this.folder], {
+      env: environment,
+      stdio: 'pipe',
+    });
+    const agent = new Agent(child);
+    this.agents.push(agent);
+    return agent;
+  }
+
+  /** The events of this kind in the logs of all threads. */
+  recorded(kind: string): Record<string, unknown>[] {
+    const threads = path.join(this.home, 'rawr', 'auto_compaction', 'threads');
+    const lines = readdirSync(threads).flatMap((thread) => {
+      const log = readFileSync(path.join(threads, thread, 'events.jsonl'), 'utf8');
+      return log.split('\n').filter(Boolean);
+    });
+    const events = lines.map(
+      (line) => (JSON.parse(line) as { event: Record<string, Record<string, unknown>> }).event,
+    );
+    return events.flatMap((event) => (event[kind] ? [event[kind]] : []));
+  }
+
+  get page(): Page {
+    if (!this.window) throw new Error('no window is open');
+    return this.window;
+  }
+
+  get bar(): Locator {
+    return this.page.locator('.statusbar-item[id="rawr.rawr.pressure"]');
+  }
+
+  get toast(): Locator {
+    return this.page.locator('.notifications-toasts .notification-list-item');
+  }
+
+  get rows(): Locator {
+    return this.page.locator('.tree-explorer-viewlet-tree-view .monaco-list-row');
+  }
+
+  async says(place: Locator, text: string | RegExp): Promise<void> {
+    await place.filter({ hasText: text }).first().waitFor();
+  }
+
+  async openThreads(): Promise<void> {
+    if ((await this.rows.count()) === 0) await this.command('rawr: Focus on Threads View');
+    await this.rows.first().waitFor();
+  }
+
+  /** The frame of a webview that has this element. */
+  async frame(selector: string): Promise<Frame> {
+    let found: Frame | undefined;
+    await until(selector, async () => {
+      for (const frame of this.page.frames()) {
+        if (
+          (await frame
+            .locator(selector)
+            .count()
+            .catch(() => 0)) > 0
+        )
+          found = frame;
+      }
+      return found !== undefined;
+    });
+    if (!found) throw new Error(`no frame has ${selector}`);
+    return found;
+  }
+
+  /** The sidecar that the window started; the agent's is another process's child. */
+  sidecar(): number | undefined {
+    const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+    const processes = listed.flatMap((line) => {
+      const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+      return args === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
+    });
+    const below = new Set([this.server?.pid]);
+    for (let size = 0; size !== below.size;) {
+      size = below.size;
+      for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
+    }
+    return processes.find(({ pid, args }) => below.has(pid) && args.startsWith(`${rawr()} serve`))?.pid;
+  }
+
+  async command(title: string): Promise<void> {
+    const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
+    // A palette that was opened before an extension was read does not know its commands.
+    await until(title, async () => {
+      await this.page.keyboard.press('F1');
+      await this.page.locator('.quick-input-widget input').fill(`>${title}`);
+      const isThere = await row.waitFor({ timeout: 3_000 }).then(
+        () => true,
+        () => false,
+      );
+      await this.page.keyboard.press(isThere ? 'Enter' : 'Escape');
+      return isThere;
+    });
+  }
+
+  async shot(name: string): Promise<void> {
+    const to = path.join(SHOTS, path.basename(this.editor));
+    mkdirSync(to, { recursive: true });
+    await this.page.screenshot({ path: path.join(to, `${name}.png`), animations: 'disabled' });
+  }
+
+  async close(): Promise<void> {
+    for (const agent of this.agents) await agent.leave();
+    // A window that is left in order ends its sidecar at once.
+    await this.window?.goto('about:blank').catch(() => undefined);
+    await this.browser?.close();
+    if (this.server) await endGroup(this.server);
+    this.model.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,77 @@
+// Where the binary comes from, and what is said where there is none.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Lab, type Options, ROOT, rawr } from './lab';
+
+async function inWindow(editor: string, options: Options, look: (lab: Lab) => Promise<void>): Promise<void> {
+  const lab = await Lab.open(editor, options);
+  try {
+    await look(lab);
+  } catch (error) {
+    await lab.shot('failed-places');
+    throw error;
+  } finally {
+    await lab.close();
+  }
+}
+
+async function showsAThread(lab: Lab): Promise<void> {
+  lab.configure('[rawr_auto_compaction]\nmode = "tag"\n');
+  lab.agent().prompt('write the parser');
+  await lab.says(lab.bar, '45 % left · asap');
+}
+
+/** As it is released for this machine's platform. */
+function withTheBinaryInside(): string {
+  const target = `${process.platform}-${process.arch}`;
+  const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target];
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+  return path.join(ROOT, 'dist', `rawr-${target}.vsix`);
+}
+
+export function journeys(editor: string): void {
+  test('the package of a platform brings its binary', async () => {
+    const file = withTheBinaryInside();
+    try {
+      await inWindow(editor, { machine: { 'rawr.server.path': '' }, package: file }, showsAThread);
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  test('without a binary one message says how to get one, and the setting that names it starts it', async () => {
+    await inWindow(editor, { machine: { 'rawr.server.path': '/nowhere/rawr' } }, async (lab) => {
+      await lab.says(
+        lab.toast,
+        'The setting rawr.server.path names /nowhere/rawr, and there is no such file.',
+      );
+      await lab.toast.getByRole('button', { name: 'Open setting' }).waitFor();
+      await lab.shot('no-binary');
+      lab.settings({});
+      await showsAThread(lab);
+    });
+  });
+
+  test('a binary of a folder that is not trusted is left alone, and the one in the PATH is found', async () => {
+    const bin = mkdtempSync(path.join(tmpdir(), 'rawr-path-'));
+    copyFileSync(rawr(), path.join(bin, 'rawr'));
+    const plant = (folder: string): void => {
+      mkdirSync(path.join(folder, 'bin'));
+      const planted = path.join(folder, 'bin', 'rawr');
+      writeFileSync(planted, '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n');
+      chmodSync(planted, 0o755);
+    };
+    try {
+      const options = { machine: { 'rawr.server.path': '' }, path: [bin], trust: true, plant };
+      await inWindow(editor, options, async (lab) => {
+        await lab.says(lab.page.locator('.statusbar-item'), 'Restricted Mode');
+        await showsAThread(lab);
+      });
+    } finally {
+      rmSync(bin, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,45 @@
+// A prompt under the editor's eyes: marked while it is typed, and shown beside as it would be sent.
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { Lab } from './lab';
+
+export function journeys(editor: string): void {
+  let lab: Lab;
+  before(async () => {
+    lab = await Lab.open(editor);
+  });
+  afterEach(async (context) => {
+    if ('passed' in context && !context.passed) await lab.shot(`failed-${context.name.slice(0, 40)}`);
+  });
+  after(() => lab.close());
+
+  test('what is typed into a prompt changes its preview at once, and a mistake is marked', async () => {
+    await lab.command('rawr: Open a prompt…');
+    const { page } = lab;
+    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'heads-up' }).first().click();
+    await page.locator('.tab', { hasText: 'heads-up.md' }).waitFor();
+    await lab.says(page.locator('.codelens-decoration'), 'renders to');
+    await page.locator('.editor-actions a[aria-label^="Preview the prompt"]').click();
+    const preview = page.locator('.editor-group-container').nth(1);
+    await preview.locator('.view-lines').filter({ hasText: 'compacted' }).waitFor();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('Mind the owl, {nobody}. ');
+    await preview
+      .locator('.view-lines')
+      .filter({ hasText: /Mind\sthe\sowl/ })
+      .waitFor();
+    await page.locator('.squiggly-warning, .squiggly-error').first().waitFor();
+    await lab.shot('preview');
+  });
+
+  test('a prompt that somebody else saves is taken up without a word', async () => {
+    appendFileSync(path.join(lab.home, 'auto-compact', 'handoff.md'), '\nMind the owl.\n');
+    await lab.command('rawr: Open a prompt…');
+    await lab.says(
+      lab.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'handoff' }),
+      'edited',
+    );
+    await lab.page.keyboard.press('Escape');
+  });
+}

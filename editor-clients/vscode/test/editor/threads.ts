@@ -1,0 +1,135 @@
+// What a window shows of agents that the command line runs in the same home, and what a person does about it there.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, afterEach, before, test } from 'node:test';
+import { type Agent, Lab, rawr, until } from './lab';
+
+const ASK = '[rawr_auto_compaction]\nmode = "ask"\n';
+const AUTO = '[rawr_auto_compaction]\nmode = "auto"\n';
+const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
+
+/** One window for all: a new agent and thread for each journey. */
+export function journeys(editor: string): void {
+  let lab: Lab;
+  let agent: Agent | undefined;
+  before(async () => {
+    lab = await Lab.open(editor);
+  });
+  afterEach(async (context) => {
+    if ('passed' in context && !context.passed) await lab.shot(`failed-${context.name.slice(0, 40)}`);
+    lab.model.release();
+    await agent?.leave();
+    agent = undefined;
+  });
+  after(() => lab.close());
+
+  /** An agent that has ended a phase, with little of its context left. */
+  function work(configuration: string): Agent {
+    lab.configure(configuration);
+    agent = lab.agent();
+    agent.prompt('write the parser');
+    return agent;
+  }
+
+  test('the status bar shows how much is left, and nothing once nobody works', async () => {
+    const agent = work(TAG);
+    await lab.says(lab.bar, '45 % left · asap');
+    await lab.shot('status-bar');
+    await agent.leave();
+    await lab.bar.waitFor({ state: 'hidden' });
+  });
+
+  test('a click on Snooze in the banner stops the sequence, and is recorded as an answer from this window', async () => {
+    const release = lab.model.hold('packet_request');
+    work(AUTO);
+    await lab.says(lab.toast, 'compaction ahead · a phase ended here (agent_done) (45 % left, asap)');
+    await lab.says(lab.bar, '2 of 4: the agent writes its packet');
+    await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).waitFor();
+    await lab.openThreads();
+    await lab.shot('banner');
+    await lab.toast.getByRole('link', { name: 'Snooze' }).click();
+    await until('the answer', () => lab.recorded('responded').length > 0);
+    const [answer] = lab.recorded('responded');
+    assert.equal(answer?.['choice'], 'snooze');
+    assert.match(String(answer['by']), /code/i);
+    await lab.says(lab.toast, 'Snoozed for one turn.');
+    release();
+    await lab.toast.filter({ hasText: 'compaction ahead' }).waitFor({ state: 'hidden' });
+    await lab.openThreads();
+    await lab.says(lab.rows, 'No compaction for one turn');
+    assert.equal(lab.recorded('compaction_reported').length, 0);
+  });
+
+  test('the banner goes by itself where somebody else has answered', async () => {
+    const release = lab.model.hold('packet_request');
+    work(AUTO);
+    await lab.says(lab.toast, 'compaction ahead');
+    execFileSync(rawr(), ['compact', 'last', '--cancel'], {
+      env: { ...process.env, RAWR_HOME: lab.home },
+      stdio: 'pipe',
+    });
+    await lab.toast.filter({ hasText: 'compaction ahead' }).waitFor({ state: 'hidden' });
+    release();
+  });
+
+  test('the tree shows a compaction with its figures, and the gates with their evidence', async () => {
+    work(AUTO);
+    await lab.openThreads();
+    await lab.says(lab.rows, /5\u202f620 → \d+ tokens/);
+    await lab.says(lab.rows, 'completed');
+    await lab.rows.filter({ hasText: 'Decisions' }).first().click();
+    const decision = lab.rows.filter({ hasText: 'compaction decided' }).first();
+    await decision.locator('.monaco-tl-twistie').click();
+    await lab.says(lab.rows, 'passed: 45 % left is below 65 % (asap)');
+    await lab.shot('tree');
+  });
+
+  test('a packet is edited before the compaction, and the saved one is handed over', async () => {
+    // As an agent does, it takes its time.
+    const release = lab.model.hold('packet_request');
+    work(ASK);
+    await lab.says(lab.toast, 'compact now?');
+    await lab.toast.getByRole('link', { name: 'Show packet' }).click();
+    const lens = lab.page.locator('.codelens-decoration');
+    await lab.says(lens, 'Save, and the compaction goes on with this packet');
+    await lab.says(lens, /Goes on without an answer in \d+:\d\d/);
+    await lab.page.keyboard.press('Control+A');
+    await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the owl');
+    await lab.shot('packet');
+    await lab.page.keyboard.press('Control+S');
+    await until('the packet', () => JSON.stringify(lab.recorded('responded')).includes('ask the owl'));
+    release();
+    await until('the handoff', () => lab.model.handoff.includes('ask the owl'));
+    await lab.says(lens, /handed over|past/);
+    await lab.command('View: Close Editor');
+  });
+
+  test('the decision view says why, with a plot and no script', async () => {
+    const agent = work(TAG);
+    await lab.says(lab.bar, '45 % left');
+    agent.prompt('and now more of the parser');
+    await lab.command('rawr: Explain the last decision');
+    const page = await lab.frame('main h1');
+    await page.locator('h1', { hasText: 'Why' }).waitFor();
+    await page.getByText('45 % left is below 65 % (asap)').waitFor();
+    assert.equal(await page.locator('main script').count(), 0);
+    await lab.shot('decision');
+    await lab.command('View: Close Editor');
+  });
+
+  test('a sidecar that is killed is started again, and the banner is there again', async () => {
+    work(ASK);
+    await lab.says(lab.toast, 'compact now?');
+    const killed = lab.sidecar();
+    assert.ok(killed !== undefined);
+    process.kill(killed, 'SIGKILL');
+    await until('another sidecar', () => ![undefined, killed].includes(lab.sidecar()));
+    await until(
+      'one banner',
+      async () => (await lab.toast.filter({ hasText: 'compact now?' }).count()) === 1,
+    );
+    await lab.says(lab.bar, 'waits for your answer');
+    await lab.toast.filter({ hasText: 'compact now?' }).getByRole('link', { name: 'Compact now' }).click();
+    await until('the compaction', () => lab.model.seen.includes('summary'));
+  });
+}

@@ -1,0 +1,6 @@
+// All tests of what needs no editor.
+import './package';
+import './server';
+import './surfaces';
+import './threads';
+import './watch';

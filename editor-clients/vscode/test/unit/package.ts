@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { describe, test } from 'node:test';
+
+interface Manifest {
+  contributes: {
+    commands: { command: string; title: string }[];
+    menus: Record<string, { command: string }[]>;
+  };
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+}
+
+const text = readFileSync('package.json', 'utf8');
+const manifest = JSON.parse(text) as Manifest;
+const sources = ['commands', 'extension'].map((name) => readFileSync(`src/${name}.ts`, 'utf8')).join('\n');
+
+describe('the package', () => {
+  test('is small: the bundle has less than 500 kB', () => {
+    assert.ok(statSync('dist/extension.js').size < 500_000);
+  });
+
+  test('every command that it names is there, and every one in a menu is named', () => {
+    const named = manifest.contributes.commands.map(({ command }) => command);
+    for (const command of named) assert.ok(sources.includes(`'${command}'`), command);
+    for (const { command } of Object.values(manifest.contributes.menus).flat())
+      assert.ok(named.includes(command), command);
+  });
+
+  test('every text of it is translated, and none is left over', () => {
+    const used = new Set([...text.matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key));
+    const given = Object.keys(JSON.parse(readFileSync('package.nls.json', 'utf8')) as object);
+    assert.deepEqual([...used].sort(), given.sort());
+  });
+
+  test('what decides which program runs is not read from a folder that is not trusted', () => {
+    const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
+    assert.deepEqual(restrictedConfigurations, ['rawr.server.path', 'rawr.server.args', 'rawr.home']);
+  });
+
+  test('the lock file names no host', () => {
+    assert.doesNotMatch(readFileSync('package-lock.json', 'utf8'), /"resolved"/);
+  });
+});

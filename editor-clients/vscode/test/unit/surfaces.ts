@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { putUp } from '../../src/model/banner';
+import { decisionPage } from '../../src/model/decisionPage';
+import { notice } from '../../src/model/notice';
+import { packetLine, packetState } from '../../src/model/packet';
+import { circle, status } from '../../src/model/status';
+import { type Thread, Threads } from '../../src/model/threads';
+import { timeline } from '../../src/model/timeline';
+import { type Row, rows } from '../../src/model/tree';
+import * as words from '../../src/model/words';
+import type { Decision } from '../../src/protocol';
+import { NOW, decision, details, headsUp, summary } from './samples';
+
+function thread(...more: Parameters<typeof details>): Thread {
+  return { summary: summary(), details: details(...more) };
+}
+
+describe('the status bar', () => {
+  test('says how much is left, the tier and the last boundary that still counts', () => {
+    const boundaries = [{ boundary: 'plan_update', spentBy: 's0' }, { boundary: 'commit' }] as const;
+    const shown = status(thread({ boundaries: [...boundaries] }), NOW);
+    assert.equal(shown?.text, '◔ 62 % left · ready · commit ✓');
+    assert.equal(shown.label, 'rawr, parser: 62 % left, ready, commit ✓');
+    assert.equal(shown.alarm, undefined);
+  });
+
+  test('is silent where nothing runs', () => {
+    assert.equal(status(undefined, NOW), undefined);
+    assert.equal(status({ summary: summary({ owner: undefined }) }, NOW), undefined);
+  });
+
+  test('says that usage is not known yet', () => {
+    const unknown = { summary: summary({ percentRemaining: undefined, tier: undefined }) };
+    assert.equal(status(unknown, NOW)?.text, '○ usage unknown');
+  });
+
+  test('stands out for as long as a sequence runs, and a click answers it while it can be answered', () => {
+    const banner = putUp(headsUp({ deadlineAtMs: NOW + 65_000 }));
+    const shown = status({ summary: summary(), banner }, NOW);
+    assert.equal(shown?.alarm, 'warning');
+    assert.equal(shown.answers, true);
+    assert.ok(shown.details.includes('Goes on without an answer in 1:05'));
+    const late = status({ summary: summary(), banner: { ...banner, phase: 'compacting' } }, NOW);
+    assert.equal(late?.text, '$(warning) 62 % left · ready · 3 of 4: the history is compacted');
+    assert.equal(late.answers, false);
+  });
+
+  test('an emergency is an error by itself', () => {
+    assert.equal(
+      status({ summary: summary({ tier: 'emergency', percentRemaining: 9 }) }, NOW)?.alarm,
+      'error',
+    );
+  });
+
+  test('its circle fills as the context does', () => {
+    assert.equal([100, 80, 50, 20, 5].map(circle).join(''), '○◔◑◕●');
+  });
+});
+
+describe('the notification', () => {
+  test('gives each choice as a link that names the sequence', () => {
+    const text = notice(putUp(headsUp()));
+    const links = [...text.matchAll(/\[([^\]]+)\]\(command:rawr\.answerWith\?([^)]+)\)/g)];
+    assert.deepEqual(
+      links.map(([, label]) => label),
+      ['Snooze', 'Not this time', 'Show packet'],
+    );
+    const [answer] = JSON.parse(decodeURIComponent(links[0]?.[2] ?? '')) as unknown[];
+    assert.deepEqual(answer, { threadId: 't', sequenceId: 's1', choice: 'snooze' });
+  });
+
+  test('what others wrote becomes no link', () => {
+    const text = notice(putUp(headsUp({ reason: 'done\n[Free](command:rawr.compactNow)', choices: [] })));
+    assert.doesNotMatch(text, /\]\(/);
+    assert.doesNotMatch(text, /\n/);
+  });
+});
+
+describe('the tree', () => {
+  const find = (all: readonly Row[], id: string): Row => {
+    for (const row of all) {
+      if (row.id === id) return row;
+      if (id.startsWith(row.id) && row.children) return find(row.children, id);
+    }
+    const inner = all.flatMap((row) => row.children ?? []);
+    assert.ok(inner.length > 0, `no row ${id}`);
+    return find(inner, id);
+  };
+
+  function shown(found: Parameters<typeof details>[0], decisions?: Decision[]): Row[] {
+    const threads = new Threads();
+    threads.listed([summary()]);
+    threads.looked(details({ thread: summary(), ...found }, decisions));
+    return rows(threads, NOW);
+  }
+
+  test('a thread is known by its folder, and says where it stands', () => {
+    const [row] = shown({});
+    assert.deepEqual(
+      [row?.label, row?.description, row?.context],
+      ['parser', '62 % left · ready · idle', 'thread.running'],
+    );
+  });
+
+  test('gates have a sign of their own, their evidence, and their outcome in words', () => {
+    const gate = (name: string): Row => find(shown({}), `t/decision/d1/${name}`);
+    assert.deepEqual(
+      [gate('feature').icon, gate('guard').icon, gate('mode').icon],
+      ['pass', 'error', 'circle-outline'],
+    );
+    assert.equal(gate('guard').description, 'failed: g1 until the next commit');
+    assert.equal(gate('mode').description, 'not reached');
+  });
+
+  test('a compaction has its figures', () => {
+    const compaction = {
+      status: 'completed',
+      tokensBefore: 5494,
+      tokensAfter: 538,
+      packetAdded: ['open: x'],
+    } as const;
+    const row = find(
+      shown({}, [decision({ compaction: { ...compaction, packetAdded: ['open: x'] } })]),
+      't/compaction/d1',
+    );
+    assert.equal(row.label, '5\u202f494 → 538 tokens');
+    assert.match(row.tooltip ?? '', /Added by rawr: open: x/);
+  });
+
+  test('a compaction of the host itself is there as well', () => {
+    const row = find(shown({ lastCompaction: { atMs: NOW, origin: 'host' } }), `t/compaction/${NOW}`);
+    assert.equal(row.description, 'by the host itself · just now');
+  });
+
+  test('plan, guards and pins can be read and taken back', () => {
+    const all = shown({
+      plan: [
+        { step: 'write', status: 'completed' },
+        { step: 'test', status: 'in_progress' },
+      ],
+      guards: [{ guardId: 'g1', until: { kind: 'next_commit' }, setAtMs: NOW, setBy: 'nvim' }],
+      directives: [{ directiveId: 'p1', text: 'never force-push', pinned: true, givenAtMs: NOW }],
+    });
+    assert.equal(find(all, 't/plan').label, 'Plan, 1 of 2 done');
+    assert.equal(find(all, 't/plan/1').description, 'in work');
+    const guard = find(all, 't/guard/g1');
+    assert.deepEqual(
+      [guard.label, guard.description, guard.about.guardId],
+      ['No compaction until the next commit', 'nvim', 'g1'],
+    );
+    assert.equal(find(all, 't/pin/p1').about.directiveId, 'p1');
+  });
+
+  test('a banner has a row of its own, with the time that is left', () => {
+    const threads = new Threads();
+    threads.listed([summary()]);
+    threads.headsUp(headsUp({ deadlineAtMs: NOW + 30_000 }));
+    const row = find(rows(threads, NOW), 't/banner');
+    assert.equal(row.description, 'commit · 0:30');
+    assert.equal(row.context, 'banner.snooze.cancel.edit_packet');
+  });
+});
+
+describe('the packet', () => {
+  const asking = (phase?: Thread['summary']['phase']): Thread => ({
+    summary: summary({ phase: phase ?? 'awaiting_packet' }),
+    banner: { ...putUp(headsUp({ deadlineAtMs: NOW + 90_000 })), phase },
+  });
+
+  test('can be saved until the compaction begins, and its line says how long', () => {
+    assert.equal(
+      packetLine(asking(), 's1', NOW),
+      'Save, and this packet is what is handed over · Goes on without an answer in 1:30',
+    );
+    assert.equal(packetState(asking('compacting'), 's1'), 'past');
+    assert.equal(packetState(asking(), 's0'), 'past');
+    assert.equal(packetState(undefined, 's1'), 'past');
+  });
+
+  test('once saved it is handed over', () => {
+    const thread = asking();
+    if (thread.banner) thread.banner.answered = 'edit_packet';
+    assert.equal(packetState(thread, 's1'), 'handed');
+  });
+});
+
+describe('the decision view', () => {
+  const page = (of: Decision, decisions = [of]): string =>
+    decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
+
+  test('says why not, with every gate and what would have changed it', () => {
+    const html = page(decision({ outcome: 'nothing', sequenceId: undefined }));
+    for (const text of [
+      'Why not: no compaction',
+      'g1 until the next commit',
+      'the guard g1 is cleared',
+      'not reached',
+    ]) {
+      assert.ok(html.includes(text), text);
+    }
+  });
+
+  test('has no script, loads nothing, and what others wrote stays text', () => {
+    const html = page(decision({ reason: '<script>alert(1)</script><img src=x>' }));
+    assert.match(html, /default-src 'none'; style-src 'unsafe-inline'/);
+    assert.doesNotMatch(html, /<script|<img|https?:/);
+  });
+
+  test('other decisions are links, the one that is shown is marked', () => {
+    const html = page(decision(), [decision(), decision({ decisionId: 'd2' })]);
+    assert.match(html, /<a href="command:rawr\.explain\?[^"]*d2/);
+    assert.match(html, /<li aria-current="true">/);
+  });
+
+  test('the plot tells boundaries and compactions by their shapes, and in words', () => {
+    const compaction = {
+      status: 'completed',
+      tokensBefore: 5494,
+      tokensAfter: 538,
+      packetAdded: [],
+    } as const;
+    const plot = timeline(
+      [
+        decision({ trigger: undefined }),
+        decision(),
+        decision({ compaction: { ...compaction, packetAdded: [] } }),
+      ],
+      'd1',
+      NOW,
+    );
+    for (const shape of ['<circle class="plain"', '<path class="boundary"', '<rect class="compaction"'])
+      assert.ok(plot.includes(shape), shape);
+    assert.match(plot, /role="img" aria-label="Percent of the context left at the last 3 decisions"/);
+    assert.match(plot, /<title>[^<]*5\u202f494 → 538 tokens<\/title>/);
+    assert.equal(timeline([decision()], 'd1', NOW), '');
+  });
+});
+
+describe('words', () => {
+  test('times are told by their distance', () => {
+    const told = [0, 61_000, 3_600_000 * 2, 3_600_000 * 24 * 3].map((ms) => words.ago(NOW - ms, NOW));
+    assert.deepEqual(told, ['just now', '1 min ago', '2 h ago', '3 days ago']);
+    assert.equal(words.remaining(NOW + 61_000, NOW), '1:01');
+    assert.equal(words.remaining(NOW - 1, NOW), '0:00');
+  });
+
+  test('figures are told as far as they are known', () => {
+    const told = [
+      words.landed(1234567, 12),
+      words.landed(5, undefined),
+      words.landed(undefined, 7),
+      words.landed(undefined, undefined),
+    ];
+    assert.deepEqual(told, ['1\u202f234\u202f567 → 12 tokens', 'from 5 tokens', '7 tokens now', '']);
+  });
+});
