@@ -35,10 +35,11 @@ pub struct ConfigGetResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigChangedNotification {
-    /// What is wrong with the files.
+    /// What is wrong with the files, those of the projects of open threads among them.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub problems: Vec<Problem>,
-    /// Every key with the value in force.
+    /// Every key with the value in force, where no project and no model says otherwise. A file that cannot be read as a
+    /// whole goes on to say what it said before.
     #[serde(default, deserialize_with = "crate::lenient::object")]
     pub effective: Map<String, Value>,
 }

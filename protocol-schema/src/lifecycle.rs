@@ -133,6 +133,13 @@ impl InitializeResult {
         }
     }
 
+    /// With more that the sidecar can do.
+    #[must_use]
+    pub fn with(mut self, capabilities: Map<String, Value>) -> Self {
+        self.capabilities.extend(capabilities);
+        self
+    }
+
     /// The release of the protocol that the sidecar speaks; none if it is not a rawr sidecar.
     pub fn protocol_version(&self) -> Option<u64> {
         self.capabilities.get("experimental")?.get("rawr")?.get("protocolVersion")?.as_u64()

@@ -247,6 +247,9 @@ methods! {
             fails [UnknownName, UnknownThread];
         /// Says that a prompt file was edited.
         notification(from server) PromptChanged = "rawr/prompt/changed" (PromptChangedNotification);
+        /// Says how a prompt reads that is being edited and was asked for, to a client that cannot refresh `rawr://` texts.
+        notification(from server) PromptPreviewChanged = "rawr/prompt/previewChanged"
+            (PromptPreviewChangedNotification);
     }
 
     source "design §4 and §6" {

@@ -151,11 +151,24 @@ pub struct PromptPreviewResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PromptChangedNotification {
-    /// The prompt.
+    /// The prompt; of a decision prompt its path, as a tier names it.
     pub name: String,
     /// The version in force: still the old one if the new text does not parse.
     pub version: String,
     /// What is wrong with the file.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub problems: Vec<Problem>,
+}
+
+/// `rawr/prompt/previewChanged`: a prompt that is being edited reads otherwise now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PromptPreviewChangedNotification {
+    /// The prompt.
+    pub name: String,
+    /// Where the text can be asked for: `rawr://preview/<name>`.
+    pub uri: String,
+    /// The text as it would be sent.
+    pub text: String,
 }

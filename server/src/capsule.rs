@@ -4,7 +4,7 @@
 //! `<thread>/capsules/<capsule>.json` is one capsule, and `<capsule>.history.jsonl` beside it the history of a host that
 //! keeps none itself, one item a line. The newest [`KEPT`] stay.
 
-use crate::store::StoreError;
+use crate::store::{Disk, StoreError, failed, is_unfinished};
 use rawr_core::event::{HostInfo, Packet, Repo, Trigger};
 use rawr_core::signal::plan::PlanStep;
 use rawr_core::thread::Directive;
@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::cmp::Reverse;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// How many a thread keeps.
@@ -110,11 +109,16 @@ pub struct Listed {
 #[derive(Debug)]
 pub struct Capsules {
     folder: PathBuf,
+    disk: Disk,
 }
 
 impl Capsules {
     pub fn of(thread_folder: &Path) -> Self {
-        Self { folder: thread_folder.join("capsules") }
+        Self::on(Disk::default(), thread_folder)
+    }
+
+    pub fn on(disk: Disk, thread_folder: &Path) -> Self {
+        Self { folder: thread_folder.join("capsules"), disk }
     }
 
     pub fn has(&self, id: &str) -> bool {
@@ -127,21 +131,22 @@ impl Capsules {
 
     /// On the disk itself when this returns; one of this id is replaced.
     pub fn write(&self, capsule: &Capsule) -> Result<(), StoreError> {
-        self.put(&self.file(&capsule.id), |file| {
-            serde_json::to_writer_pretty(&mut *file, capsule)?;
-            file.write_all(b"\n")
-        })
+        let path = self.file(&capsule.id);
+        let mut bytes = serde_json::to_vec_pretty(capsule)
+            .map_err(|error| failed("write", &path)(error.into()))?;
+        bytes.push(b'\n');
+        self.put(&path, &bytes)
     }
 
     /// Puts a history beside its capsule.
     pub fn attach(&self, id: &str, history: &[Item]) -> Result<(), StoreError> {
-        self.put(&self.history_file(id), |file| {
-            for item in history {
-                serde_json::to_writer(&mut *file, item)?;
-                file.write_all(b"\n")?;
-            }
-            Ok(())
-        })
+        let (path, mut bytes) = (self.history_file(id), Vec::new());
+        for item in history {
+            serde_json::to_writer(&mut bytes, item)
+                .map_err(|error| failed("write", &path)(error.into()))?;
+            bytes.push(b'\n');
+        }
+        self.put(&path, &bytes)
     }
 
     /// `None` where there is no such capsule.
@@ -189,15 +194,15 @@ impl Capsules {
     /// Removes the oldest beyond [`KEPT`], and what a crash left half written. `latest` stays, whatever the clock says.
     pub fn prune(&self, latest: &str) -> Result<(), StoreError> {
         for path in self.files()? {
-            if name(&path).starts_with(UNFINISHED) {
-                fs::remove_file(&path).map_err(failed("remove", &path))?;
+            if is_unfinished(&path) {
+                self.disk.remove(&path).map_err(failed("remove", &path))?;
             }
         }
         let mut capsules = self.list()?.capsules;
         capsules.sort_by_key(|capsule| Reverse((capsule.id == latest, capsule.at)));
         for capsule in capsules.iter().skip(KEPT) {
             for path in [self.history_file(&capsule.id), self.file(&capsule.id)] {
-                match fs::remove_file(&path) {
+                match self.disk.remove(&path) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     removed => removed.map_err(failed("remove", &path))?,
                 }
@@ -224,20 +229,10 @@ impl Capsules {
     }
 
     /// All of a file or nothing of it.
-    fn put(
-        &self,
-        path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), StoreError> {
+    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let put = || {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-            let mut unfinished = tempfile::Builder::new();
-            let file = unfinished.prefix(UNFINISHED).tempfile_in(&self.folder)?;
-            let mut writer = BufWriter::new(file.as_file());
-            write(&mut writer)?;
-            writer.into_inner()?.sync_all()?;
-            file.persist(path)?;
-            File::open(&self.folder)?.sync_all()
+            self.disk.create_folder(&self.folder)?;
+            self.disk.replace_durably(&self.folder, path, bytes)
         };
         put().map_err(failed("write", path))
     }
@@ -245,7 +240,6 @@ impl Capsules {
 
 const CAPSULE: &str = ".json";
 const HISTORY: &str = ".history.jsonl";
-const UNFINISHED: &str = ".unfinished-";
 
 fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
@@ -267,8 +261,4 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Capsule, StoreError> {
             })),
         })
         .map_err(|error| failed("read", path)(error.into()))?
-}
-
-fn failed<'p>(verb: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
-    move |source| StoreError::Io { verb, path: path.to_owned(), source }
 }

@@ -12,11 +12,14 @@ mod keys;
 mod layer;
 mod models;
 mod narrow;
+mod schema;
 mod table;
 
 pub use default_file::commented_default_toml;
 pub use home::{Home, project_toml};
-pub use keys::{Key, Kind, Table, keys};
+pub use keys::{Key, Kind, Table, is_table, key, keys, names_in, tables};
+pub use models::{of_models, path_in};
+pub use schema::json_schema;
 
 use crate::problem::Problem;
 use crate::problem::written::Written;
@@ -49,6 +52,19 @@ pub struct Config {
     sources: Vec<String>,
     /// The decision prompts of tiers, with those of models other than this thread's.
     decision_prompts: BTreeSet<String>,
+}
+
+/// Texts that somebody is editing and has not saved, by the file that they stand in for.
+pub type Unsaved = BTreeMap<PathBuf, String>;
+
+/// A key's value in force, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// `None`: none is in force.
+    pub value: Option<Value>,
+    /// For people.
+    pub layer: String,
+    pub place: Option<(PathBuf, std::ops::Range<usize>)>,
 }
 
 /// `[rawr_auto_compaction.judgment]`: whom to ask, and for how long.
@@ -115,6 +131,11 @@ struct Origin {
     of_project: bool,
 }
 
+/// Whether a file with this text can be read at all.
+pub fn is_toml(text: &str) -> bool {
+    layer::from_toml(text).is_ok()
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -148,9 +169,21 @@ impl Config {
         overrides: Option<&Value>,
         front_matter: &PacketFrontMatter,
     ) -> (Self, Vec<Problem>) {
+        Self::load_with(&Unsaved::new(), home, project, model, overrides, front_matter)
+    }
+
+    /// The same with texts that stand in for files.
+    pub fn load_with(
+        unsaved: &Unsaved,
+        home: &Home,
+        project: Option<&Path>,
+        model: Option<&str>,
+        overrides: Option<&Value>,
+        front_matter: &PacketFrontMatter,
+    ) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
-        let mut own = layer::read_file(Source::Codex(home.codex_toml()), &mut problems);
-        own.extend(layer::read_file(Source::Rawr(home.rawr_toml()), &mut problems));
+        let mut own = layer::read_file(Source::Codex(home.codex_toml()), unsaved, &mut problems);
+        own.extend(layer::read_file(Source::Rawr(home.rawr_toml()), unsaved, &mut problems));
         let client = overrides
             .map(|overrides| layer::read(&Written::from(overrides), Source::Client, &mut problems));
         let allowed = Allowed { own, client: client.unwrap_or_default(), front_matter };
@@ -158,7 +191,7 @@ impl Config {
             allowed.for_model(|pattern| model.is_some_and(|model| pattern.matches(model)));
         if let Some(project) = project {
             let source = Source::Project(project_toml(project));
-            let settings = layer::read_file(source, &mut problems);
+            let settings = layer::read_file(source, unsaved, &mut problems);
             config.narrow(&settings, model, &mut problems);
         }
         config.name_overrides();
@@ -245,6 +278,17 @@ impl Config {
     pub fn effective(&self) -> Map<String, Value> {
         let own = keys().filter(|key| key.targets().any(|target| std::ptr::eq(target, *key)));
         own.map(|key| (key.path.to_owned(), self.effective_value(key))).collect()
+    }
+
+    /// Of a short form: that of the last key that it stands for.
+    pub fn standing(&self, key: &'static Key) -> Option<Standing> {
+        let target = key.targets().last()?;
+        let origin = self.origins.get(target.path);
+        Some(Standing {
+            value: target.get(self).map(|value| value.to_json()),
+            layer: origin.map_or_else(|| "built-in".to_owned(), |origin| origin.layer.clone()),
+            place: origin.and_then(|origin| Some((origin.file.clone()?, origin.span.clone()?))),
+        })
     }
 
     fn effective_value(&self, key: &'static Key) -> Value {
@@ -337,8 +381,9 @@ fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<Setting> {
     use keys::Value;
     let source = Rc::new(Source::Prompt(front_matter.file.clone()));
     let percent = |tier: Tier| {
-        let path = format!("rawr_auto_compaction.{tier}_percent_remaining_lt");
-        (path, front_matter.threshold(tier).map(|percent| Value::Number(percent.into())))
+        let name = format!("{tier}_percent_remaining_lt");
+        let value = front_matter.threshold(tier).map(|percent| Value::Number(percent.into()));
+        (format!("trigger.{name}"), format!("rawr_auto_compaction.{name}"), value)
     };
     let boundaries = front_matter.requires_any_boundary.map(Value::Boundaries);
     let tail = front_matter.max_tail_chars.map(|chars| Value::Number(chars as u64));
@@ -346,11 +391,21 @@ fn from_front_matter(front_matter: &PacketFrontMatter) -> Vec<Setting> {
         .map(percent)
         .into_iter()
         .chain([
-            ("rawr_auto_compaction.auto_requires_any_boundary".to_owned(), boundaries),
-            ("rawr_auto_compaction.packet_max_tail_chars".to_owned(), tail),
+            (
+                "trigger.auto_requires_any_boundary".to_owned(),
+                "rawr_auto_compaction.auto_requires_any_boundary".to_owned(),
+                boundaries,
+            ),
+            (
+                "packet.max_tail_chars".to_owned(),
+                "rawr_auto_compaction.packet_max_tail_chars".to_owned(),
+                tail,
+            ),
         ])
-        .filter_map(|(path, value)| Some((keys::key(&path)?, value?)))
-        .flat_map(|(key, value)| Setting::of(key, &value, &source, None).collect::<Vec<_>>())
+        .filter_map(|(there, path, value)| {
+            Some((front_matter.spans.get(there.as_str()), key(&path)?, value?))
+        })
+        .flat_map(|(span, key, value)| Setting::of(key, &value, &source, span).collect::<Vec<_>>())
         .collect()
 }
 

@@ -17,6 +17,7 @@ use jsonrpsee::types::{ErrorObjectOwned, Id};
 use rawr_protocol::framing::{Frame, Framing, FramingError};
 use rawr_protocol::{CancelParams, ErrorCode, read_params};
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
@@ -61,6 +62,12 @@ pub trait Backing {
     fn jobs(&self) -> Vec<Job>;
     /// What came of it.
     fn done(&self, done: Done);
+    /// The client tells something; false where nobody knows what.
+    fn notified(&self, _method: &str, _params: Option<&str>) -> bool {
+        false
+    }
+    /// The client answers what it was asked under this id: its result, or its error.
+    fn answered(&self, _id: &str, _outcome: Result<&str, &str>) {}
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,8 +214,13 @@ impl<C: Backing> Connection<C> {
                 None
             }
             Ok(Envelope::Notification { method, params }) => self.notification(&method, params),
-            // We ask the client nothing, so nothing waits for this.
-            Ok(Envelope::Response) => None,
+            Ok(Envelope::Response { id, outcome }) => {
+                match id {
+                    Some(RequestId::Text(id)) => self.backing.answered(&id, outcome),
+                    _ => tracing::warn!("an answer to nothing that was asked was ignored"),
+                }
+                None
+            }
             Err(Malformed { id, code, message, hint }) => {
                 self.answers.push(Answer::Anyway(envelope::error(&id, code, &message, hint)));
                 None
@@ -270,7 +282,20 @@ impl<C: Backing> Connection<C> {
             },
             "initialized" | "$/setTrace" => {}
             other if other.starts_with("$/") => {}
-            other => tracing::warn!(method = other, "an unknown notification was ignored"),
+            // Before its first request and after its last a client has nothing to tell.
+            other if self.stage != Stage::Running => {
+                tracing::warn!(method = other, "a notification out of turn was ignored");
+            }
+            other => {
+                let told = AssertUnwindSafe(|| self.backing.notified(other, params));
+                match catch_unwind(told) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        tracing::warn!(method = other, "an unknown notification was ignored")
+                    }
+                    Err(_) => self.router.panicked(),
+                }
+            }
         }
         None
     }

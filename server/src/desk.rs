@@ -4,8 +4,10 @@
 mod capsules;
 mod clean;
 mod disk;
+mod editing;
 mod follow;
 mod inquiry;
+mod live;
 mod notes;
 mod notice;
 mod outside;
@@ -13,6 +15,7 @@ mod query;
 mod retention;
 mod settings;
 
+pub use editing::{Editing, Now, Past, read_past};
 pub use follow::Wish;
 pub use inquiry::Inquiry;
 pub use notes::MAX_NOTE;
@@ -21,6 +24,7 @@ pub use query::Summary;
 
 use clean::redacted;
 use follow::{Watching, fold_news};
+use live::Live;
 use notice::publish;
 use settings::Whose;
 
@@ -190,12 +194,14 @@ pub struct Desk {
     watching: Watching,
     threads: HashMap<ThreadId, Open>,
     tell: Listener,
-    /// What was wrong with the configuration at the start.
-    told: Vec<Problem>,
+    live: Live,
+    /// The configuration of whatever has no project and no model, and what is wrong with it: clients were told.
+    base: (Config, Vec<Problem>),
     ticket: Ticket,
     staged: Vec<Staged>,
     /// To be done outside, once its records are stored.
     jobs: Vec<Job>,
+    newest: editing::Newest,
     /// Of this batch, found before its commit.
     failures: Vec<(Vec<Ticket>, DeskError)>,
 }
@@ -215,6 +221,8 @@ impl Desk {
     pub fn on(disk: Disk, setup: Setup, bell: Bell, tell: Listener) -> Self {
         let store = Store::on(disk, &setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
+        let mut live = Live::default();
+        live.takes_up([&setup.home.rawr_toml(), &setup.home.codex_toml()]);
         let config = Config::load(
             &setup.home,
             None,
@@ -224,6 +232,8 @@ impl Desk {
         .0;
         let mut prompts = PromptStore::open(&folder, &config.prompt_paths);
         prompts.use_decisions(config.decision_prompts());
+        let base =
+            settings::configure(&setup, prompts.set().packet_front_matter(), &Whose::default());
         let watcher = Watcher::new(store.root().to_owned(), bell);
         let mut desk = Self {
             setup,
@@ -233,14 +243,15 @@ impl Desk {
             watching: Watching::default(),
             threads: HashMap::new(),
             tell,
-            told: Vec::new(),
+            live,
+            base,
             ticket: 0,
             staged: Vec::new(),
             jobs: Vec::new(),
+            newest: editing::Newest::default(),
             failures: Vec::new(),
         };
-        desk.told = settings::configure(&desk.setup, &desk.prompts, &Whose::default()).1;
-        let mut problems = desk.told.clone();
+        let mut problems = desk.base.1.clone();
         problems.extend(desk.prompts.set().problems());
         if !problems.is_empty() {
             (desk.tell)(Notice::Problems { problems: &problems });
@@ -250,10 +261,6 @@ impl Desk {
 
     pub const fn prompts(&self) -> &PromptStore {
         &self.prompts
-    }
-
-    pub fn refresh_prompts(&mut self) {
-        self.prompts.refresh_if_changed();
     }
 
     /// Takes a thread up. What it owed when it was left is owed again, under the same ids.
@@ -306,7 +313,7 @@ impl Desk {
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<Open, DeskError> {
         let (log, (thread, replay)) = self.store.open(id)?;
         tell_damage(&mut self.tell, id, &replay.damage);
-        self.prompts.refresh_if_changed();
+        self.refresh_prompts();
         let whose = Whose::of(opening, &thread);
         let (config, problems) = self.configured(&whose);
         Ok(Open::new(Machine::new(thread), log, whose, config, problems))
@@ -365,7 +372,7 @@ impl Desk {
         now: Timestamp,
     ) -> Result<Handled, DeskError> {
         if may_start_a_sequence(&input, self.open_thread(id)?) {
-            self.prompts.refresh_if_changed();
+            self.refresh_prompts();
         }
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.stale {

@@ -3,7 +3,7 @@
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
 //! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write; `state` for threads at
-//! rest. `capsule` keeps what was before a compaction, `recall` finds what was said.
+//! rest. `capsule` keeps what was before a compaction, `recall` finds what was said, `language` is what an editor shows.
 
 pub mod capsule;
 pub mod config;
@@ -11,6 +11,7 @@ pub mod connection;
 pub mod desk;
 mod jobs;
 pub mod judge;
+mod language;
 mod methods;
 mod outbox;
 pub mod problem;

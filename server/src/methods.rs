@@ -3,6 +3,7 @@
 mod capsule;
 mod decision;
 mod directive;
+mod document;
 mod guard;
 mod host;
 mod judgment;
@@ -16,7 +17,7 @@ mod thread;
 mod tokens;
 
 use crate::connection::{Backing, Ticket};
-use crate::desk::Desk;
+use crate::desk::{Desk, Past};
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
 use crate::tokens::Tokens;
@@ -28,6 +29,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 use rawr_core::units::Timestamp;
 use rawr_protocol::{ErrorCode, Request, read_params};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -42,12 +44,18 @@ pub struct Ctx {
     bell: Bell,
     home: Option<PathBuf>,
     tokens: Tokens,
+    editor: Mutex<document::Editor>,
+    /// A prompt or the configuration was taken up anew, and open documents have not heard of it.
+    edited: Arc<AtomicBool>,
+    /// Decisions that were read for an editor.
+    past: Arc<Mutex<Past>>,
 }
 
 impl Ctx {
     pub fn new(outbox: Outbox, bell: Bell, home: Option<PathBuf>) -> Self {
         let (desk, client, evaluations, tokens) = Default::default();
-        Self { desk, client, evaluations, outbox, bell, home, tokens }
+        let (editor, edited, past) = Default::default();
+        Self { desk, client, evaluations, outbox, bell, home, tokens, editor, edited, past }
     }
 
     /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.
@@ -96,20 +104,30 @@ impl Backing for Arc<Ctx> {
 
     fn due_in(&self) -> Option<Duration> {
         let now = now();
-        let due = self.desk().ok()?.next_deadline(now)?;
+        let desk = self.desk().ok()?;
+        if !desk.is_live() {
+            return Some(Duration::ZERO);
+        }
+        let due = desk.next_deadline(now)?;
         Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now.0)).unwrap_or(0)))
     }
 
     fn tick(&self) {
         if let Ok(mut desk) = self.desk() {
+            // Not before the client has its answer to `initialize`: it costs more than that.
+            desk.go_live();
             desk.tick(now());
         }
+        document::files_changed(self);
     }
 
     fn rung(&self) {
         if let Ok(mut desk) = self.desk() {
-            desk.follow(self.bell.take(), now());
+            let rung = self.bell.take();
+            desk.heard_of_edits(&rung, now());
+            desk.follow(rung, now());
         }
+        document::files_changed(self);
     }
 
     fn jobs(&self) -> Vec<Job> {
@@ -120,6 +138,14 @@ impl Backing for Arc<Ctx> {
         if let Ok(mut desk) = self.desk() {
             desk.done(done, now());
         }
+    }
+
+    fn notified(&self, method: &str, params: Option<&str>) -> bool {
+        document::notified(self, method, params)
+    }
+
+    fn answered(&self, id: &str, outcome: Result<&str, &str>) {
+        document::answered(self, id, outcome);
     }
 }
 
@@ -147,6 +173,7 @@ pub fn module(ctx: Arc<Ctx>) -> Result<Module, RegisterMethodError> {
     prompt::register(&mut module)?;
     rewrite::register(&mut module)?;
     tokens::register(&mut module)?;
+    document::register(&mut module)?;
     Ok(module)
 }
 

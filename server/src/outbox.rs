@@ -45,11 +45,30 @@ impl Outbox {
     pub fn notify<N: Notification>(&self, params: &N::Params) {
         let message =
             serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
+        self.notify_raw(message.to_string().into_bytes().into());
+    }
+
+    fn notify_raw(&self, message: Box<[u8]>) {
         if self.queue().bytes > NOTIFICATION_LIMIT {
             self.queue().dropped += 1;
             return;
         }
+        self.send(message);
+    }
+
+    /// Asks the client for something. Its answer comes to the connection.
+    pub fn ask(&self, id: &str, method: &str, params: &serde_json::Value) {
+        let mut message = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": method });
+        if !params.is_null() {
+            message["params"] = params.clone();
+        }
         self.send(message.to_string().into_bytes().into());
+    }
+
+    /// What a language client is told, whose payloads are not of our protocol.
+    pub fn tell(&self, method: &str, params: &serde_json::Value) {
+        let message = serde_json::json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.notify_raw(message.to_string().into_bytes().into());
     }
 
     pub fn take(&self) -> Option<Box<[u8]>> {

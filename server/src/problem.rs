@@ -6,8 +6,9 @@ mod source;
 pub(crate) mod written;
 
 pub use render::{Look, render};
-pub use source::{MAX_BYTES, read_text};
+pub use source::{MAX_BYTES, Stamp, read_text};
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,23 @@ pub struct Problem {
     /// Bytes of the file's text.
     pub span: Option<Range<usize>>,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Help>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Help {
+    Says(String),
+    /// The name that was likely meant by the one that the span covers, quotes left out.
+    Meant(&'static str),
+}
+
+impl fmt::Display for Help {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Says(help) => f.write_str(help),
+            Self::Meant(name) => write!(f, "did you mean `{name}`?"),
+        }
+    }
 }
 
 impl Problem {
@@ -63,7 +80,15 @@ impl Problem {
     }
 
     pub fn help(mut self, help: impl Into<Option<String>>) -> Self {
-        self.help = help.into();
+        self.help = help.into().map(Help::Says);
+        self
+    }
+
+    /// Where it is a slip of the pen, the name that was likely meant is all the help that it needs.
+    pub fn meant(mut self, meant: Option<&'static str>) -> Self {
+        if let Some(meant) = meant {
+            self.help = Some(Help::Meant(meant));
+        }
         self
     }
 }

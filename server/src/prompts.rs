@@ -7,16 +7,15 @@ mod seed;
 
 pub use file::{FRONT_MATTER_KEYS, FrontMatterKey, PacketFrontMatter, Parsed, parse};
 
-use crate::problem::{Problem, read_text};
+use crate::problem::{Problem, Stamp, read_text};
 use decisions::Decisions;
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::units::stable_hash;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// The whole file as it came with rawr, front matter included.
 pub const fn shipped(name: PromptName) -> &'static str {
@@ -133,6 +132,9 @@ fn version(source: &str) -> String {
     format!("{:016x}", stable_hash(source))
 }
 
+/// What files looked like when they were found to be whole; `None`: there was none.
+pub type Stamps = BTreeMap<PathBuf, Option<Stamp>>;
+
 /// Reads the prompt files, at start and whenever it is asked to, and keeps the last good text of each.
 #[derive(Debug)]
 pub struct PromptStore {
@@ -181,41 +183,102 @@ impl PromptStore {
     }
 
     fn refresh_decisions(&mut self) {
-        if self.decisions.refresh(&self.folder) {
-            let (all, folder) = (self.set.all.clone(), self.set.folder.clone());
-            self.set = Arc::new(PromptSet::of(all, folder, &self.decisions));
+        let changed = self.decisions.changed(&self.folder).into_iter().map(|path| {
+            let stamp = Stamp::of(&self.folder.join(&path));
+            (path, stamp)
+        });
+        let changed = changed.collect();
+        self.read_decisions(&changed);
+    }
+
+    /// Those of them that are not what they were, or whose problems are not, by their paths as configured.
+    fn read_decisions(&mut self, paths: &BTreeMap<String, Option<Stamp>>) -> Vec<String> {
+        if paths.is_empty() {
+            return Vec::new();
         }
+        let changed = self.decisions.read(&self.folder, paths);
+        let (all, folder) = (self.set.all.clone(), self.set.folder.clone());
+        self.set = Arc::new(PromptSet::of(all, folder, &self.decisions));
+        changed
     }
 
     /// Reads every file again and names the prompts that are not what they were, or whose problems are not.
     pub fn reload(&mut self) -> Vec<PromptName> {
-        self.read(&PromptName::ALL)
+        let names = PromptName::ALL.map(|name| (name, Stamp::of(&self.path(name))));
+        self.read(&names)
+    }
+
+    /// The same for these files, as long as they look like that before and after; and the decision prompts among them, by
+    /// their paths as configured. A file that does not is left for another time.
+    pub fn reload_files(&mut self, files: &Stamps) -> (Vec<PromptName>, Vec<String>) {
+        let meant = |name| Some((name, files.get(&self.path(name))?.clone()));
+        let names: Vec<_> = PromptName::ALL.into_iter().filter_map(meant).collect();
+        let meant =
+            |path: &str| Some((path.to_owned(), files.get(&self.folder.join(path))?.clone()));
+        let decisions = self.decisions.paths().filter_map(meant).collect();
+        (self.read(&names), self.read_decisions(&decisions))
+    }
+
+    /// Writes the shipped text over a prompt's file, whole or not at all.
+    pub fn put_back(&self, name: PromptName) -> io::Result<PathBuf> {
+        let path = self.path(name);
+        seed::put_back(&path, shipped(name))?;
+        Ok(path)
     }
 
     /// The same for files that look changed. Called when a sequence starts.
     pub fn refresh_if_changed(&mut self) -> Vec<PromptName> {
-        let changed =
-            |name: &PromptName| Stamp::of(&self.path(*name)) != self.stamps[*name as usize];
-        let changed: Vec<_> = PromptName::ALL.into_iter().filter(changed).collect();
-        self.refresh_decisions();
-        self.read(&changed)
+        let files = self.changed_files().into_iter().map(|file| {
+            let stamp = Stamp::of(&file);
+            (file, stamp)
+        });
+        self.reload_files(&files.collect()).0
     }
 
-    fn path(&self, name: PromptName) -> PathBuf {
+    /// Every file that prompts are read from, there or not.
+    pub fn files(&self) -> BTreeSet<PathBuf> {
+        let decisions = self.decisions.paths().map(|path| self.folder.join(path));
+        PromptName::ALL.into_iter().map(|name| self.path(name)).chain(decisions).collect()
+    }
+
+    /// Those that look otherwise than when they were read.
+    pub fn changed_files(&self) -> BTreeSet<PathBuf> {
+        let changed =
+            |name: &PromptName| Stamp::of(&self.path(*name)) != self.stamps[*name as usize];
+        let prompts = PromptName::ALL.into_iter().filter(changed).map(|name| self.path(name));
+        let decisions = self.decisions.changed(&self.folder).into_iter();
+        prompts.chain(decisions.map(|path| self.folder.join(path))).collect()
+    }
+
+    /// A decision prompt in force, by its path as configured: its version, and what is wrong with it.
+    pub fn decision(&self, path: &str) -> Option<(String, &[Problem])> {
+        let (text, problems) = self.decisions.get(path)?;
+        Some((version(text.unwrap_or_default()), problems))
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where its file is, or would be.
+    pub fn path(&self, name: PromptName) -> PathBuf {
         match self.paths.get(&name) {
             Some(path) => self.folder.join(path),
             None => seed::path_of(&self.folder, name),
         }
     }
 
-    fn read(&mut self, names: &[PromptName]) -> Vec<PromptName> {
+    fn read(&mut self, names: &[(PromptName, Option<Stamp>)]) -> Vec<PromptName> {
         let mut all = self.set.all.clone();
         let mut changed = Vec::new();
-        for &name in names {
-            let path = self.path(name);
-            // Looked at before it is read: a change in between is found the next time.
-            self.stamps[name as usize] = Stamp::of(&path);
-            let prompt = self.read_one(name, path);
+        for (name, stamp) in names {
+            let (name, path) = (*name, self.path(*name));
+            let prompt = self.read_one(name, path.clone());
+            // Somebody is writing to it: what was read may be half of it.
+            if Stamp::of(&path) != *stamp {
+                continue;
+            }
+            self.stamps[name as usize].clone_from(stamp);
             if all[name as usize] != prompt {
                 changed.push(name);
                 all[name as usize] = prompt;
@@ -261,31 +324,6 @@ impl PromptStore {
                 .help("delete the file to use the present one".to_owned())
         })
     }
-}
-
-/// Enough to tell that a file was written to or replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    inode: u64,
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let found = std::fs::metadata(path).ok()?;
-        Some(Self { length: found.len(), modified: found.modified().ok(), inode: inode(&found) })
-    }
-}
-
-#[cfg(unix)]
-fn inode(found: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(found)
-}
-
-#[cfg(not(unix))]
-const fn inode(_: &Metadata) -> u64 {
-    0
 }
 
 #[cfg(test)]

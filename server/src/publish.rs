@@ -6,12 +6,14 @@ use crate::store::Damage;
 use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
 use rawr_protocol::methods::{
-    ActionPerform, CompactionUpdate, DecisionRecorded, JudgmentRequested, JudgmentResult,
-    LogMessage, SequenceHeadsUp, SequenceResponded, StoreFailed, StoreRecovered, ThreadChanged,
+    ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, JudgmentRequested,
+    JudgmentResult, LogMessage, PromptChanged, SequenceHeadsUp, SequenceResponded, StoreFailed,
+    StoreRecovered, ThreadChanged,
 };
 use rawr_protocol::{
-    ActionPerformNotification, DecisionRecordedNotification, JudgmentRequestedNotification,
-    LogMessageParams, MessageType, Problem, StoreFailedNotification, StoreRecoveredNotification,
+    ActionPerformNotification, ConfigChangedNotification, DecisionRecordedNotification,
+    JudgmentRequestedNotification, LogMessageParams, MessageType, Problem,
+    PromptChangedNotification, StoreFailedNotification, StoreRecoveredNotification,
 };
 
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
@@ -99,6 +101,19 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             for problem in *problems {
                 log(outbox, MessageType::Warning, problem_line(&wire::problem(problem)));
             }
+        }
+        Notice::PromptChanged { name, version, problems } => {
+            outbox.notify::<PromptChanged>(&PromptChangedNotification {
+                name: (*name).to_owned(),
+                version: (*version).to_owned(),
+                problems: problems.iter().map(wire::problem).collect(),
+            });
+        }
+        Notice::ConfigChanged { config, problems } => {
+            outbox.notify::<ConfigChanged>(&ConfigChangedNotification {
+                problems: problems.iter().map(wire::problem).collect(),
+                effective: config.effective(),
+            });
         }
     }
 }

@@ -7,6 +7,7 @@ mod items;
 mod lines;
 mod notes;
 mod time;
+mod transcript;
 mod words;
 
 pub use words::Words;
@@ -141,7 +142,8 @@ impl Search<'_> {
 
     /// Whether there is one that could be read.
     fn transcript(&mut self, source: &Source) -> bool {
-        source.transcript.as_ref().is_some_and(|path| self.items(source, path, None, None))
+        let path = source.transcript.as_deref().map(transcript::find);
+        path.is_some_and(|path| self.items(source, &path, None, None))
     }
 
     /// What one history holds that an older one holds too is named once. Returns what was named.

@@ -73,8 +73,13 @@ impl Router {
         }
     }
 
-    fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
+    /// For what panicked without a request.
+    pub fn panicked(&self) {
         (self.panicked)();
+    }
+
+    fn panic_answer(&self, id: Id<'_>) -> MethodResponse {
+        self.panicked();
         let hint = "this is a defect; the log has more. Other requests are not affected";
         error(
             id,

@@ -20,6 +20,7 @@ mod reader;
 
 pub use decision::{BadDecision, DECISION_FORMAT, StoredDecision, read_decision};
 pub use disk::{Disk, Fate, Faults, Operation};
+pub(crate) use disk::{is_unfinished, unfinished};
 pub use group::commit_all;
 pub use log::{Reader, ThreadLog};
 pub use owner::OwnerLock;

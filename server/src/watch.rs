@@ -1,8 +1,14 @@
-//! What other processes write, as it happens: which thread's files to look at again. What is in them is not read here.
+//! What others write, as it happens: which thread's files to look at again, and which of the files that people edit. What
+//! is in them is not read here.
 //!
 //! The system tells of changes where it can. Where it cannot (no watches left, a network file system), everything that is
 //! watched is looked at from time to time instead; `RAWR_WATCH=poll` asks for that.
 
+mod files;
+
+pub use files::{Edited, TELLS_OF_CLOSING};
+
+use files::Files;
 use notify::event::{CreateKind, EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -26,12 +32,13 @@ struct Shared {
     heard: Notify,
 }
 
-/// Which threads to look at.
+/// What to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rung {
     pub threads: BTreeSet<String>,
-    /// Changes were missed.
+    /// Changes were missed: of threads and of files.
     pub all: bool,
+    pub edited: Edited,
 }
 
 impl Bell {
@@ -41,9 +48,15 @@ impl Bell {
             rung.threads.insert(thread.to_owned());
         }
         if rung.threads.len() > MOST_NAMES {
-            *rung = Rung { threads: BTreeSet::new(), all: true };
+            rung.threads.clear();
+            rung.all = true;
         }
         drop(rung);
+        self.0.heard.notify_one();
+    }
+
+    fn ring_edited(&self, note: impl FnOnce(&mut Edited)) {
+        note(&mut self.state().edited);
         self.0.heard.notify_one();
     }
 
@@ -66,13 +79,14 @@ impl Bell {
     }
 }
 
-/// Watches under one folder, in which each thread has a folder of its own.
+/// Watches under one folder, in which each thread has a folder of its own; and files anywhere.
 #[derive(Debug)]
 pub struct Watcher {
     root: PathBuf,
     bell: Bell,
     source: Source,
     watched: BTreeSet<PathBuf>,
+    files: Files,
 }
 
 #[derive(Debug)]
@@ -85,7 +99,8 @@ enum Source {
 
 impl Watcher {
     pub fn new(root: PathBuf, bell: Bell) -> Self {
-        Self { root, bell, source: Source::Idle, watched: BTreeSet::new() }
+        let (source, watched, files) = (Source::Idle, BTreeSet::new(), Files::default());
+        Self { root, bell, source, watched, files }
     }
 
     /// Whether changes must be looked for, because nobody tells of them.
@@ -130,40 +145,83 @@ impl Watcher {
         self.unwatch(&self.root.clone());
     }
 
+    /// From now on these files are listened for, and no others. Where the system tells of them is found out anew: links
+    /// may lead elsewhere than they did.
+    pub fn watch_files<'f>(&mut self, files: impl IntoIterator<Item = &'f Path>) {
+        if matches!(self.source, Source::Idle) {
+            self.source = self.start();
+        }
+        let Source::System(system) = &mut self.source else { return };
+        self.files.listen(system, &self.watched, files);
+    }
+
+    /// What came of these folders is no longer known: they are watched anew with the next [`Self::watch_files`].
+    pub fn distrust_folders(&mut self, edited: &Edited) {
+        if let Source::System(system) = &mut self.source {
+            self.files.distrust(system, &self.watched, edited);
+        }
+    }
+
+    /// Changes were missed: the folders that are others than they were are watched anew with the next
+    /// [`Self::watch_files`].
+    pub fn distrust_replaced_folders(&mut self) {
+        if let Source::System(system) = &mut self.source {
+            self.files.distrust_replaced(system, &self.watched);
+        }
+    }
+
+    /// Whether some of the files must be looked at from time to time, because nobody tells of them.
+    pub const fn polls_files(&self) -> bool {
+        self.polls() || self.files.are_polled()
+    }
+
+    /// Somebody has it open and has written to it: its end will be told.
+    pub fn is_being_written(&self, file: &Path) -> bool {
+        self.files.is_being_written(file)
+    }
+
     fn start(&self) -> Source {
         if is_remote(&self.root) || std::env::var_os("RAWR_WATCH").is_some_and(|how| how == "poll")
         {
-            tracing::info!("changes are not told by the file system: threads are polled");
+            tracing::info!("changes are not told by the file system: it is polled");
             return Source::Polling;
         }
-        let (root, bell) = (self.root.clone(), self.bell.clone());
-        let heard = move |event: notify::Result<notify::Event>| hear(&root, &bell, event);
+        let (root, bell, files) = (self.root.clone(), self.bell.clone(), self.files.interest());
+        let heard = move |event: notify::Result<notify::Event>| {
+            if let Some(event) = whole(&bell, event) {
+                hear(&root, &bell, &event);
+                files::hear(&files, &bell, &event);
+            }
+        };
         match notify::recommended_watcher(heard) {
             Ok(system) => Source::System(system),
             Err(error) => {
-                tracing::warn!(%error, "changes are not told by the system: threads are polled");
+                tracing::warn!(%error, "changes are not told by the system: it is polled");
                 Source::Polling
             }
         }
     }
 
     fn poll(&mut self, why: &str) {
-        tracing::warn!(why, "changes are not told by the system: threads are polled");
+        tracing::warn!(why, "changes are not told by the system: it is polled");
         self.source = Source::Polling;
         self.bell.ring_all();
     }
 }
 
+/// An event that says what happened, and where.
+fn whole(bell: &Bell, event: notify::Result<notify::Event>) -> Option<notify::Event> {
+    match event {
+        Ok(event) if !event.need_rescan() => return Some(event),
+        Ok(_) => tracing::info!("changes were missed: everything is looked at"),
+        Err(error) => tracing::warn!(%error, "changes may have been missed"),
+    }
+    bell.ring_all();
+    None
+}
+
 /// On the watcher's own thread: nothing here may take long.
-fn hear(root: &Path, bell: &Bell, event: notify::Result<notify::Event>) {
-    let event = match event {
-        Ok(event) if event.need_rescan() => return bell.ring_all(),
-        Ok(event) => event,
-        Err(error) => {
-            tracing::warn!(%error, "changes may have been missed");
-            return bell.ring_all();
-        }
-    };
+fn hear(root: &Path, bell: &Bell, event: &notify::Event) {
     let matters = matches!(
         event.kind,
         EventKind::Create(CreateKind::Any | CreateKind::File | CreateKind::Folder)

@@ -7,10 +7,11 @@ mod home;
 pub use home::Home;
 
 use crate::binary::rawr;
-use rawr_protocol::methods::{Initialize, Initialized, Shutdown};
+use rawr_protocol::methods::{ConfigChanged, Initialize, Initialized, Shutdown};
 use rawr_protocol::{
     Empty, ErrorCode, ErrorData, InitializeParams, Notification, PeerInfo, Request,
 };
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -151,7 +152,8 @@ impl Sidecar {
             arrivals,
             answers: Vec::new(),
             notes: VecDeque::new(),
-            allowed: Vec::new(),
+            // Of several that start at once, one puts the shipped prompts in place, and the others hear of it.
+            allowed: vec![ConfigChanged::METHOD],
             last_id: 0,
             story: VecDeque::new(),
             stderr,
@@ -353,11 +355,9 @@ impl Sidecar {
 
     /// The most memory that it ever held, in bytes.
     pub fn peak_memory(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = must(std::fs::read_to_string(path), "read the process's status");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
-        kilobytes.map_or_else(|| panic!("no VmHWM in {status}"), |size: u64| size * 1024)
+        let size = self.status("VmHWM:");
+        let kilobytes = size.strip_suffix(" kB").and_then(|size| size.trim().parse().ok());
+        kilobytes.map_or_else(|| panic!("no size: {size}"), |size: u64| size * 1024)
     }
 
     /// From now on no file that it writes grows beyond so many bytes: a disk that is full. `None`: space again.
@@ -365,9 +365,39 @@ impl Sidecar {
     #[cfg(target_os = "linux")]
     pub fn limit_files(&self, bytes: Option<u64>) {
         let limit = rustix::process::Rlimit { current: bytes, maximum: None };
-        let process = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let set = rustix::process::prlimit(process, rustix::process::Resource::Fsize, limit);
+        let set = rustix::process::prlimit(self.pid(), rustix::process::Resource::Fsize, limit);
         must(set, "limit the sidecar's files");
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    fn send_signal(&self, signal: Signal) {
+        let sent = self.pid().map(|pid| rustix::process::kill_process(pid, signal));
+        must(sent.unwrap_or(Err(rustix::io::Errno::SRCH)), "send a signal to the sidecar");
+    }
+
+    /// Nothing in it runs when this returns, until it may go on.
+    pub fn pause(&self) {
+        self.send_signal(Signal::STOP);
+        let give_up_at = Instant::now() + LIMIT;
+        while !self.status("State:").starts_with('T') {
+            assert!(Instant::now() < give_up_at, "it does not stop");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    pub fn go_on(&self) {
+        self.send_signal(Signal::CONT);
+    }
+
+    /// What the system says of the process.
+    fn status(&self, field: &str) -> String {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = must(std::fs::read_to_string(path), "read the process's status");
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
+        line.map_or_else(|| panic!("no {field} in {status}"), |value| value.trim().to_owned())
     }
 
     /// As a crash would.

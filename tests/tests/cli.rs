@@ -359,6 +359,8 @@ fn the_help_begins_with_what_to_do() {
               restore      Go back to before a compaction, in a new thread
               recall       Find what was said, also before a compaction
               init         Write a commented rawr.toml and the prompt files
+              config       Show the configuration and say what is wrong with it
+              prompts      List, edit, compare, reset and try out the prompts
               doctor       Check that everything is in place, and say what to do where it is not
               state        Look after what is stored: check, repair, compact, archive, export
               serve        Run the sidecar on standard input and output; editors start this

@@ -1,6 +1,7 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
 mod back;
+mod files;
 mod people;
 mod state;
 
@@ -10,6 +11,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
+#[cfg(test)]
+pub use self::files::PROMPTS;
+pub use self::files::{
+    ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs, PromptsArgs,
+    PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs, PromptsRenderArgs,
+    PromptsResetArgs,
+};
 pub use self::people::{
     CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -72,6 +80,10 @@ pub enum Command {
     Recall(RecallArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
+    /// Show the configuration and say what is wrong with it
+    Config(ConfigArgs),
+    /// List, edit, compare, reset and try out the prompts
+    Prompts(PromptsArgs),
     /// Check that everything is in place, and say what to do where it is not
     Doctor(DoctorArgs),
     /// Look after what is stored: check, repair, compact, archive, export

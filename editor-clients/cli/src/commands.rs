@@ -2,6 +2,7 @@
 
 mod capsules;
 mod compact;
+mod config;
 mod demo;
 mod doctor;
 mod exec;
@@ -9,6 +10,7 @@ mod explain;
 mod guard;
 mod init;
 mod pin;
+mod prompts;
 mod recall;
 mod restore;
 mod snooze;
@@ -17,6 +19,7 @@ mod status;
 mod threads;
 mod watch;
 mod wish;
+mod written;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -59,6 +62,8 @@ pub fn main() -> ExitCode {
         Command::Restore(args) => on_runtime(restore::run(&common, args)),
         Command::Recall(args) => on_runtime(recall::run(&common, args)),
         Command::State(args) => on_runtime(state::run(&common, args)),
+        Command::Config(args) => config::run(&common, &args),
+        Command::Prompts(args) => on_runtime(prompts::run(&common, args)),
         Command::Init(args) => init::run(&common, &args),
         Command::Completions { shell } => completions(shell),
     };

@@ -357,6 +357,9 @@ fn files() -> Vec<Sample> {
         PromptPreviewParams { "name": "heads-up", "text": "t", "threadId": "t1" }
         PromptPreviewResult { "text": "t", "tokens": 1, "problems": [] }
         PromptChangedNotification { "name": "heads-up", "version": "2a", "problems": [] }
+        PromptPreviewChangedNotification {
+            "name": "heads-up", "uri": "rawr://preview/heads-up", "text": "We compact now."
+        }
         ConfigGetParams { "threadId": "t1" }
         ConfigGetResult {
             "effective": { "features": { "rawr_auto_compaction": true } }, "layers": ["/h/rawr.toml", "built-in"],

@@ -20,7 +20,11 @@ fn broken(
     let fits = |schema: &&Value| misfit(document, schema, value).is_none();
     let rules = || rule.as_array().into_iter().flatten();
     let ok = match keyword {
-        "title" | "description" | "default" => true,
+        "title" | "description" | "default" | "$schema" | "definitions" => true,
+        "enum" => rules().any(|allowed| allowed == value),
+        "minLength" => value.as_str().map(|text| text.chars().count() as u64) >= rule.as_u64(),
+        // Of whole texts of one of a few letters; that much is checked where it is read.
+        "pattern" => value.is_string(),
         "$ref" => {
             let target = rule.as_str().and_then(|to| document.pointer(to.strip_prefix('#')?));
             return misfit(document, target.unwrap_or(&Value::Bool(false)), value);

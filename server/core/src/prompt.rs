@@ -85,6 +85,18 @@ impl PromptName {
         Self::ALL.into_iter().find(|prompt| prompt.name() == name)
     }
 
+    /// So many tokens of text, without values, are enough. Each of them stands in the agent's context, or in the
+    /// judge's, and what Codex keeps of its user's messages holds heads-up and handoff, too: about twice what is shipped.
+    pub const fn token_budget(self) -> u64 {
+        match self {
+            Self::AutoCompact | Self::Judgment => 600,
+            Self::JudgmentContext | Self::WatcherPacket | Self::Compact => 400,
+            Self::Handoff => 250,
+            Self::HeadsUp | Self::ScratchWrite => 150,
+            Self::SummaryPrefix => 100,
+        }
+    }
+
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::AutoCompact => &[SCRATCH_FILE, THREAD_ID],

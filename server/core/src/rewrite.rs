@@ -36,9 +36,12 @@ pub struct Item {
 /// A count of tokens, by whatever means.
 pub type Count<'c> = &'c mut dyn FnMut(&str) -> u64;
 
+/// Of the estimate.
+pub const BYTES_PER_TOKEN: usize = 4;
+
 /// Four bytes a token. Off by a tenth to a quarter either way on real text: good enough to compare before with after.
 pub fn estimate(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
+    (text.len() as u64).div_ceil(BYTES_PER_TOKEN as u64)
 }
 
 /// What takes the history's place.

@@ -93,7 +93,7 @@ impl Key {
     }
 
     /// The keys whose value it sets: itself, unless it is a short form.
-    pub(super) fn targets(&'static self) -> impl Iterator<Item = &'static Self> {
+    pub fn targets(&'static self) -> impl Iterator<Item = &'static Self> {
         let (own, short) = match self.place {
             Place::Own { .. } => (Some(self), &[][..]),
             Place::Short(paths) => (None, paths),
@@ -136,17 +136,22 @@ impl Value {
     }
 }
 
+/// Every table, in the order of the file.
+pub fn tables() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter()
+}
+
 /// Every key, in the order of the file.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
     TABLES.iter().flat_map(|table| table.keys)
 }
 
-pub(super) fn key(path: &str) -> Option<&'static Key> {
+pub fn key(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 
 /// A table of the file, or one that only holds other tables.
-pub(super) fn is_table(path: &str) -> bool {
+pub fn is_table(path: &str) -> bool {
     TABLES.iter().any(|table| {
         let rest = table.path.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -154,7 +159,7 @@ pub(super) fn is_table(path: &str) -> bool {
 }
 
 /// What may stand directly in a table: its keys and its sub-tables.
-pub(super) fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
+pub fn names_in(path: &str) -> impl Iterator<Item = &'static str> {
     let below = move |of: &'static str| {
         let rest = if path.is_empty() { of } else { of.strip_prefix(path)?.strip_prefix('.')? };
         rest.split('.').next()

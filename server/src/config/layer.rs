@@ -1,9 +1,10 @@
 //! One source of configuration, read into settings of known keys. What it says of unknown keys and wrong values goes
 //! to the problems; which setting wins is decided elsewhere.
 
+use super::Unsaved;
 use super::keys::{Key, Kind, Value, is_table, key, keys, names_in};
 use super::models::{self, Pattern};
-use crate::problem::written::{Name, Reader, What, Written, did_you_mean};
+use crate::problem::written::{Name, Reader, What, Written};
 use crate::problem::{Problem, read_text};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
@@ -89,9 +90,17 @@ impl Setting {
 }
 
 /// An absent file sets nothing and is no problem.
-pub(super) fn read_file(source: Source, problems: &mut Vec<Problem>) -> Vec<Setting> {
+pub(super) fn read_file(
+    source: Source,
+    unsaved: &Unsaved,
+    problems: &mut Vec<Problem>,
+) -> Vec<Setting> {
     let Some(file) = source.file() else { return Vec::new() };
-    let written = match read_text(file) {
+    let text = match unsaved.get(file) {
+        Some(text) => Ok(Some(text.clone())),
+        None => read_text(file),
+    };
+    let written = match text {
         Ok(None) => return Vec::new(),
         Ok(Some(text)) => from_toml(&text).map_err(|problem| {
             let ours = text.contains("auto_compact");
@@ -188,12 +197,11 @@ impl Layer<'_> {
             "" => "the file".to_owned(),
             path => format!("`[{}]`", self.written(path)),
         };
-        let help = self.where_it_belongs(path, name, what).or_else(|| {
-            let full = |known: &str| format!("{path}.{known}");
-            let known = names_in(path).filter(|known| self.may_set(&full(known)));
-            did_you_mean(&name.text, known)
-        });
-        self.reader.unknown_key(name, &place, help);
+        let help = self.where_it_belongs(path, name, what);
+        let full = |known: &str| format!("{path}.{known}");
+        let known = names_in(path).filter(|known| self.may_set(&full(known)));
+        let meant = if help.is_none() { self.reader.meant(&name.text, known) } else { None };
+        self.reader.unknown_key(name, &place, help, meant);
     }
 
     fn where_it_belongs(&self, path: &str, name: &Name, what: &What) -> Option<String> {

@@ -30,6 +30,22 @@ pub(super) fn may_set(path: &str) -> bool {
     ours.is_some_and(|ours| !SAME_FOR_ALL.iter().any(|same| below(ours, same)))
 }
 
+/// The path that such a table's keys have elsewhere, and the pattern of its models.
+pub fn path_in(segments: &[String]) -> (String, Option<&str>) {
+    match segments {
+        [ours, models, pattern, rest @ ..] if ours == OURS && models == "models" => {
+            let path = std::iter::once(OURS).chain(rest.iter().map(String::as_str));
+            (path.collect::<Vec<_>>().join("."), Some(pattern))
+        }
+        _ => (segments.join("."), None),
+    }
+}
+
+/// Whether a key or a table may stand in such a table.
+pub fn of_models(path: &str) -> bool {
+    path == OURS || may_set(path)
+}
+
 /// A key or a table as the file has it, in the table of these models.
 pub(super) fn written(path: &str, model: Option<&Pattern>) -> String {
     match (model, path.strip_prefix(OURS)) {

@@ -35,9 +35,20 @@ impl From<rawr_protocol::RequestId> for RequestId {
 
 #[derive(Debug)]
 pub enum Envelope<'b> {
-    Request { id: RequestId, method: Cow<'b, str>, params: Option<&'b str> },
-    Notification { method: Cow<'b, str>, params: Option<&'b str> },
-    Response,
+    Request {
+        id: RequestId,
+        method: Cow<'b, str>,
+        params: Option<&'b str>,
+    },
+    Notification {
+        method: Cow<'b, str>,
+        params: Option<&'b str>,
+    },
+    /// To something that was asked of the client.
+    Response {
+        id: Option<RequestId>,
+        outcome: Result<&'b str, &'b str>,
+    },
 }
 
 /// No message that could be served, with what can be said of it.
@@ -62,7 +73,8 @@ struct Raw<'b> {
     method: Option<Cow<'b, str>>,
     #[serde(borrow)]
     params: Option<&'b RawValue>,
-    #[serde(borrow)]
+    /// `null` is an answer.
+    #[serde(borrow, default, deserialize_with = "even_null")]
     result: Option<&'b RawValue>,
     #[serde(borrow)]
     error: Option<&'b RawValue>,
@@ -109,7 +121,13 @@ pub fn parse(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
     }
     let params = raw.params.map(RawValue::get);
     match (raw.id, raw.method) {
-        (_, None) if raw.result.is_some() || raw.error.is_some() => Ok(Envelope::Response),
+        (id, None) if raw.result.is_some() || raw.error.is_some() => {
+            let outcome = match (raw.error, raw.result) {
+                (Some(error), _) => Err(error.get()),
+                (None, result) => Ok(result.map_or("null", RawValue::get)),
+            };
+            Ok(Envelope::Response { id: id.and_then(request_id), outcome })
+        }
         (_, None) => {
             let message = "`method` is missing".to_owned();
             Err(malformed(id, ErrorCode::InvalidRequest, message, "name the method"))
@@ -144,4 +162,18 @@ pub fn error(id: &str, code: ErrorCode, message: &str, hint: &str) -> Box<[u8]> 
     let data = ErrorData { hint: hint.to_owned(), ..ErrorData::default() };
     let error = serde_json::json!({ "code": code.code(), "message": message, "data": data });
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_nothing_is_an_answer() {
+        let parsed = parse(br#"{"jsonrpc":"2.0","id":"rawr/2","result":null}"#);
+        let Ok(Envelope::Response { id: Some(RequestId::Text(id)), outcome }) = parsed else {
+            panic!("it is taken for something else");
+        };
+        assert_eq!((id.as_str(), outcome), ("rawr/2", Ok("null")));
+    }
 }

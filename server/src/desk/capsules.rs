@@ -2,11 +2,13 @@
 //! cannot be kept stops nothing; it is told in the log.
 
 use super::settings::{Whose, configure};
-use super::{Desk, DeskError, Open};
+use super::{Desk, DeskError, Open, Setup};
 use crate::capsule::{Capsule, Capsules, Held, Item, Kept, Listed, Scratch, Transcript};
 use crate::config::RepoObservation;
+use crate::prompts::PacketFrontMatter;
 use crate::recall::Source;
 use crate::redact::redact_counting;
+use crate::store::{Store, ThreadLog};
 use rawr_core::event::{Action, CompactionOrigin, CompactionReported, CompactionStatus, Trigger};
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens, stable_hash};
@@ -32,7 +34,7 @@ impl Desk {
     pub(super) fn keep_capsules(&self, id: &ThreadId, records: &[Record]) {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_some()) else { return };
         for owed in records.iter().filter_map(|record| owed(open, record)) {
-            let capsules = Capsules::of(open.log.folder());
+            let capsules = capsules(&open.log);
             let latest = owed.id.clone();
             let (capsule, at) = (owed.id.clone(), owed.at);
             let capsule = Capsule::new(capsule, id.clone(), at, self.kept(open, id, owed));
@@ -102,7 +104,7 @@ impl Desk {
     }
 
     fn capsules(&self, id: &ThreadId) -> Result<Capsules, DeskError> {
-        Ok(Capsules::of(self.open_thread(id)?.log.folder()))
+        Ok(capsules(&self.open_thread(id)?.log))
     }
 
     pub fn list_capsules(&self, id: &ThreadId) -> Result<Listed, DeskError> {
@@ -122,28 +124,24 @@ impl Desk {
         Ok(self.capsules(id)?.history(capsule)?)
     }
 
-    /// What there is to search: of one thread that is open, or of all.
-    pub fn sources(&self, id: Option<&ThreadId>) -> Result<Vec<Source>, DeskError> {
-        let Some(id) = id else {
-            let all = self.store.thread_ids()?;
-            return Ok(all.iter().filter_map(|id| self.source_of_any(id)).collect());
+    /// What there is to search: of one thread that is open, or of all. Threads at rest are only read once it is called,
+    /// which takes its time.
+    pub fn sources(
+        &self,
+        id: Option<&ThreadId>,
+    ) -> Result<impl FnOnce() -> Vec<Source> + Send + use<>, DeskError> {
+        let open = match id {
+            Some(id) => vec![source_of_open(self.open_thread(id)?)],
+            None => self.threads.values().map(source_of_open).collect(),
         };
-        let open = self.open_thread(id)?;
-        let template = &open.config.policy.scratch_file_template;
-        Ok(vec![source(open.machine.thread(), open.log.folder(), template)])
-    }
-
-    /// A thread that cannot be read does not hide the others.
-    fn source_of_any(&self, id: &ThreadId) -> Option<Source> {
-        if self.threads.contains_key(id) {
-            return self.sources(Some(id)).ok()?.pop();
-        }
-        let opened = self.store.open(id).inspect_err(|error| {
-            tracing::warn!(thread = %id, %error, "left out of the search");
-        });
-        let (log, (thread, _)) = opened.ok()?;
-        let (config, _) = configure(&self.setup, &self.prompts, &Whose::recorded(&thread));
-        Some(source(&thread, log.folder(), &config.policy.scratch_file_template))
+        let mut rest = if id.is_none() { self.store.thread_ids()? } else { Vec::new() };
+        rest.retain(|id| !self.threads.contains_key(id));
+        let (store, setup) = (self.store.clone(), self.setup.clone());
+        let front_matter = self.prompts.set().packet_front_matter().clone();
+        Ok(move || {
+            let resting = rest.iter().filter_map(|id| at_rest(&store, &setup, &front_matter, id));
+            open.into_iter().chain(resting).collect()
+        })
     }
 
     /// What the thread's repository looks like is looked up in this folder, and so.
@@ -171,6 +169,30 @@ impl Desk {
         capsules.attach(capsule, &history)?;
         Ok(secrets)
     }
+}
+
+fn capsules(log: &ThreadLog) -> Capsules {
+    Capsules::on(log.disk().clone(), log.folder())
+}
+
+fn source_of_open(open: &Open) -> Source {
+    let template = &open.config.policy.scratch_file_template;
+    source(open.machine.thread(), open.log.folder(), template)
+}
+
+/// A thread that cannot be read does not hide the others.
+fn at_rest(
+    store: &Store,
+    setup: &Setup,
+    front_matter: &PacketFrontMatter,
+    id: &ThreadId,
+) -> Option<Source> {
+    let opened = store.open(id).inspect_err(|error| {
+        tracing::warn!(thread = %id, %error, "left out of the search");
+    });
+    let (log, (thread, _)) = opened.ok()?;
+    let (config, _) = configure(setup, front_matter, &Whose::recorded(&thread));
+    Some(source(&thread, log.folder(), &config.policy.scratch_file_template))
 }
 
 fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source {
@@ -221,7 +243,7 @@ fn hosts_own(open: &Open, reported: &CompactionReported, at: Timestamp) -> Optio
     // Named after the compaction before it: the same at its start and at its end, and after a restart.
     let before = before.map_or(0, |compaction| compaction.at.0);
     let id = format!("h{:08x}", stable_hash(&format!("{}/{before}", thread.id)) as u32);
-    let is_kept = is_too_late && Capsules::of(open.log.folder()).has(&id);
+    let is_kept = is_too_late && capsules(&open.log).has(&id);
     (!is_kept).then_some(Owed { id, trigger, sequence: None, at, context })
 }
 

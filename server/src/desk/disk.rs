@@ -143,13 +143,17 @@ impl Desk {
             }
             (open.by_client, open.closing, open.health) = (false, false, Health::default());
         }
+        let before = self.threads.len();
         self.threads.retain(|_, open| open.by_client || open.watched);
+        if self.threads.len() < before {
+            self.forget_files();
+        }
     }
 
     /// When some thread wants to be looked at again.
     pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let due = self.threads.values().filter_map(|open| due(open, now));
-        due.chain(self.next_look()).min()
+        due.chain(self.next_look()).chain(self.next_edit()).min()
     }
 
     pub(super) fn owns_any(&self) -> bool {
@@ -158,6 +162,7 @@ impl Desk {
 
     pub fn tick(&mut self, now: Timestamp) {
         self.look_around(now);
+        self.take_up_edits(now);
         let due =
             self.threads.iter().filter(|(_, open)| due(open, now).is_some_and(|at| at <= now));
         let due: Vec<_> = due.map(|(id, _)| id.clone()).collect();

@@ -88,6 +88,20 @@ pub enum Notice<'n> {
     Problems {
         problems: &'n [Problem],
     },
+    /// A prompt file was edited.
+    PromptChanged {
+        /// Of a decision prompt: its path, as a tier names it.
+        name: &'n str,
+        version: &'n str,
+        problems: &'n [Problem],
+    },
+    /// A configuration file was edited.
+    ConfigChanged {
+        /// Of whatever has no project and no model.
+        config: &'n Config,
+        /// Of every open thread, too.
+        problems: &'n [Problem],
+    },
 }
 
 /// Everything is stored; now the world may hear of it.

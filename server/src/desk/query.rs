@@ -1,6 +1,6 @@
 //! Reading: what clients may ask of threads without changing anything.
 
-use super::settings::{Whose, configure};
+use super::settings::Whose;
 use super::{Desk, DeskError};
 use crate::prompts::PromptStore;
 use crate::store::StoredDecision;
@@ -61,10 +61,9 @@ impl Desk {
             return Ok(Summary { owner, open: open.by_client, ..summary_of(thread, tiers) });
         }
         let (_, (thread, _)) = self.store.open(id)?;
-        let tiers = known.entry(Whose::recorded(&thread)).or_insert_with_key(|whose| {
-            let (config, _) = configure(&self.setup, &self.prompts, whose);
-            config.policy.tiers
-        });
+        let tiers = known
+            .entry(Whose::recorded(&thread))
+            .or_insert_with_key(|whose| self.configure(whose).0.policy.tiers);
         Ok(Summary { owner, ..summary_of(&thread, tiers) })
     }
 

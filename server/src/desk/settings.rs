@@ -2,13 +2,13 @@
 //! in the config's room.
 
 use super::{Desk, DeskError, Notice, Open, Opening, Setup, Staged};
-use crate::config::Config;
+use crate::config::{Config, Unsaved, project_toml};
 use crate::problem::Problem;
-use crate::prompts::PromptStore;
+use crate::prompts::PacketFrontMatter;
 use rawr_core::machine::{self, Role};
-use rawr_core::units::ThreadId;
+use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a thread's configuration depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -29,16 +29,58 @@ impl Whose {
     pub(super) fn recorded(thread: &Thread) -> Self {
         Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
     }
+
+    fn project(&self) -> Option<&Path> {
+        Some(Path::new(&self.cwd)).filter(|cwd| cwd.is_dir())
+    }
+
+    /// There or not.
+    pub(super) fn project_toml(&self) -> Option<PathBuf> {
+        let cwd = Path::new(&self.cwd);
+        cwd.is_absolute().then(|| project_toml(cwd))
+    }
 }
 
 pub(super) fn configure(
     setup: &Setup,
-    prompts: &PromptStore,
+    front_matter: &PacketFrontMatter,
     whose: &Whose,
 ) -> (Config, Vec<Problem>) {
-    let project = Some(Path::new(&whose.cwd)).filter(|cwd| cwd.is_dir());
-    let (overrides, front_matter) = (setup.overrides.as_ref(), prompts.set().packet_front_matter());
+    let project = whose.project();
+    let overrides = setup.overrides.as_ref();
     Config::load_for(&setup.home, project, whose.model.as_deref(), overrides, front_matter)
+}
+
+/// The same, where a file that cannot be read as a whole says what it said when it could: `last_good`.
+pub(super) fn configure_by(
+    last_good: &Unsaved,
+    setup: &Setup,
+    front_matter: &PacketFrontMatter,
+    whose: &Whose,
+) -> (Config, Vec<Problem>) {
+    const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
+    let (config, mut problems) = configure(setup, front_matter, whose);
+    let unusable = |problem: &Problem| {
+        let file = problem.file.as_ref()?;
+        let text = last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
+        Some((file.clone(), text.clone()))
+    };
+    let instead: Unsaved = problems.iter().filter_map(unusable).collect();
+    if instead.is_empty() {
+        return (config, problems);
+    }
+    let (project, overrides) = (whose.project(), setup.overrides.as_ref());
+    let model = whose.model.as_deref();
+    let (config, also) =
+        Config::load_with(&instead, &setup.home, project, model, overrides, front_matter);
+    // What is wrong with a text that is not there any more helps nobody.
+    let others = also.into_iter().filter(|problem| {
+        !problems.contains(problem)
+            && problem.file.as_ref().is_none_or(|file| !instead.contains_key(file))
+    });
+    let others: Vec<_> = others.collect();
+    problems.extend(others);
+    (config, problems)
 }
 
 impl Desk {
@@ -49,14 +91,21 @@ impl Desk {
                 let open = self.open_thread(id)?;
                 Ok((open.config.clone(), open.problems.clone()))
             }
-            None => Ok(configure(&self.setup, &self.prompts, &Whose::default())),
+            None => Ok(self.base.clone()),
         }
     }
 
-    /// What is wrong at home was told at the start.
+    /// As the files say it now, and where one of them is broken, as it said it before.
+    pub(super) fn configure(&self, whose: &Whose) -> (Config, Vec<Problem>) {
+        let front_matter = self.prompts.set().packet_front_matter();
+        configure_by(self.live.last_good(), &self.setup, front_matter, whose)
+    }
+
+    /// What is wrong at home was told before.
     pub(super) fn configured(&mut self, whose: &Whose) -> (Config, Vec<Problem>) {
-        let (config, problems) = configure(&self.setup, &self.prompts, whose);
-        let told = |problem: &&Problem| !self.told.contains(problem);
+        self.live.takes_up(whose.project_toml().as_ref());
+        let (config, problems) = self.configure(whose);
+        let told = |problem: &&Problem| !self.base.1.contains(problem);
         let news: Vec<_> = problems.iter().filter(told).cloned().collect();
         if !news.is_empty() {
             (self.tell)(Notice::Problems { problems: &news });
@@ -77,17 +126,29 @@ impl Desk {
         if self.threads.get(id).is_none_or(|open| open.whose == whose) {
             return;
         }
-        let (config, problems) = self.configured(&whose);
+        let settings = self.configured(&whose);
+        let Some(open) = self.threads.get_mut(id) else { return };
+        open.whose = whose;
+        let now = open.machine.thread().updated_at;
+        self.go_by(id, settings, now);
+    }
+
+    /// From now on the thread goes by this configuration.
+    pub(super) fn go_by(
+        &mut self,
+        id: &ThreadId,
+        (config, problems): (Config, Vec<Problem>),
+        now: Timestamp,
+    ) {
         let Some(open) = self.threads.get_mut(id) else { return };
         let tier = |open: &Open| {
             let percent = open.machine.thread().percent_remaining();
             percent.and_then(|percent| open.config.policy.tiers.pick(percent))
         };
         let before = tier(open);
-        (open.whose, open.config, open.problems) = (whose, config, problems);
+        (open.config, open.problems) = (config, problems);
         if tier(open) != before {
             let effects = vec![Effect::Tell(machine::Notice::Changed)];
-            let now = open.machine.thread().updated_at;
             self.staged.push(Staged { thread: id.clone(), effects, now });
         }
     }

@@ -1,6 +1,6 @@
 //! The beginning and the end of a connection.
 
-use super::{Ctx, Module, on};
+use super::{Ctx, Module, document, on};
 use crate::config::Home;
 use crate::desk::{Desk, Notice, Setup};
 use crate::publish::publish;
@@ -9,7 +9,8 @@ use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{Initialize, Shutdown};
 use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<Initialize>(module, initialize)?;
@@ -34,7 +35,13 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
             .then_some(serde_json::Value::Object(options.config)),
     };
     let outbox = ctx.outbox.clone();
-    let tell = Box::new(move |notice: Notice<'_>| publish(&notice, &outbox));
+    let edited = Arc::clone(&ctx.edited);
+    let tell = Box::new(move |notice: Notice<'_>| {
+        if matches!(notice, Notice::PromptChanged { .. } | Notice::ConfigChanged { .. }) {
+            edited.store(true, Ordering::Relaxed);
+        }
+        publish(&notice, &outbox);
+    });
     let desk = Desk::new(setup, ctx.bell.clone(), tell);
     if ctx.desk.set(Mutex::new(desk)).is_err() {
         return Err(Fault::new(
@@ -46,7 +53,8 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
     if let Some(client) = params.client_info {
         ctx.client.get_or_init(|| client.name);
     }
-    Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")))
+    let documents = document::greet(ctx, &params.capabilities);
+    Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(documents))
 }
 
 fn shutdown(ctx: &Ctx, _: Empty) -> Result<(), Fault> {

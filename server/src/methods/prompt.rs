@@ -1,6 +1,6 @@
 //! What people edit: `rawr/prompt/*` and `rawr/config/get`.
 
-use super::{Ctx, Module, on};
+use super::{Ctx, Module, now, on};
 use crate::desk::Desk;
 use crate::prompts::{Origin, Prompt, parse};
 use crate::wire::{self, Fault};
@@ -127,7 +127,8 @@ fn preview(ctx: &Ctx, params: PromptPreviewParams) -> Result<PromptPreviewResult
 
 fn config(ctx: &Ctx, params: ConfigGetParams) -> Result<ConfigGetResult, Fault> {
     let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let desk = ctx.desk()?;
+    let mut desk = ctx.desk()?;
+    desk.refresh_config(now());
     let (config, found) = desk.config(thread.as_ref())?;
     Ok(ConfigGetResult {
         effective: config.effective(),

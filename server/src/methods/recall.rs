@@ -37,7 +37,7 @@ async fn search(ctx: Arc<Ctx>, params: RecallSearchParams) -> Result<RecallSearc
     let limit = params.limit.unwrap_or(LIMIT).clamp(1, MOST) as usize;
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let _waits = Waits(Arc::clone(&is_cancelled));
-    let work = move || recall::search(&sources, &words, limit, &is_cancelled);
+    let work = move || recall::search(&sources(), &words, limit, &is_cancelled);
     let found = tokio::task::spawn_blocking(work).await.map_err(|error| {
         Fault::new(ErrorCode::InternalError, error.to_string(), "try again with other words")
     })?;

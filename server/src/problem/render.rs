@@ -36,8 +36,8 @@ pub fn render(problem: &Problem, source: Option<&str>, look: Look) -> String {
             }
         }
     }
-    if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
+    if let Some(help) = problem.help.as_ref().map(ToString::to_string) {
+        group = group.element(Level::HELP.message(normalize_untrusted_str(&help)));
     }
     let renderer = match look {
         Look::Plain => Renderer::plain(),

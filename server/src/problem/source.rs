@@ -1,9 +1,11 @@
-//! Reading a file that a person wrote. Anything but a small text file is a problem, never an error that stops somebody.
+//! Reading a file that a person wrote, and telling whether it was changed. Anything but a small text file is a problem,
+//! never an error that stops somebody.
 
 use super::Problem;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// More than anybody writes by hand.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -35,6 +37,45 @@ pub fn read_text(path: &Path) -> Result<Option<String>, Problem> {
         let at = error.utf8_error().valid_up_to();
         problem("not-utf-8", "not UTF-8 text".to_owned()).at(at..at + 1)
     })
+}
+
+/// Enough to tell that a file was written to or replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+}
+
+impl Stamp {
+    /// `None` where there is no file.
+    pub fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Self { length: found.len(), modified: found.modified().ok(), inode: inode(&found) })
+    }
+
+    /// Whether the last line is written to its end. A text that is being written seldom looks like that.
+    pub fn ends_in_a_line(path: &Path) -> bool {
+        // A pipe must not make the service wait.
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        let last = || {
+            let mut byte = [0];
+            let mut file = File::open(path)?;
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut byte).map(|()| byte)
+        };
+        is_file && last().is_ok_and(|byte| byte == *b"\n")
+    }
+}
+
+#[cfg(unix)]
+fn inode(found: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+const fn inode(_: &Metadata) -> u64 {
+    0
 }
 
 #[cfg(test)]

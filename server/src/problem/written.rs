@@ -151,10 +151,11 @@ impl Reader<'_> {
         };
         let found = words.iter().find(|word| *word == text).copied();
         if found.is_none() {
-            let help = did_you_mean(text, words.iter().copied())
-                .unwrap_or_else(|| format!("it may be one of {}", listed(words)));
+            let help = format!("it may be one of {}", listed(words));
+            let meant = self.meant(text, words.iter().copied());
             let message = format!("`{key}` cannot be `{}`", short(text));
-            self.tell(Problem::error("unknown-value", message).at(written.span.clone()).help(help));
+            let problem = Problem::error("unknown-value", message).at(written.span.clone());
+            self.tell(problem.help(help).meant(meant));
         }
         found
     }
@@ -190,10 +191,28 @@ impl Reader<'_> {
         None
     }
 
+    /// The known name that was likely meant. In a text with so much that is unknown nothing was a slip of the pen, and
+    /// looking for it would take its time.
+    pub fn meant(
+        &self,
+        written: &str,
+        known: impl IntoIterator<Item = &'static str>,
+    ) -> Option<&'static str> {
+        const MOST_GUESSED: usize = 100;
+        if self.problems.len() < MOST_GUESSED { nearest(written, known) } else { None }
+    }
+
     /// `place` is where the key was looked for, in words.
-    pub fn unknown_key(&mut self, name: &Name, place: &str, help: Option<String>) {
+    pub fn unknown_key(
+        &mut self,
+        name: &Name,
+        place: &str,
+        help: Option<String>,
+        meant: Option<&'static str>,
+    ) {
         let message = format!("no key `{}` in {place}", short(&name.text));
-        self.tell(Problem::warning("unknown-key", message).at(name.span.clone()).help(help));
+        let problem = Problem::warning("unknown-key", message).at(name.span.clone());
+        self.tell(problem.help(help).meant(meant));
     }
 }
 
@@ -209,10 +228,6 @@ fn listed(words: &[&str]) -> String {
 }
 
 /// The nearest of the known names, if any is near enough to be a slip of the pen.
-pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
-    nearest(written, known).map(|name| format!("did you mean `{name}`?"))
-}
-
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// Longer names are nobody's slip, and the measure is quadratic.
     const MAX_CHARS: usize = 80;

@@ -1,10 +1,10 @@
 //! Decision prompts: what the judge is told to be, by the path that a tier names. One that cannot be read leaves its last
 //! good text in force, or `judgment.md`. Nothing is asked here.
 
-use super::{Stamp, parse};
-use crate::problem::{Problem, read_text};
+use super::parse;
+use crate::problem::{Problem, Stamp, read_text};
 use rawr_core::prompt::PromptName;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 #[derive(Debug, Default)]
@@ -34,30 +34,54 @@ impl Decisions {
             .collect();
     }
 
-    /// Reads what looks changed; says whether anything did.
-    pub(super) fn refresh(&mut self, folder: &Path) -> bool {
-        let mut changed = false;
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<(Option<&str>, &[Problem])> {
+        let decision = self.files.get(path)?;
+        Some((decision.text.as_deref(), &decision.problems))
+    }
+
+    /// Those that look otherwise than when they were read.
+    pub(super) fn changed(&self, folder: &Path) -> BTreeSet<String> {
+        let looks_changed = |path: &str, decision: &Decision| {
+            !decision.read || Stamp::of(&folder.join(path)) != decision.stamp
+        };
+        let changed = self.files.iter().filter(|(path, decision)| looks_changed(path, decision));
+        changed.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Reads these, and names those that are not what they were, or whose problems are not.
+    pub(super) fn read(
+        &mut self,
+        folder: &Path,
+        paths: &BTreeMap<String, Option<Stamp>>,
+    ) -> Vec<String> {
+        let mut changed = Vec::new();
         for (path, decision) in &mut self.files {
-            let path = folder.join(path);
-            let stamp = Stamp::of(&path);
-            if decision.read && stamp == decision.stamp {
-                continue;
-            }
-            (decision.stamp, decision.read, changed) = (stamp, true, true);
-            let parsed = match read_text(&path) {
-                Ok(Some(source)) => parse(PromptName::Judgment, &source, Some(&path)),
+            let Some(stamp) = paths.get(path) else { continue };
+            let file = folder.join(path);
+            let parsed = match read_text(&file) {
+                Ok(Some(source)) => parse(PromptName::Judgment, &source, Some(&file)),
                 Ok(None) => Err(vec![
                     Problem::warning("no-file", "there is no such decision prompt")
                         .help("`judgment.md` is used instead".to_owned())
-                        .in_file(Some(&path)),
+                        .in_file(Some(&file)),
                 ]),
                 Err(problem) => Err(vec![problem]),
             };
-            match parsed {
-                Ok(parsed) => {
-                    (decision.text, decision.problems) = (Some(parsed.text), parsed.problems)
-                }
-                Err(problems) => decision.problems = problems,
+            if Stamp::of(&file) != *stamp {
+                continue;
+            }
+            (decision.stamp, decision.read) = (stamp.clone(), true);
+            let (text, problems) = match parsed {
+                Ok(parsed) => (Some(parsed.text), parsed.problems),
+                Err(problems) => (decision.text.clone(), problems),
+            };
+            if (&decision.text, &decision.problems) != (&text, &problems) {
+                (decision.text, decision.problems) = (text, problems);
+                changed.push(path.clone());
             }
         }
         changed

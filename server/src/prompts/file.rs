@@ -3,12 +3,14 @@
 
 use super::shipped;
 use crate::problem::Problem;
-use crate::problem::written::{Name, Reader, What, Written, did_you_mean};
+use crate::problem::written::{Name, Reader, What, Written};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
+use rawr_core::rewrite::{BYTES_PER_TOKEN, estimate};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,8 @@ pub struct Parsed {
 pub struct PacketFrontMatter {
     /// Where it was read, for messages.
     pub file: Option<PathBuf>,
+    /// Where each value stands there, by its key.
+    pub spans: BTreeMap<&'static str, Range<usize>>,
     pub early: Option<u8>,
     pub ready: Option<u8>,
     pub asap: Option<u8>,
@@ -185,6 +189,7 @@ fn read_front_matter(
         let below = format!("{full}.");
         if let Some(known) = keys.iter().find(|known| known.path == full) {
             (known.read)(packet, reader, written);
+            packet.spans.extend(written.span.clone().map(|span| (known.path, span)));
         } else if keys.iter().any(|known| known.path.starts_with(&below)) {
             if let Some(table) = reader.table(&full, written) {
                 read_front_matter(name, packet, reader, &full, table);
@@ -192,7 +197,8 @@ fn read_front_matter(
         } else {
             let names = keys.iter().flat_map(|known| known.path.split('.'));
             let place = format!("the front matter of {}", name.name());
-            reader.unknown_key(key, &place, did_you_mean(&key.text, names));
+            let meant = reader.meant(&key.text, names);
+            reader.unknown_key(key, &place, None, meant);
         }
     }
 }
@@ -201,26 +207,29 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
     let text = &source[body.clone()];
     if text.trim().is_empty() {
         let help = "delete the file to use the shipped text".to_owned();
-        reader.tell(Problem::error("empty-prompt", "there is no text").help(help));
+        reader.tell(Problem::error("empty-prompt", "there is no text").at(body).help(help));
         return;
     }
+    let first_line = body.start..body.start + text.lines().next().unwrap_or_default().len();
     let mut used = Vec::new();
     for found in scan(text) {
         if let Some(placeholder) = declared(name, found.name) {
             used.push(*placeholder);
         } else {
             let names = name.placeholders().iter().map(|known| known.camel);
-            let help = did_you_mean(found.name, names).unwrap_or_else(|| known_names(name));
+            let meant = reader.meant(found.name, names);
             let message = format!("no placeholder `{{{}}}` in {}", found.name, name.name());
             let span = body.start + found.span.start..body.start + found.span.end;
-            reader.tell(Problem::warning("unknown-placeholder", message).at(span).help(help));
+            let problem = Problem::warning("unknown-placeholder", message).at(span);
+            reader.tell(problem.help(known_names(name)).meant(meant));
         }
     }
     let missing = || name.placeholders().iter().filter(|known| !used.contains(known));
     for needed in missing().filter(|known| known.required) {
         let message = format!("`{{{}}}` is nowhere in the text", needed.camel);
         let help = format!("it stands for {}", needed.meaning);
-        reader.tell(Problem::error("missing-placeholder", message).at(body.clone()).help(help));
+        let problem = Problem::error("missing-placeholder", message).at(first_line.clone());
+        reader.tell(problem.help(help));
     }
     let in_shipped = |known: &&Placeholder| {
         scan(shipped(name)).any(|found| declared(name, found.name) == Some(*known))
@@ -228,8 +237,24 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
     let left_out: Vec<_> = missing().filter(|known| !known.required).filter(in_shipped).collect();
     if !left_out.is_empty() {
         let message = format!("the shipped text also uses {}", in_braces(left_out));
-        reader.tell(Problem::hint("unused-placeholder", message).at(body));
+        reader.tell(Problem::hint("unused-placeholder", message).at(first_line));
     }
+    check_length(name, source, body, reader);
+}
+
+/// By the estimate that needs no model. What is beyond the budget is marked.
+fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut Reader<'_>) {
+    let (tokens, budget) = (estimate(&source[body.clone()]), name.token_budget());
+    if tokens <= budget {
+        return;
+    }
+    let limit = usize::try_from(budget).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+    let beyond = (body.start + limit..body.end).find(|at| source.is_char_boundary(*at));
+    let message = format!("about {tokens} tokens, {budget} are enough for {}", name.name());
+    let problem = Problem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
+    reader.tell(
+        problem.help("shorten it: every token of it stands in the agent's context".to_owned()),
+    );
 }
 
 fn in_braces<'p>(placeholders: impl IntoIterator<Item = &'p Placeholder>) -> String {
@@ -266,17 +291,19 @@ fn from_yaml(source: &str, yaml: &Range<usize>) -> Result<Vec<(Name, Written)>, 
     };
     let parsed: Yaml = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let span = error.location().map(|at| span_of(at).unwrap_or_else(|| in_chars(at, text)));
-        let span = span.map(|span| shifted(span, yaml.start));
+        // What has no place is wrong with all of it: told at its first line.
+        let span = span.map_or(yaml.start - 1..yaml.start, |span| shifted(span, yaml.start));
         let message = error.render_with_formatter(&serde_saphyr::UserMessageFormatter);
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         Problem::error("front-matter", message).at(span)
     })?;
     let mut written = parsed.0;
     shift(&mut written, yaml.start);
+    widen(&mut written, &source[..yaml.end]);
     match written.what {
         What::Table(table) => Ok(table),
         _ => Err(Problem::error("front-matter", "the front matter is no list of `key: value`")
-            .at(yaml.clone())),
+            .at(yaml.start..yaml.start + text.trim_end().len())),
     }
 }
 
@@ -315,6 +342,29 @@ fn shift(written: &mut Written, by: usize) {
             }
         }
         _ => {}
+    }
+}
+
+/// A list and a table are told by their first sign alone: they end with the last thing in them.
+fn widen(written: &mut Written, source: &str) {
+    let (last, closes) = match &mut written.what {
+        What::List(list) => {
+            list.iter_mut().for_each(|entry| widen(entry, source));
+            (list.last().and_then(|entry| entry.span.clone()), ']')
+        }
+        What::Table(table) => {
+            table.iter_mut().for_each(|(_, value)| widen(value, source));
+            (table.last().and_then(|(_, value)| value.span.clone()), '}')
+        }
+        _ => return,
+    };
+    if let (Some(span), Some(last)) = (&mut written.span, last) {
+        span.end = span.end.max(last.end);
+        let rest = source.get(span.end..).unwrap_or_default();
+        let blank = rest.len() - rest.trim_start().len();
+        if rest[blank..].starts_with(closes) {
+            span.end += blank + 1;
+        }
     }
 }
 

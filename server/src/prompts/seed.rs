@@ -100,6 +100,16 @@ fn put_one(folder: &Path, name: PromptName, text: &str) -> io::Result<bool> {
     }
 }
 
+/// Over what is there, whole or not at all. What a link leads to is replaced, and not the link.
+pub(super) fn put_back(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
 fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

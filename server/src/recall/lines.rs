@@ -1,5 +1,6 @@
 //! A file line by line, without ever holding more of it than one line of bounded length. Knows nothing of what lines say.
 
+use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -13,6 +14,8 @@ const BLOCK: usize = 256 << 10;
 pub(super) enum Problem {
     #[error("{0}")]
     Io(#[from] io::Error),
+    #[error("it cannot be unpacked: {0}")]
+    Packed(String),
     #[error("it is no regular file")]
     NoFile,
     #[error("it lies outside of the thread's folder")]
@@ -23,7 +26,7 @@ pub(super) enum Problem {
 
 /// The lines of one file.
 pub(super) struct Lines {
-    reader: BufReader<File>,
+    reader: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     number: u64,
     /// Lines that were too long.
@@ -40,7 +43,9 @@ impl Lines {
             Ok(about) if !about.is_file() => return Err(Problem::NoFile),
             Ok(_) => {}
         }
-        let reader = BufReader::with_capacity(BLOCK, File::open(path)?);
+        let file = File::open(path)?;
+        let bytes: Box<dyn Read> = if is_packed(path) { unpacked(file)? } else { Box::new(file) };
+        let reader = BufReader::with_capacity(BLOCK, bytes);
         Ok(Some(Self { reader, line: Vec::new(), number: 0, skipped: 0 }))
     }
 
@@ -66,4 +71,14 @@ impl Lines {
             self.skipped += 1;
         }
     }
+}
+
+fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
+
+/// As it is read: however much comes of it, no more than a window of it is held.
+fn unpacked(file: File) -> Result<Box<dyn Read>, Problem> {
+    let decoder = StreamingDecoder::new(BufReader::new(file));
+    Ok(Box::new(decoder.map_err(|error| Problem::Packed(error.to_string()))?))
 }

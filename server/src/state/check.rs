@@ -6,7 +6,7 @@ use super::lines::{everything_in, lines};
 use crate::store::archive::Place;
 use crate::store::{
     BadDecision, DECISIONS, Damage, EVENTS, QUARANTINE, Replay, STATE, StoreError, Unreadable,
-    cache, failed, parse, read_decision, replay,
+    cache, failed, is_unfinished, parse, read_decision, replay,
 };
 use rawr_core::{Event, Record, Thread};
 use serde::Deserialize;
@@ -437,10 +437,9 @@ fn permissions(path: &Path, metadata: &fs::Metadata) -> Option<Finding> {
     (mode != right).then(|| Finding::new(Kind::Permissions, path, message))
 }
 
-/// As temporary files are named before they take another's place.
+/// What a crash left that should have taken another file's place.
 pub(super) fn is_leftover(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    path.is_file() && name.is_some_and(|name| name.starts_with(".tmp"))
+    is_unfinished(path) && path.is_file()
 }
 
 fn unreachable(error: &StoreError) -> Finding {

@@ -5,11 +5,10 @@
 use super::State;
 use super::lines::{bytes_in, lines};
 use crate::store::archive::{Hold, Place};
-use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder};
+use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder, unfinished};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// More than anybody looks back at.
 pub const KEPT_DECISIONS: u64 = 1000;
@@ -68,7 +67,7 @@ fn shorten(folder: &Path, kept: u64) -> Result<u64, StoreError> {
     if dropped == 0 {
         return Ok(0);
     }
-    let mut new = NamedTempFile::new_in(folder).map_err(failed("write beside", &path))?;
+    let mut new = unfinished(folder).map_err(failed("write beside", &path))?;
     for line in lines(&path)?.into_iter().flatten() {
         let line = line?;
         if line.number > dropped {

@@ -8,7 +8,7 @@ use super::lines::{everything_in, lines};
 use crate::store::archive::{Hold, Place};
 use crate::store::{
     BadDecision, DECISION_FORMAT, DECISIONS, Damage, Disk, EVENTS, STATE, StoreError, ThreadLog,
-    Unreadable, failed, parse, read_decision, sync_folder,
+    Unreadable, failed, parse, read_decision, sync_folder, unfinished,
 };
 use rawr_core::event::FORMAT;
 use serde::Serialize;
@@ -18,7 +18,6 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use tempfile::NamedTempFile;
 
 /// What became of one thread.
 #[derive(Debug)]
@@ -247,7 +246,7 @@ impl Sorted {
                 Damage::TornTail { .. } => None,
             })
             .collect();
-        let mut new = NamedTempFile::new_in(folder).map_err(failed("write beside", &self.path))?;
+        let mut new = unfinished(folder).map_err(failed("write beside", &self.path))?;
         let mut written = 0;
         for line in lines(&self.path)?.into_iter().flatten() {
             let line = line?;

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// The disk as it is; in tests, with faults.
 #[derive(Debug, Clone)]
@@ -36,6 +37,7 @@ pub enum Operation<'o> {
     Prepare(&'o [u8]),
     /// What was prepared takes the file's place.
     Rename,
+    Remove,
 }
 
 /// What becomes of an operation.
@@ -60,6 +62,8 @@ pub trait Faults: Debug + Send + Sync {
     fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate;
 }
 
+/// How the name of a file begins that is not complete yet, or that a crash left so.
+const UNFINISHED: &str = ".unfinished-";
 /// Whoever holds a lock for longer hangs, or waits for one that we hold.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
@@ -118,7 +122,7 @@ impl Disk {
         }
     }
 
-    pub(super) fn create_folder(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn create_folder(&self, path: &Path) -> io::Result<()> {
         self.run(Operation::CreateFolder, path, |_| {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
         })
@@ -186,21 +190,56 @@ impl Disk {
     }
 
     /// What is new in a folder is only safe once the folder knows it.
-    pub(super) fn sync_folder(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn sync_folder(&self, path: &Path) -> io::Result<()> {
         self.run(Operation::SyncFolder, path, |_| File::open(path)?.sync_all())
     }
 
     /// The file is the old one or the new one, also for whoever reads it meanwhile. It is not synced.
     pub(super) fn replace(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = None;
-        self.run(Operation::Prepare(bytes), path, |bytes| {
-            file.insert(tempfile::NamedTempFile::new_in(folder)?).write_all(bytes)
-        })?;
+        let file = self.prepare(folder, path, bytes)?;
+        self.put_in_place(file, path)
+    }
+
+    /// The same, and it is on the disk itself when this returns.
+    pub(crate) fn replace_durably(
+        &self,
+        folder: &Path,
+        path: &Path,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let file = self.prepare(folder, path, bytes)?;
+        self.sync(file.as_file(), path)?;
+        self.put_in_place(file, path)?;
+        self.sync_folder(folder)
+    }
+
+    fn prepare(&self, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+        let mut file = unfinished(folder)?;
+        self.run(Operation::Prepare(bytes), path, |bytes| file.write_all(bytes))?;
+        Ok(file)
+    }
+
+    fn put_in_place(&self, file: NamedTempFile, path: &Path) -> io::Result<()> {
+        let mut file = Some(file);
         self.run(Operation::Rename, path, |_| match file.take() {
             Some(file) => file.persist(path).map(drop).map_err(|error| error.error),
             None => Ok(()),
         })
     }
+
+    pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
+        self.run(Operation::Remove, path, |_| fs::remove_file(path))
+    }
+}
+
+/// A file that gets its name once it is complete.
+pub(crate) fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)
+}
+
+pub(crate) fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(UNFINISHED))
 }
 
 fn lock_patiently(file: &File) -> io::Result<()> {

@@ -114,6 +114,11 @@ impl ThreadLog {
         Ok((log, replay))
     }
 
+    /// What is kept beside the log goes to the same disk.
+    pub(crate) const fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// Takes the thread for itself, as long as the result lives.
     pub fn own(&self, thread: &ThreadId, holder: &str) -> Result<OwnerLock, StoreError> {
         OwnerLock::take(&self.disk, &self.folder, thread, holder)

@@ -374,6 +374,6 @@ pub fn problem(problem: &problem::Problem) -> wire::Problem {
         message: problem.message.clone(),
         file: problem.file.as_ref().map(|file| file.display().to_string()),
         range,
-        help: problem.help.clone(),
+        help: problem.help.as_ref().map(ToString::to_string),
     }
 }

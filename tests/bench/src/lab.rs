@@ -50,6 +50,9 @@ impl Lab {
         rounds: usize,
         mut told: impl FnMut(usize),
     ) -> Result<Vec<Row>> {
+        if cases.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut samples = vec![Vec::new(); cases.len()];
         let mut order: Vec<usize> = (0..cases.len()).collect();
         for round in 0..rounds {
@@ -67,9 +70,10 @@ impl Lab {
     }
 
     /// Cores that others used during the kept samples: middle and worst.
-    pub fn foreign(&self) -> (f64, f64) {
+    pub fn foreign(&self) -> Option<(f64, f64)> {
         let mut seen = self.foreign.clone();
-        (median(&mut seen), seen.last().copied().unwrap_or(f64::NAN))
+        let worst = seen.iter().copied().max_by(f64::total_cmp)?;
+        Some((median(&mut seen), worst))
     }
 
     fn sample(&mut self, run: &mut dyn FnMut() -> Result<Vec<Cells>>) -> Result<Vec<Cells>> {

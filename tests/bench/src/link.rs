@@ -51,7 +51,7 @@ pub struct Link {
     stderr: File,
     inbox: Inbox,
     dialect: Dialect,
-    _watchdog: Watchdog,
+    watchdog: Watchdog,
 }
 
 impl Link {
@@ -68,7 +68,12 @@ impl Link {
             .with_context(|| format!("{} does not start", launch.program.display()))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let watchdog = Watchdog::over(child.id());
-        Ok(Self { child, input, output, stderr, inbox: Inbox::new(), dialect, _watchdog: watchdog })
+        Ok(Self { child, input, output, stderr, inbox: Inbox::new(), dialect, watchdog })
+    }
+
+    /// For whoever talks to it for longer than that.
+    pub fn renew_patience(&mut self) {
+        self.watchdog = Watchdog::over(self.child.id());
     }
 
     pub fn pid(&self) -> u32 {

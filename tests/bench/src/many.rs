@@ -4,7 +4,7 @@
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use anyhow::{Context, Result};
@@ -22,7 +22,6 @@ use crate::{
 
 pub const STORED: &[&str] = &["1000 threads stored"];
 pub const LIVE: &[&str] = &["alone", "beside 99", "beside a busy one"];
-pub const SOAK: &[&str] = &["100 hosts"];
 const FIRST_ID: u64 = 10_000;
 
 /// A home in which so many threads were opened, worked in and closed.
@@ -98,31 +97,4 @@ fn work_until(link: &mut Link, thread: &str, stop: &AtomicBool) -> Result<()> {
         servers::use_tokens(link, id, thread, id % 1000)?;
     }
     Ok(())
-}
-
-/// A hundred hosts in one sidecar, turn after turn, for so long. The memory that it needs in the first and in the last
-/// quarter.
-pub fn soak(subject: &Subject, time: Duration) -> Result<Vec<Cells>> {
-    let home = Home::new()?;
-    let mut link = subject.start(Some(&home))?;
-    let hosts: Vec<_> = (0..100).map(|nth| format!("host-{nth}")).collect();
-    for (host, id) in hosts.iter().zip((2..).step_by(2)) {
-        servers::open_named(&mut link, id, host)?;
-    }
-    let (begin, mut id, mut samples) = (Instant::now(), FIRST_ID, Vec::new());
-    while begin.elapsed() < time {
-        for host in &hosts {
-            servers::whole_turn(&mut link, id, host)?;
-            id += 4;
-        }
-        samples.push(resident_mb(link.pid())?);
-    }
-    let quarter = samples.len().div_ceil(4);
-    let mut first: Vec<_> = samples.iter().take(quarter).copied().collect();
-    let mut last: Vec<_> = samples.iter().rev().take(quarter).copied().collect();
-    Ok(vec![vec![
-        ("turns", (id - FIRST_ID) as f64 / 4.0),
-        ("firstMb", quantile(&mut first, 0.5)),
-        ("lastMb", quantile(&mut last, 0.5)),
-    ]])
 }

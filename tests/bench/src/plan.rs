@@ -11,7 +11,9 @@ use crate::{
     lab::{Case, Lab},
     load, many,
     report::{Cells, Measure, Report, Row},
+    saved,
     servers::{Roster, Session, Subject},
+    soak,
     stats::quantile,
     store,
     system::{Pinned, cpu_seconds, resident_mb, threads},
@@ -31,6 +33,7 @@ pub struct Amount {
     sequential: u64,
     pipelined: u64,
     turns: u64,
+    saves: u64,
     /// In the home of the table of stored ones.
     threads: u64,
     pub soak: Duration,
@@ -53,6 +56,7 @@ impl Amount {
             sequential: 20_000,
             pipelined: 100_000,
             turns: 300,
+            saves: 200,
             threads: 1_000,
             soak: Duration::from_secs(60),
             appends: 200_000,
@@ -73,6 +77,7 @@ impl Amount {
             sequential: 200,
             pipelined: 2_000,
             turns: 10,
+            saves: 5,
             threads: 20,
             soak: Duration::from_secs(1),
             appends: 2_000,
@@ -131,18 +136,27 @@ pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Rep
     }
     if let (Some(rawr), Some(home)) = (rawr, &crowded) {
         cases.extend(crowds(rawr, home, amount));
+        cases.extend(saves(rawr, amount));
     }
     report.rows.extend(lab.run(&mut cases, amount.rounds, round("load", amount.rounds))?);
-    if let Some(rawr) = rawr.filter(|_| chosen("soak")) {
-        let run = Box::new(move || many::soak(rawr, amount.soak));
-        let (measure, servers) = (Measure::Soak, many::SOAK.to_vec());
-        let mut soak = [Case { measure, variant: "in turn", servers, run }];
-        report.rows.extend(lab.run(&mut soak, 1, round("soak", 1))?);
+    if chosen("soak") {
+        told("soak".to_owned());
+        report.rows.extend(soaked(choice, amount.soak)?);
     }
     report.foreign = lab.foreign();
     let found = !(report.rows.is_empty() && report.absent.is_empty() && report.failed.is_empty());
     ensure!(found, "nothing is called {}", choice.only.join(" or "));
     Ok(report)
+}
+
+fn soaked(choice: &Choice, time: Duration) -> Result<Vec<Row>> {
+    let roster = Roster::call(&["rawr".to_owned()], choice.rawr.as_deref());
+    let Some(rawr) = roster.present.first() else { return Ok(Vec::new()) };
+    let run = Box::new(move || soak::soak(rawr, time));
+    let (measure, servers) = (Measure::Soak, soak::SOAK.to_vec());
+    let mut soak = [Case { measure, variant: "a turn a second", servers, run }];
+    // Memory is measured, not time: whoever else is busy does not matter.
+    Lab::new(0, Duration::ZERO).run(&mut soak, 1, |_| {})
 }
 
 fn verified(subject: &Subject, amount: Amount) -> Result<Row> {
@@ -231,6 +245,15 @@ fn crowds<'a>(rawr: &'a Subject, home: &'a Home, amount: Amount) -> Vec<Case<'a>
         case(Measure::Stored, many::STORED, Box::new(move || many::start(rawr, home))),
         case(Measure::Live, many::LIVE, Box::new(move || many::live(rawr, amount.sequential))),
     ]
+}
+
+fn saves(rawr: &Subject, amount: Amount) -> impl Iterator<Item = Case<'_>> {
+    saved::Way::ALL.into_iter().map(move |way| Case {
+        measure: Measure::Saved,
+        variant: way.name(),
+        servers: saved::SERVERS.to_vec(),
+        run: Box::new(move || saved::saves(rawr, way, amount.saves)),
+    })
 }
 
 fn in_process<'a>(

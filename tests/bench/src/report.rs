@@ -22,6 +22,7 @@ pub enum Measure {
     Pipelined,
     Durable,
     Heard,
+    Saved,
     Stored,
     Live,
     Soak,
@@ -54,6 +55,9 @@ impl Measure {
             Self::Heard => {
                 ("heard", "A change, told by another client's sidecar", "p50Us", &[BARE_WATCH])
             }
+            Self::Saved => {
+                ("saved", "A prompt saved, and told to be in force", "p50Us", &[BARE_SAVE])
+            }
             Self::Stored => ("stored", "Start, watch and list among many threads", "ms", &[]),
             Self::Live => ("live", "One thread's calls among many", "p99Us", &["alone"]),
             Self::Soak => ("soak", "Turn after turn of many hosts", "lastMb", &[]),
@@ -72,6 +76,7 @@ impl Measure {
 
 pub const BARE_SYNC: &str = "write+fdatasync";
 pub const BARE_WATCH: &str = "write+inotify";
+pub const BARE_SAVE: &str = "save+inotify+read";
 pub const BARE_WRITE: &str = "write(2)";
 pub const SPLIT_LINES: &str = "split-lines";
 /// rawr's own store, in this process.
@@ -119,8 +124,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     pub absent: Vec<(&'static str, String)>,
     pub failed: Vec<(&'static str, String)>,
-    /// Cores that other processes used during the kept samples: middle and worst.
-    pub foreign: (f64, f64),
+    /// Cores that other processes used during the samples of time that were kept: middle and worst.
+    pub foreign: Option<(f64, f64)>,
 }
 
 impl Report {
@@ -147,8 +152,8 @@ impl Report {
         lines.extend(goals::judge(self).iter().map(Verdict::json));
         lines.push(json!({
             "event": "run",
-            "foreignCoresMedian": self.foreign.0,
-            "foreignCoresWorst": self.foreign.1,
+            "foreignCoresMedian": self.foreign.map(|(middle, _)| middle),
+            "foreignCoresWorst": self.foreign.map(|(_, worst)| worst),
             "optimised": optimised(),
         }));
         lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
@@ -207,11 +212,12 @@ impl fmt::Display for Report {
         for (server, reason) in &self.failed {
             writeln!(f, "FAILED {server}: {reason}")?;
         }
-        let (middle, worst) = self.foreign;
-        writeln!(
-            f,
-            "other processes used {middle:.2} cores in the median sample, {worst:.2} in the worst"
-        )?;
+        if let Some((middle, worst)) = self.foreign {
+            writeln!(
+                f,
+                "other processes used {middle:.2} cores in the median sample, {worst:.2} in the worst"
+            )?;
+        }
         if !optimised() {
             writeln!(f, "this is a debug build: its numbers mean nothing")?;
         }

@@ -125,11 +125,17 @@ impl Subject {
 
     /// Another client's sidecar on a home, which is told what happens in it. Its replies are all that comes.
     pub fn watcher(&self, home: &Home) -> Result<Link> {
+        let mut link = self.listening(home)?;
+        link.call(2, "rawr/thread/watch", json!({}))?;
+        Ok(link)
+    }
+
+    /// A sidecar of rawr's whose notifications count as replies, too.
+    pub fn listening(&self, home: &Home) -> Result<Link> {
         let mut launch = self.launch.clone();
         launch.env.push(("RAWR_HOME", home.path().into()));
         let mut link = Link::start(&launch, Dialect::Bytes)?;
         link.call(1, "initialize", json!({"capabilities": {}}))?;
-        link.call(2, "rawr/thread/watch", json!({}))?;
         Ok(link)
     }
 
@@ -181,30 +187,6 @@ pub fn open_named(link: &mut Link, id: u64, thread: &str) -> Result<()> {
 pub fn use_tokens(link: &mut Link, id: u64, thread: &str, context: u64) -> Result<()> {
     let params = json!({"threadId": thread, "turnId": TURN, "usage": {"contextTokens": context}});
     link.call(id, "rawr/turn/usage", params).map(drop)
-}
-
-/// A turn of the user's from its start to its end, under four ids.
-pub fn whole_turn(link: &mut Link, id: u64, thread: &str) -> Result<()> {
-    let turn = format!("turn-{id}");
-    let started = json!({"threadId": thread, "turnId": turn, "origin": "user", "text": "go on"});
-    let command = json!({
-        "threadId": thread,
-        "turnId": turn,
-        "signal": {"kind": "command_finished", "command": "cargo test -p parser", "exitCode": 0},
-    });
-    let usage = json!({"contextTokens": 20_000 + id % 1000});
-    let used = json!({"threadId": thread, "turnId": turn, "usage": usage});
-    let ended = json!({
-        "threadId": thread,
-        "turnId": turn,
-        "status": "completed",
-        "lastAgentMessage": "I changed the parser and ran its tests. Next I look at the two callers.",
-        "usage": usage,
-    });
-    link.call(id, "rawr/turn/started", started)?;
-    link.call(id + 1, "rawr/signal/report", command)?;
-    link.call(id + 2, "rawr/turn/usage", used)?;
-    link.call(id + 3, "rawr/turn/completed", ended).map(drop)
 }
 
 /// Tells the sidecar that a user's turn runs.

@@ -26,6 +26,10 @@ pub fn run(data: &[u8]) {
     no_shape_is_left(&once);
     let breaks = text.match_indices('\n').map(|(at, _)| at).chain([text.len()]);
     for (at, (prefix, secret)) in breaks.take(32).zip(PLANTED.iter().cycle()) {
+        // A fuzzer learns what it is compared with. Without its beginning it is no secret.
+        if text.contains(secret) {
+            continue;
+        }
         let planted = format!("{}\n{prefix}{secret}\n{}", &text[..at], &text[at..]);
         let left = redact(&planted);
         assert!(!left.contains(secret), "{prefix}… is left in {left:?}");

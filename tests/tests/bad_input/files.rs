@@ -62,7 +62,7 @@ fn broken_front_matter_is_told_and_the_service_goes_on() {
     check(
         "",
         &expect![
-            "HOME/auto-compact/auto-compact.md: there is no text; delete the file to use the shipped text"
+            "HOME/auto-compact/auto-compact.md:1:1: there is no text; delete the file to use the shipped text"
         ],
     );
     check(

@@ -10,6 +10,8 @@ use rawr_protocol::{
 };
 use rawr_tests::{Home, Sidecar, StandIn};
 
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
 use super::{out, run};
 
 const THREAD: &str = "recalled";
@@ -117,6 +119,28 @@ fn only_so_many_places_are_named_and_the_rest_is_counted() {
         found.places.iter().map(|place| (place.snippet.as_str(), place.line)).collect();
     assert_eq!(places, [("needle 50", 3), ("needle 40", 5)]);
     assert_eq!(found.more, 3);
+    sidecar.take_notes();
+}
+
+#[test]
+fn a_transcript_that_its_host_has_packed_away_is_found() {
+    let home = Home::new();
+    let line =
+        "{\"timestamp\":\"2026-11-21T22:00:00Z\",\"role\":\"user\",\"content\":\"needle\"}\n";
+    let packed = compress_to_vec(line.as_bytes(), CompressionLevel::Fastest);
+    let archive = home.work().join("archived_sessions");
+    fs::create_dir(&archive).unwrap();
+    fs::write(archive.join("rollout.jsonl.zst"), &packed).unwrap();
+    let transcript = home.work().join("sessions/2026/11/21/rollout.jsonl");
+    let (mut sidecar, _) = on(&home, THREAD, &transcript);
+    let found = search(&mut sidecar, &["needle"], None);
+    assert_eq!(found.unread, []);
+    assert_eq!(found.places.iter().map(|place| place.line).collect::<Vec<_>>(), [1]);
+    assert!(found.places[0].file.ends_with("rollout.jsonl.zst"), "{found:?}");
+
+    fs::write(archive.join("rollout.jsonl.zst"), &packed[..packed.len() / 2]).unwrap();
+    let found = search(&mut sidecar, &["needle"], None);
+    assert_eq!((found.places.len(), found.unread.len()), (0, 1), "{found:?}");
     sidecar.take_notes();
 }
 

@@ -12,13 +12,17 @@ mod world;
 use played_disk::{EACCES, EIO, ENOSPC, EROFS, Fault, Part, PlayedDisk};
 use rawr_core::Record;
 use rawr_core::event::Event;
+use rawr_server::capsule::Capsules;
 use std::collections::BTreeSet;
 use std::fs;
 use world::World;
 
 /// A phase of work ends, a sequence runs, and three messages come while it does; then one more.
 fn play(disk: PlayedDisk) -> World {
-    let mut world = World::new(disk);
+    play_in(World::new(disk))
+}
+
+fn play_in(mut world: World) -> World {
     world.submit(true);
     while world.host.performed.is_empty() && world.step() {}
     for _ in 0..3 {
@@ -27,6 +31,7 @@ fn play(disk: PlayedDisk) -> World {
     world.run();
     world.submit(false);
     world.run();
+    world.see_off();
     world
 }
 
@@ -41,13 +46,20 @@ fn records(log: &[u8], told: &str) -> Vec<Record> {
         .collect()
 }
 
+const WHOLE: [&str; 3] = ["packet_request", "compact", "handoff"];
+
 fn check(world: &World, power_was_cut: bool, told: &str) {
-    assert!(world.is_at_rest(), "{told}: not at rest: {:#?}", world.thread());
-    assert_eq!(world.host.got, world.submitted, "{told}: not every message once and in order");
-    let whole: [&str; 3] = ["packet_request", "compact", "handoff"];
     // What was only observed before a power cut may be gone, and with it what spoke for a compaction.
     let performed = &world.host.performed;
-    assert!(*performed == whole || power_was_cut && performed.is_empty(), "{told}: {performed:?}");
+    assert!(*performed == WHOLE || power_was_cut && performed.is_empty(), "{told}: {performed:?}");
+    check_promises(world, told);
+}
+
+fn check_promises(world: &World, told: &str) {
+    assert!(world.is_at_rest(), "{told}: not at rest: {:#?}", world.thread());
+    assert_eq!(world.host.got, world.submitted, "{told}: not every message once and in order");
+    let capsules = Capsules::of(world.events().parent().unwrap()).list().unwrap();
+    assert!(capsules.unread.is_empty(), "{told}: half a capsule: {:?}", capsules.unread);
     let file = fs::read(world.events()).unwrap();
     for (log, whose) in [(file, "the log"), (world.disk.durable(&world.events()), "the disk")] {
         let stored = records(&log, told);
@@ -104,9 +116,9 @@ fn walk_pairs(first: Fault, second: Fault) {
 fn without_a_fault_the_story_is_the_expected_one() {
     let world = play(PlayedDisk::default());
     check(&world, false, "no fault");
-    let handed_over_with = ["packet_request", "compact", "handoff"];
-    assert_eq!(world.host.performed, handed_over_with);
     assert_eq!((world.submitted.len(), world.host.streaks), (5, 0));
+    let kept = Capsules::of(world.events().parent().unwrap()).list().unwrap().capsules;
+    assert_eq!(kept.len(), 1, "{kept:?}");
     assert!(world.acknowledged.len() > 20, "{:?}", world.acknowledged);
 }
 
@@ -129,6 +141,36 @@ fn a_disk_that_is_full_or_broken_for_a_while() {
 #[test]
 fn a_disk_that_is_read_only_or_closed_for_a_while() {
     walk_all([EROFS, EACCES].map(Fault::Lasting));
+}
+
+/// While an operation takes its time, another client has something to say: it is heard, and nothing of either is lost.
+#[test]
+fn an_operation_that_takes_its_time() {
+    let points = walk(&[(0, Fault::Delay)]);
+    println!("{points} points walked");
+}
+
+/// Before any input of the story. Forwards, deadlines pass and the sequence may go another way or end; it does nothing
+/// twice. Backwards, nothing waits longer than it would have.
+#[test]
+fn a_clock_that_jumps() {
+    const MINUTE: i64 = 60_000;
+    let inputs = play(PlayedDisk::default()).said;
+    for by in [-24 * 60 * MINUTE, -MINUTE, MINUTE, 24 * 60 * MINUTE] {
+        for at in 1..=inputs {
+            let mut world = World::new(PlayedDisk::default());
+            world.jump = Some((at, by));
+            let world = play_in(world);
+            let told = format!("the clock jumped by {by} ms at input {at}");
+            let performed = &world.host.performed;
+            let is_done = |what: &&str| performed.iter().any(|done| done == what);
+            let once_in_order: Vec<_> = WHOLE.into_iter().filter(is_done).collect();
+            assert_eq!(*performed, once_in_order, "{told}");
+            assert!(by > 0 || *performed == WHOLE, "{told}: {performed:?}");
+            check_promises(&world, &told);
+        }
+    }
+    println!("{} points walked", 4 * inputs);
 }
 
 #[test]

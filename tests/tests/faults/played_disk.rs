@@ -5,15 +5,22 @@ use rawr_server::store::{Fate, Faults, Operation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 pub const ENOSPC: i32 = 28;
 pub const EROFS: i32 = 30;
 pub const EIO: i32 = 5;
 pub const EACCES: i32 = 13;
 
+/// Long enough for a visitor whom nothing keeps from it.
+const DELAY: Duration = Duration::from_millis(20);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
+    /// It takes its time, which somebody else has something to do in.
+    Delay,
     /// This one operation.
     Once(i32),
     /// So much of what was to be written gets down first.
@@ -56,6 +63,14 @@ impl Part {
 #[derive(Debug, Default)]
 pub struct PlayedDisk {
     state: Mutex<State>,
+    visitor: Mutex<Option<Visitor>>,
+}
+
+/// Somebody who is called when an operation is delayed, and says when he is done.
+#[derive(Debug)]
+pub struct Visitor {
+    pub call: Sender<()>,
+    pub done: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +85,8 @@ struct State {
     files: BTreeMap<PathBuf, File>,
     /// Files and folders that their folder has not been synced with.
     loose: BTreeSet<PathBuf>,
+    /// What is to take a file's place, and whether it was synced.
+    prepared: BTreeMap<PathBuf, (Vec<u8>, bool)>,
 }
 
 #[derive(Debug, Default)]
@@ -88,7 +105,25 @@ impl PlayedDisk {
     /// Strikes at the operations of these numbers, counted from 0.
     pub fn striking(plan: impl IntoIterator<Item = (usize, Fault)>) -> Self {
         let plan = plan.into_iter().collect();
-        Self { state: Mutex::new(State { plan, ..State::default() }) }
+        Self { state: Mutex::new(State { plan, ..State::default() }), ..Self::default() }
+    }
+
+    pub fn will_delay(&self) -> bool {
+        self.state().plan.values().any(|fault| *fault == Fault::Delay)
+    }
+
+    pub fn expect(&self, visitor: Visitor) {
+        *self.visitor.lock().unwrap_or_else(PoisonError::into_inner) = Some(visitor);
+    }
+
+    /// He may have to wait for a lock that the delayed operation is done under: then he goes on after it.
+    fn delay(&self) {
+        let visitor = self.visitor.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Visitor { call, done }) = visitor
+            && call.send(()).is_ok()
+        {
+            let _ = done.recv_timeout(DELAY);
+        }
     }
 
     pub fn operations(&self) -> usize {
@@ -143,24 +178,36 @@ impl PlayedDisk {
 
 impl Faults for PlayedDisk {
     fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate {
-        self.state().meet(operation, path)
+        let fault = self.state().count(operation, path);
+        if fault == Some(Fault::Delay) {
+            self.delay();
+        }
+        self.state().meet(operation, path, fault)
     }
 }
 
 impl State {
-    fn meet(&mut self, operation: &Operation<'_>, path: &Path) -> Fate {
+    /// What strikes the operation that comes now.
+    fn count(&mut self, operation: &Operation<'_>, path: &Path) -> Option<Fault> {
         if self.dead {
-            return Fate::Fails { after: 0, errno: EIO };
+            return None;
         }
         let number = self.met;
         self.met += 1;
-        let whole = operation.bytes().len();
         let fault = self.plan.remove(&number);
         if let Some(fault) = fault {
             let file = path.file_name().unwrap_or_default().display();
             self.struck
                 .push(format!("{fault:?} at operation {number}, {} {file}", name(operation)));
         }
+        fault
+    }
+
+    fn meet(&mut self, operation: &Operation<'_>, path: &Path, fault: Option<Fault>) -> Fate {
+        if self.dead {
+            return Fate::Fails { after: 0, errno: EIO };
+        }
+        let whole = operation.bytes().len();
         let fate = match fault {
             Some(Fault::Once(errno)) => Some((0, errno)),
             Some(Fault::Short(part, errno)) => Some((part.of(whole), errno)),
@@ -176,7 +223,9 @@ impl State {
                 self.lasting = Some(errno);
                 refuses(errno, operation, path).then_some((0, errno))
             }
-            None => self.lasting.filter(|errno| refuses(*errno, operation, path)).map(|e| (0, e)),
+            Some(Fault::Delay) | None => {
+                self.lasting.filter(|errno| refuses(*errno, operation, path)).map(|e| (0, e))
+            }
         };
         self.take_note(operation, path, fate);
         match (fate, operation) {
@@ -209,6 +258,12 @@ impl State {
             Operation::SetLength(length) if is_done => {
                 self.change(path, Change::Length(*length as usize));
             }
+            Operation::Prepare(bytes) if is_done => {
+                self.prepared.insert(path.to_owned(), (bytes.to_vec(), false));
+            }
+            Operation::Sync if self.prepared.contains_key(path) => {
+                self.prepared.entry(path.to_owned()).and_modify(|(_, synced)| *synced = is_done);
+            }
             // One that was never begun throws nothing away.
             Operation::Sync if !self.dead => {
                 self.files.entry(path.to_owned()).or_default().synced(is_done);
@@ -216,10 +271,12 @@ impl State {
             Operation::SyncFolder if is_done => {
                 self.loose.retain(|part| part.parent() != Some(path));
             }
-            // Its bytes were never synced.
             Operation::Rename if is_done => {
-                drop(self.files.insert(path.to_owned(), File::default()))
+                let prepared = self.prepared.remove(path).filter(|(_, synced)| *synced);
+                let durable = prepared.map(|(bytes, _)| bytes).unwrap_or_default();
+                self.files.insert(path.to_owned(), File { durable, later: Vec::new() });
             }
+            Operation::Remove if is_done => drop(self.files.remove(path)),
             _ => {}
         }
     }
@@ -269,16 +326,18 @@ impl File {
 /// What a disk in this state refuses.
 fn refuses(errno: i32, operation: &Operation<'_>, path: &Path) -> bool {
     use Operation::{
-        Append, CreateFolder, Lock, Open, Prepare, Rename, Rewrite, SetLength, Sync, SyncFolder,
-        Unlock,
+        Append, CreateFolder, Lock, Open, Prepare, Remove, Rename, Rewrite, SetLength, Sync,
+        SyncFolder, Unlock,
     };
     match (errno, operation) {
         (_, Lock | Unlock) => false,
         (EIO, _) | (ENOSPC, Append(_) | Prepare(_) | CreateFolder) => true,
         (ENOSPC, Open) => !path.exists(),
         (EROFS, Sync | SyncFolder) => false,
-        (EROFS, _) | (EACCES, Open | CreateFolder | Prepare(_) | Rename) => true,
-        (_, Append(_) | Rewrite { .. } | SetLength(_) | Sync | SyncFolder | Rename) => false,
+        (EROFS, _) | (EACCES, Open | CreateFolder | Prepare(_) | Rename | Remove) => true,
+        (_, Append(_) | Rewrite { .. } | SetLength(_) | Sync | SyncFolder | Rename | Remove) => {
+            false
+        }
         (_, Open | CreateFolder | Prepare(_)) => false,
     }
 }
@@ -296,5 +355,6 @@ const fn name(operation: &Operation<'_>) -> &'static str {
         Operation::SyncFolder => "syncing the folder",
         Operation::Prepare(_) => "preparing",
         Operation::Rename => "renaming",
+        Operation::Remove => "removing",
     }
 }

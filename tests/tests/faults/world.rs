@@ -2,8 +2,8 @@
 //! death was never heard.
 
 use crate::host::Host;
-use crate::played_disk::PlayedDisk;
-use rawr_core::event::{Capabilities, Event, HostInfo, InputCancelled, Phase};
+use crate::played_disk::{PlayedDisk, Visitor};
+use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, Phase};
 use rawr_core::machine::{InputKind, Role, must_be_durable};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
@@ -11,8 +11,11 @@ use rawr_core::{Input, Record, Thread};
 use rawr_server::config::Home;
 use rawr_server::desk::{Desk, DeskError, Handled, Notice, Opening, Setup};
 use rawr_server::store::Disk;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a disk stays broken, in milliseconds of the world's.
@@ -31,6 +34,13 @@ pub struct World {
     desk: Desk,
     heard: Arc<Mutex<Vec<Heard>>>,
     now: Timestamp,
+    /// The same for whoever visits.
+    clock: Arc<AtomicI64>,
+    visitor: Option<JoinHandle<Vec<Record>>>,
+    /// Before so many more inputs the clock jumps by so many milliseconds.
+    pub jump: Option<(usize, i64)>,
+    /// Inputs so far.
+    pub said: usize,
     ticket: u64,
     heal_at: Option<Timestamp>,
     typed_in_the_outage: bool,
@@ -68,6 +78,43 @@ fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) 
     Desk::on(Disk::with_faults(faults), setup, Default::default(), Box::new(tell))
 }
 
+fn opening(home: &Path, role: Role) -> Opening {
+    let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
+    Opening {
+        thread: id(),
+        cwd: home.display().to_string(),
+        role,
+        host: HostInfo { name: "host".to_owned(), version: None, can },
+        model: None,
+        window: Some(Tokens(190_000)),
+        baseline: Tokens(0),
+        agent: None,
+        transcript: None,
+        holder: "host".to_owned(),
+    }
+}
+
+/// Another client gives a directive, as soon as there is a thread. Returns what that was acknowledged with.
+fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
+    let setup = Setup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
+    let mut desk =
+        Desk::on(Disk::with_faults(disk), setup, Default::default(), Box::new(|_: Notice<'_>| {}));
+    let now = || Timestamp(clock.load(Ordering::Relaxed));
+    for ticket in 0.. {
+        desk.begins(ticket, now());
+        match desk.open(opening(home, Role::Observer), now()) {
+            Ok(_) => break,
+            Err(DeskError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
+            Err(error) => panic!("the visitor cannot open the thread: {error}"),
+        }
+    }
+    let text = "never touch the lexer".to_owned();
+    let given = DirectiveGiven { text, pinned: true, by: Some("visitor".to_owned()) };
+    let handled = desk.handle(&id(), Input::Saw(given.into()), now()).unwrap();
+    assert!(desk.commit().is_empty(), "what the visitor said could not be stored");
+    handled.records
+}
+
 fn id() -> ThreadId {
     ThreadId::new("walked")
 }
@@ -88,13 +135,45 @@ impl World {
             desk,
             heard,
             now: Timestamp(1_000_000),
+            clock: Arc::new(AtomicI64::new(1_000_000)),
+            visitor: None,
+            jump: None,
+            said: 0,
             ticket: 0,
             heal_at: None,
             typed_in_the_outage: false,
             steps: 0,
         };
+        if world.disk.will_delay() {
+            world.expect_visitor();
+        }
         world.open();
         world
+    }
+
+    fn expect_visitor(&mut self) {
+        let ((call, called), (say_done, done)) = (mpsc::channel(), mpsc::channel());
+        self.disk.expect(Visitor { call, done });
+        let (disk, home, clock) =
+            (Arc::clone(&self.disk), self.home.path().to_owned(), Arc::clone(&self.clock));
+        self.visitor = Some(thread::spawn(move || {
+            called.recv().unwrap();
+            let records = visit(&home, disk, &clock);
+            let _ = say_done.send(());
+            records
+        }));
+    }
+
+    /// Waits for the visitor, if there was one; what was recorded for him was acknowledged.
+    pub fn see_off(&mut self) {
+        if let Some(visitor) = self.visitor.take() {
+            self.acknowledged.extend(visitor.join().unwrap());
+        }
+    }
+
+    fn pass(&mut self, milliseconds: i64) {
+        self.now.0 += milliseconds;
+        self.clock.store(self.now.0, Ordering::Relaxed);
     }
 
     pub fn events(&self) -> PathBuf {
@@ -177,7 +256,11 @@ impl World {
 
     fn say(&mut self, input: Input) -> Answer {
         self.ticket += 1;
-        self.now.0 += 10;
+        self.said += 1;
+        self.pass(10);
+        if let Some((_, by)) = self.jump.take_if(|(at, _)| *at == self.said) {
+            self.pass(by);
+        }
         self.desk.begins(self.ticket, self.now);
         let handled = self.desk.handle_as_owner(&id(), input, self.now);
         let failed = !self.desk.commit().is_empty();
@@ -208,7 +291,7 @@ impl World {
     }
 
     fn wait(&mut self, milliseconds: i64) {
-        self.now.0 += milliseconds;
+        self.pass(milliseconds);
         if self.disk.is_failing() {
             let heal_at = *self.heal_at.get_or_insert(Timestamp(self.now.0 + OUTAGE));
             if heal_at <= self.now {
@@ -236,21 +319,9 @@ impl World {
 
     fn open(&mut self) {
         for _ in 0..20 {
-            let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
-            let opening = Opening {
-                thread: id(),
-                cwd: self.home.path().display().to_string(),
-                role: Role::Owner,
-                host: HostInfo { name: "host".to_owned(), version: None, can },
-                model: None,
-                window: Some(Tokens(190_000)),
-                baseline: Tokens(0),
-                agent: None,
-                transcript: None,
-                holder: "host".to_owned(),
-            };
             self.ticket += 1;
             self.desk.begins(self.ticket, self.now);
+            let opening = opening(self.home.path(), Role::Owner);
             let opened = self.desk.open(opening, self.now).map(drop).is_ok();
             let stored = self.desk.commit().is_empty();
             if self.disk.is_dead() {

@@ -110,11 +110,11 @@ fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
     );
     check(
         |home| {
-            let left = home.thread(THREAD).join(".tmpAbC123");
+            let left = home.thread(THREAD).join(".unfinished-AbC123");
             fs::write(&left, "half").unwrap();
             mode(&left, 0o600);
         },
-        &["note leftover .tmpAbC123"],
+        &["note leftover .unfinished-AbC123"],
     );
     check(
         |home| {

@@ -30,7 +30,7 @@ fn spoil(home: &Home) -> Vec<String> {
     append(home, "events.jsonl", b"{\"v\":1,\"at\":6,\"eve");
     append(home, "decisions.jsonl", b"half a deci\n{\"v\":1,\"dec");
     fs::write(home.thread(THREAD).join("state.json"), "{").unwrap();
-    fs::write(home.thread(THREAD).join(".tmpAbC123"), "half").unwrap();
+    fs::write(home.thread(THREAD).join(".unfinished-AbC123"), "half").unwrap();
     for path in [home.events(THREAD), home.thread(THREAD), home.path().join("rawr")] {
         fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
     }

@@ -12,6 +12,8 @@ use rawr_protocol::{
 use rawr_tests::sidecar::{Launch, Note, Streams};
 use rawr_tests::{Home, Sidecar};
 use serde_json::json;
+use std::fs::{self, File};
+use std::io::Write;
 
 /// Of a sidecar whose client takes nothing; a debug build needs half of it for itself.
 const MOST_MEMORY: u64 = 64 << 20;
@@ -88,6 +90,34 @@ fn where_nobody_tells_of_changes_they_are_looked_for() {
     leave(nvim);
     leave(running.sidecar);
     leave(later.sidecar);
+}
+
+/// More than the system keeps for one who does not look.
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_missed_changes_looks_at_everything() {
+    let kept: usize = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events")
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let home = Home::new();
+    let mut running = Running::on(&home, THREAD);
+    let launch = Launch { environment: vec![("RAWR_LOG", "info".into())], ..Launch::default() };
+    let mut nvim = Sidecar::launch(&home, &launch);
+    nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
+    nvim.pause();
+    // Two files in turn: the same change of one file is kept once.
+    let files = ["one", "other"].map(|file| File::create(home.thread(THREAD).join(file)).unwrap());
+    for _ in 0..kept {
+        files.iter().for_each(|mut file| file.write_all(b".").unwrap());
+    }
+    running.end_a_phase();
+    nvim.go_on();
+    wait_for_sequence(&mut nvim, THREAD);
+    assert!(nvim.log().contains("changes were missed"), "{}", nvim.log());
+    leave(nvim);
+    leave(running.sidecar);
 }
 
 #[test]

@@ -1,18 +1,17 @@
 //! `rawr doctor`: looks at everything that rawr needs and says what to do about what is missing. Changes nothing.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use rawr_server::config::{Config, Home};
-use rawr_server::problem::{Look, Position, Problem, Severity, positions, read_text, render};
-use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse};
+use rawr_server::problem::{Look, Problem, Severity};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Common;
+use super::written::{Written, show};
 use crate::args::DoctorArgs;
 use crate::host::HostError;
 use crate::host::codex::{CodexProbe, CodexSettings, find_codex, probe};
@@ -154,36 +153,13 @@ fn open_to_others(_: &Path) -> Option<u32> {
 /// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
 fn files(home: &Home) -> (Config, Check, Check) {
     let cwd = std::env::current_dir().ok();
-    let load =
-        |front_matter: &PacketFrontMatter| Config::load(home, cwd.as_deref(), None, front_matter);
-    let paths = load(&PacketFrontMatter::default()).0.prompt_paths;
-    let mut front_matter = PacketFrontMatter::default();
-    let (mut problems, mut edited) = (Vec::new(), 0);
-    for shipped in PromptSet::shipped().iter() {
-        let default = home.prompt_folder().join(format!("{}.md", shipped.name.name()));
-        let named = paths.get(&shipped.name).map(|path| home.prompt_folder().join(path));
-        let path = named.unwrap_or(default);
-        let parsed = match read_text(&path) {
-            Ok(Some(source)) => parse(shipped.name, &source, Some(&path)),
-            Ok(None) => continue,
-            Err(problem) => Err(vec![problem]),
-        };
-        edited += 1;
-        match parsed {
-            Ok(parsed) => {
-                if parsed.packet != PacketFrontMatter::default() {
-                    front_matter = parsed.packet;
-                }
-                problems.extend(parsed.problems);
-            }
-            Err(found) => problems.extend(found),
-        }
-    }
-    let prompts = written("prompts", &problems, || match edited {
+    let Written { config, problems, prompts, .. } = Written::read(home, cwd.as_deref(), None);
+    let edited = prompts.iter().filter(|prompt| prompt.path.exists()).count();
+    let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).collect::<Vec<_>>();
+    let prompts = written("prompts", &of_prompts, || match edited {
         0 => "the shipped ones; `rawr init` puts copies in place to edit".to_owned(),
         count => format!("{count} files in {}", home.prompt_folder().display()),
     });
-    let (config, problems) = load(&front_matter);
     let check = written("config", &problems, || {
         format!("from {}", config.layers().collect::<Vec<_>>().join(", "))
     });
@@ -202,40 +178,12 @@ fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> Stri
         1 => "1 problem".to_owned(),
         count => format!("{count} problems"),
     };
-    let mut sources = BTreeMap::new();
     let mut check = Check::new(name, status, message);
-    for problem in problems {
-        let source = problem.file.as_deref().and_then(|file| {
-            let source = sources.entry(file).or_insert_with(|| read_text(file).ok().flatten());
-            source.as_deref()
-        });
-        check.shown.push(render(problem, source, Look::Plain));
-        check.problems.push(on_the_wire(problem, source));
+    for problem in show(problems, Look::Plain) {
+        check.shown.push(problem.text);
+        check.problems.push(problem.wire);
     }
     check
-}
-
-fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Problem {
-    let place = |at: Position| rawr_protocol::Position {
-        line: at.line.into(),
-        character: at.character.into(),
-    };
-    let range = source.zip(problem.span.as_ref()).map(|(source, span)| {
-        let found = positions(source, span);
-        rawr_protocol::Range { start: place(found.start), end: place(found.end) }
-    });
-    rawr_protocol::Problem {
-        code: problem.code.to_owned(),
-        severity: match problem.severity {
-            Severity::Error => rawr_protocol::Severity::Error,
-            Severity::Warning => rawr_protocol::Severity::Warning,
-            Severity::Hint => rawr_protocol::Severity::Hint,
-        },
-        message: problem.message.clone(),
-        file: problem.file.as_ref().map(|file| file.display().to_string()),
-        range,
-        help: problem.help.clone(),
-    }
 }
 
 /// Whether it starts and answers; in a home of its own, so that looking changes nothing.

@@ -59,22 +59,26 @@ fn refused(
     error: SidecarError,
 ) -> anyhow::Error {
     let (id, phase) = (&thread.thread_id, thread.phase);
-    match (error.code(), choice) {
-        (Some(ErrorCode::NoSequence), Choice::Approve) => anyhow!(
-            "nothing waits for an answer on thread {id}: `rawr compact {id}` asks for a compaction"
-        ),
-        (Some(ErrorCode::NoSequence), _) => {
-            anyhow!("no compaction is under way on thread {id}: there is nothing to stop")
+    let told = match (error.code(), choice) {
+        (Some(ErrorCode::NoSequence), Choice::Approve) => {
+            return anyhow!(
+                "nothing waits for an answer on thread {id}: `rawr compact {id}` asks for a compaction"
+            );
         }
-        (Some(ErrorCode::NotNow), Choice::CompactNow) => anyhow!(
+        (Some(ErrorCode::NoSequence), _) => {
+            return anyhow!("no compaction is under way on thread {id}: there is nothing to stop");
+        }
+        (Some(ErrorCode::NotNow), Choice::CompactNow) => format!(
             "a compaction is under way on thread {id} already ({phase}): `rawr status {id}` shows how far it is"
         ),
-        (Some(ErrorCode::NotNow), Choice::Approve) => anyhow!(
+        (Some(ErrorCode::NotNow), Choice::Approve) => format!(
             "the compaction of thread {id} waits for no answer ({phase}): `rawr status {id}` shows how far it is"
         ),
-        (Some(ErrorCode::NotNow), _) => anyhow!(
+        (Some(ErrorCode::NotNow), _) => format!(
             "it is too late to stop the compaction of thread {id} ({phase}): the history is being rewritten"
         ),
-        _ => error.into(),
-    }
+        _ => return error.into(),
+    };
+    // It may say who was faster.
+    anyhow::Error::from(error).context(told)
 }

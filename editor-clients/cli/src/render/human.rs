@@ -312,7 +312,7 @@ fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
 
 /// How a compaction goes, for a transcript.
 pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
-    let error = update.error.as_deref().unwrap_or("no reason was given");
+    let error = harmless(update.error.as_deref().unwrap_or("no reason was given"));
     match update.status {
         CompactionStatus::InProgress => Vec::new(),
         CompactionStatus::Completed => {

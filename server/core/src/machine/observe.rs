@@ -182,7 +182,9 @@ impl Machine {
             Choice::Cancel => stoppable,
             Choice::EditPacket => running.is_some() && stoppable,
         };
-        let acted_on = answered.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
+        // A packet is no answer to whether it may be used.
+        let settled = answered.filter(|answered| answered.choice != Choice::EditPacket);
+        let acted_on = settled.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
         if !allowed || !acted_on {
             return Err(match (answered, running) {
                 (Some(answered), _) => Refusal::Answered(answered.clone()),

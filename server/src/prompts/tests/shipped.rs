@@ -73,15 +73,19 @@ fn with_generated(readme: &str, name: &str, lines: &str) -> String {
 
 #[test]
 fn the_readme_names_every_placeholder_and_key() {
-    let mut files = String::from("| file | tokens | placeholders |\n| --- | --- | --- |\n");
+    let mut files = String::from(
+        "| file | tokens | filled in | enough | placeholders |\n| --- | --- | --- | --- | --- |\n",
+    );
     for prompt in PromptSet::shipped().iter() {
         let placeholders = prompt.name.placeholders().iter().map(|known| {
             let required = if known.required { "required; " } else { "" };
             format!("`{{{}}}` ({required}{})", known.camel, known.meaning)
         });
         let placeholders = placeholders.collect::<Vec<_>>().join("<br>");
-        let tokens = prompt.text.len().div_ceil(4);
-        files += &format!("| `{}.md` | {tokens} | {placeholders} |\n", prompt.name.name());
+        let alone = rendered::tokens(&prompt.text);
+        let filled = rendered::tokens(&rendered::rendered(prompt));
+        let (name, budget) = (prompt.name.name(), prompt.name.token_budget());
+        files += &format!("| `{name}.md` | {alone} | {filled} | {budget} | {placeholders} |\n");
     }
     let mut keys = String::from("| key | meaning |\n| --- | --- |\n");
     for key in FRONT_MATTER_KEYS {

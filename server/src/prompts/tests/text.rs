@@ -41,8 +41,11 @@ fn front_matter_is_taken_off_and_read() {
         early: Some(80),
         requires_any_boundary: Some(Boundaries::of(&[Boundary::Commit, Boundary::TopicShift])),
         max_tail_chars: Some(500),
+        spans: parsed.packet.spans.clone(),
         ..PacketFrontMatter::default()
     };
+    let places: Vec<_> = expected.spans.values().map(|span| &source[span.clone()]).collect();
+    assert_eq!(places, ["500", "[commit, topic_shift]", "80", "1"]);
     assert_eq!(parsed.packet, expected);
     let json = serde_json::json!({
         "version": 1,
@@ -106,9 +109,9 @@ fn front_matter_that_does_not_parse_refuses_the_file() {
         PromptName::AutoCompact,
         "---\n- a\n---\nText",
         expect![[r#"
-        refused
-        Error[front-matter] at "- a\n": the front matter is no list of `key: value`
-    "#]],
+            refused
+            Error[front-matter] at "- a": the front matter is no list of `key: value`
+        "#]],
     );
     check(
         PromptName::AutoCompact,
@@ -151,7 +154,8 @@ fn wrong_values_of_the_front_matter_count_for_nothing() {
         Error[unknown-value] at "comit": `trigger.auto_requires_any_boundary` cannot be `comit`; did you mean `commit`?
         Error[wrong-type] at "5": `packet` must be a table, and is a whole number
     "#]]).unwrap();
-    assert_eq!(parsed.packet, PacketFrontMatter::default());
+    let spans = parsed.packet.spans.clone();
+    assert_eq!(parsed.packet, PacketFrontMatter { spans, ..PacketFrontMatter::default() });
 }
 
 #[test]
@@ -222,7 +226,7 @@ fn an_empty_file_is_refused() {
         " \n",
         expect![[r#"
         refused
-        Error[empty-prompt]: there is no text; delete the file to use the shipped text
+        Error[empty-prompt] at "": there is no text; delete the file to use the shipped text
     "#]],
     );
     check(
@@ -230,7 +234,7 @@ fn an_empty_file_is_refused() {
         "---\nversion: 1\n---\n",
         expect![[r#"
         refused
-        Error[empty-prompt]: there is no text; delete the file to use the shipped text
+        Error[empty-prompt] at "": there is no text; delete the file to use the shipped text
     "#]],
     );
 }

@@ -93,7 +93,7 @@ impl Drawing<'_> {
         let heads_up = &banner.heads_up;
         let inside = usize::from(area.width.saturating_sub(4)).max(1);
         let mut lines: Vec<_> = render::banner_words(heads_up, inside);
-        lines.extend(deadline(heads_up.deadline_at_ms, self.now_ms));
+        lines.extend(deadline(heads_up, self.now_ms));
         let is_selected = self.view.selected.as_ref() == Some(&heads_up.thread_id);
         lines.push(match (is_selected, heads_up.choices.first()) {
             (false, _) => "Tab goes there.".to_owned(),

@@ -1,7 +1,7 @@
 //! All that is known of the selected thread, as the other commands say it, with the sequence's way and the last decisions.
 
 use ratatui::text::{Line, Span};
-use rawr_protocol::{Decision, Phase};
+use rawr_protocol::{Choice, Decision, Phase, SequenceHeadsUpNotification};
 
 use super::Drawing;
 use crate::commands::watch::link::Details;
@@ -23,8 +23,8 @@ pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
         lines.push(Line::default());
         lines.push(way);
         let banner = view.banners.iter().find(|banner| banner.heads_up.thread_id == row.id());
-        let until = banner.and_then(|banner| banner.heads_up.deadline_at_ms);
-        lines.extend(deadline(until, now_ms).map(|text| Line::from(format!("  {text}"))));
+        let told = banner.and_then(|banner| deadline(&banner.heads_up, now_ms));
+        lines.extend(told.map(|text| Line::from(format!("  {text}"))));
     }
     if !details.thread.plan.is_empty() {
         lines.extend([Line::default(), ink.span(BOLD, "plan").into()]);
@@ -38,12 +38,17 @@ pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// When a sequence goes on by itself.
-pub(super) fn deadline(at_ms: Option<i64>, now_ms: i64) -> Option<String> {
-    let seconds = at_ms?.saturating_sub(now_ms).max(0) / 1_000;
-    Some(match seconds {
-        0..120 => format!("It goes on by itself in {seconds} s."),
-        _ => format!("It goes on by itself in {} min.", seconds / 60),
+/// When a sequence goes on by itself, or ends where it waits for a person.
+pub(super) fn deadline(heads_up: &SequenceHeadsUpNotification, now_ms: i64) -> Option<String> {
+    let seconds = heads_up.deadline_at_ms?.saturating_sub(now_ms).max(0) / 1_000;
+    let left = match seconds {
+        0..120 => format!("{seconds} s"),
+        _ => format!("{} min", seconds / 60),
+    };
+    Some(if heads_up.choices.contains(&Choice::Approve) {
+        format!("Without an answer it is called off in {left}.")
+    } else {
+        format!("It goes on by itself in {left}.")
     })
 }
 

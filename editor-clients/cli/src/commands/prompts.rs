@@ -1,0 +1,305 @@
+//! `rawr prompts`: the prompt files, listed, edited, compared, put back and tried out. Only `render` needs a sidecar: it asks
+//! what a thread knows.
+
+use std::fs;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, bail};
+use rawr_protocol::{PromptRenderParams, TokensCountParams, methods};
+use rawr_server::problem::Look;
+use serde_json::json;
+use similar::{ChangeTag, TextDiff};
+
+use super::Common;
+use super::threads::{on_thread, tell};
+use super::written::{PromptFile, ShownProblem, Written, show};
+use crate::args::{
+    PromptsArgs, PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs,
+    PromptsRenderArgs, PromptsResetArgs,
+};
+use crate::private::make_folder;
+use crate::render::{BAD, BOLD, DIM, GOOD, WARN, harmless, number};
+
+/// Of the models that are at work today.
+const ENCODING: &str = "o200k_base";
+
+pub(super) async fn run(common: &Common, args: PromptsArgs) -> anyhow::Result<ExitCode> {
+    match args.command {
+        PromptsCommand::List(args) => list(common, &args),
+        PromptsCommand::Edit(args) => edit(common, &args),
+        PromptsCommand::Diff(args) => diff(common, &args),
+        PromptsCommand::Reset(args) => reset(common, &args),
+        PromptsCommand::Render(args) => render(common, args).await,
+    }
+}
+
+fn prompts(common: &Common) -> anyhow::Result<Vec<PromptFile>> {
+    let cwd = std::env::current_dir().ok();
+    Ok(Written::read(&common.home()?, cwd.as_deref(), None).prompts)
+}
+
+fn named(common: &Common, name: &str) -> anyhow::Result<PromptFile> {
+    let found = prompts(common)?.into_iter().find(|prompt| prompt.name == name);
+    found.with_context(|| format!("there is no prompt `{name}`"))
+}
+
+fn state(prompt: &PromptFile) -> (&'static str, &'static str) {
+    match &prompt.source {
+        _ if !prompt.is_usable() => ("broken", "cannot be used: the last good text holds"),
+        None => ("shipped", "no file: the shipped text holds"),
+        Some(source) if source == prompt.shipped => ("shipped", "as shipped"),
+        Some(_) => ("edited", "edited"),
+    }
+}
+
+fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
+    for prompt in prompts(common)? {
+        let (state, words) = state(&prompt);
+        let problems = show(&prompt.problems, Look::Plain);
+        let wire: Vec<_> = problems.iter().map(|problem| &problem.wire).collect();
+        let body = json!({
+            "name": prompt.name, "path": prompt.path, "isThere": prompt.source.is_some(),
+            "state": state, "problems": wire,
+        });
+        let style = match state {
+            "broken" => BAD,
+            "edited" => WARN,
+            _ => DIM,
+        };
+        let count = match problems.len() {
+            0 => String::new(),
+            1 => ", 1 problem".to_owned(),
+            count => format!(", {count} problems"),
+        };
+        let path = harmless(&prompt.path.display().to_string());
+        let name = prompt.name;
+        let line = format!("{name:<17} {style}{words}{count}{style:#}  {DIM}{path}{DIM:#}");
+        tell(args.json, "prompt", &body, &[line])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
+    let prompt = named(common, &args.name)?;
+    if prompt.source.is_none() && !prompt.path.exists() {
+        put(&prompt.path, prompt.shipped)?;
+    }
+    let mut words = editor()?.into_iter();
+    let program = words.next().context("the editor has no name")?;
+    let status = Command::new(&program).args(words).arg(&prompt.path).status();
+    let status = status.with_context(|| {
+        format!("the editor `{program}` cannot be started: set VISUAL or EDITOR to another one")
+    })?;
+    if !status.success() {
+        bail!(
+            "the editor `{program}` failed ({status}); {} is as it left it",
+            prompt.path.display()
+        );
+    }
+    let before = prompt.source;
+    let prompt = named(common, &args.name)?;
+    let problems = show(&prompt.problems, Look::Coloured);
+    let wire: Vec<_> = problems.iter().map(|problem| &problem.wire).collect();
+    let changed = before != prompt.source;
+    let body = json!({
+        "name": prompt.name, "path": prompt.path, "changed": changed, "problems": wire,
+    });
+    tell(args.json, "prompt_edited", &body, &edited(&prompt, changed, &problems))?;
+    Ok(if prompt.is_usable() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn edited(prompt: &PromptFile, changed: bool, problems: &[ShownProblem]) -> Vec<String> {
+    let name = prompt.name;
+    let said = match (prompt.is_usable(), changed) {
+        (false, _) => format!("{name} cannot be used like that: the last good text holds."),
+        (true, true) => format!("{name} is saved; sessions that run have it now."),
+        (true, false) => format!("{name} is as it was."),
+    };
+    problems.iter().map(|problem| format!("{}\n", problem.text)).chain([said]).collect()
+}
+
+/// Words as a shell would split them.
+fn editor() -> anyhow::Result<Vec<String>> {
+    for variable in ["VISUAL", "EDITOR"] {
+        let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        let words = value.to_str().and_then(shlex::split).filter(|words| !words.is_empty());
+        return words.with_context(|| format!("{variable} is no command: {}", value.display()));
+    }
+    Ok(vec!["vi".to_owned()])
+}
+
+fn diff(common: &Common, args: &PromptsDiffArgs) -> anyhow::Result<ExitCode> {
+    let mut differing = 0;
+    for prompt in prompts(common)? {
+        if args.name.as_ref().is_some_and(|name| *name != prompt.name) {
+            continue;
+        }
+        let source = prompt.source.as_deref().unwrap_or(prompt.shipped);
+        let changed = source != prompt.shipped;
+        differing += usize::from(changed);
+        let (lines, text) = if changed { compared(&prompt, source) } else { Default::default() };
+        let body = json!({
+            "name": prompt.name, "path": prompt.path, "changed": changed, "diff": text,
+        });
+        if changed || args.json {
+            tell(args.json, "prompt_diff", &body, &lines)?;
+        }
+    }
+    if differing == 0 && !args.json {
+        let which = args.name.as_deref().unwrap_or("every prompt");
+        tell(false, "", &(), &[format!("{which} is as shipped.")])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// For people, and for programs.
+fn compared(prompt: &PromptFile, source: &str) -> (Vec<String>, String) {
+    let diff = TextDiff::from_lines(prompt.shipped, source);
+    let (old, new) = (format!("shipped/{}.md", prompt.name), prompt.path.display().to_string());
+    let mut unified = diff.unified_diff();
+    let text = unified.header(&old, &new).to_string();
+    let mut lines =
+        vec![format!("{BOLD}--- {old}{BOLD:#}"), format!("{BOLD}+++ {}{BOLD:#}", harmless(&new))];
+    for hunk in unified.iter_hunks() {
+        lines.push(format!("{DIM}{}{DIM:#}", hunk.header()));
+        for change in hunk.iter_changes() {
+            let line = harmless(change.value().trim_end_matches('\n'));
+            lines.push(match change.tag() {
+                ChangeTag::Equal => format!(" {line}").trim_end().to_owned(),
+                ChangeTag::Delete => format!("{BAD}-{line}{BAD:#}"),
+                ChangeTag::Insert => format!("{GOOD}+{line}{GOOD:#}"),
+            });
+        }
+    }
+    (lines, text)
+}
+
+fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
+    let mut prompts = prompts(common)?;
+    prompts.retain(|prompt| args.all || args.names.iter().any(|name| name == prompt.name));
+    let (same, other): (Vec<_>, Vec<_>) =
+        prompts.into_iter().partition(|prompt| prompt.source.as_deref() == Some(prompt.shipped));
+    if !other.is_empty() && !args.yes && !agreed(&other)? {
+        tell(false, "", &(), &["Nothing was changed.".to_owned()])?;
+        return Ok(ExitCode::FAILURE);
+    }
+    for prompt in &same {
+        let body = json!({ "name": prompt.name, "path": prompt.path, "changed": false });
+        tell(
+            args.json,
+            "prompt_reset",
+            &body,
+            &[format!("{} is as shipped already.", prompt.name)],
+        )?;
+    }
+    for prompt in &other {
+        let backup = keep(&prompt.path)?;
+        put(&prompt.path, prompt.shipped)?;
+        let mut body = json!({ "name": prompt.name, "path": prompt.path, "changed": true });
+        let mut line = format!("{} is as shipped again", prompt.name);
+        if let Some(backup) = backup {
+            line += &format!("; your text is {}", harmless(&backup.display().to_string()));
+            body["backup"] = json!(backup);
+        }
+        tell(args.json, "prompt_reset", &body, &[format!("{line}.")])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn agreed(prompts: &[PromptFile]) -> anyhow::Result<bool> {
+    let names: Vec<_> = prompts.iter().map(|prompt| prompt.name).collect();
+    if !io::stdin().is_terminal() {
+        bail!("this would reset {}: say --yes, nobody can be asked here", names.join(", "));
+    }
+    let mut out = anstream::stderr();
+    write!(
+        out,
+        "Reset {} to the shipped text, and keep yours beside it? [y/N] ",
+        names.join(", ")
+    )?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// A copy beside the file, under a name that is free. `None`: there is nothing to keep.
+fn keep(path: &Path) -> anyhow::Result<Option<PathBuf>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let named = |ending: String| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let mut names = std::iter::once(named(".old".to_owned()))
+        .chain((2..).map(|count| named(format!(".old.{count}"))));
+    let backup = names.find(|name| name.symlink_metadata().is_err()).context("no name is free")?;
+    fs::copy(path, &backup).with_context(|| {
+        format!("{} cannot be kept as {}: nothing was changed", path.display(), backup.display())
+    })?;
+    Ok(Some(backup))
+}
+
+/// Whole or not at all, and where a link leads to.
+fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = make_folder(folder).and_then(|()| {
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(text.as_bytes())?;
+        new.persist(&path).map_err(|error| error.error)
+    });
+    written.map(drop).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+async fn render(common: &Common, args: PromptsRenderArgs) -> anyhow::Result<ExitCode> {
+    on_thread(common, &args.thread, async |looker, thread| {
+        let thread_id = thread.thread.thread_id.clone();
+        let params = PromptRenderParams {
+            name: args.name.clone(),
+            thread_id: Some(thread_id.clone()),
+            values: Default::default(),
+        };
+        let rendered = looker.call::<methods::PromptRender>(params).await?;
+        let params = TokensCountParams {
+            text: rendered.text.clone(),
+            encoding: Some(ENCODING.to_owned()),
+            model: None,
+        };
+        let counted = looker.call::<methods::TokensCount>(params).await?;
+        let body = json!({
+            "name": args.name, "threadId": thread_id, "text": rendered.text,
+            "tokens": counted.tokens, "method": counted.method, "problems": rendered.problems,
+        });
+        let lines = [
+            harmless(&rendered.text),
+            format!(
+                "{DIM}{} tokens in thread {}{DIM:#}",
+                number(counted.tokens),
+                harmless(&thread_id)
+            ),
+        ];
+        tell(args.json, "prompt_rendered", &body, &lines)
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use rawr_server::prompts::PromptSet;
+
+    use crate::args::PROMPTS;
+
+    #[test]
+    fn every_prompt_can_be_named() {
+        let shipped = PromptSet::shipped();
+        assert_eq!(shipped.iter().map(|prompt| prompt.name.name()).collect::<Vec<_>>(), PROMPTS);
+    }
+}

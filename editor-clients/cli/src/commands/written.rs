@@ -1,0 +1,142 @@
+//! What people wrote, read as the sidecar reads it but without one, and without putting anything in place: the configuration,
+//! the prompts, and what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rawr_server::config::{Config, Home};
+use rawr_server::problem::{Look, Position, Problem, Severity, positions, read_text, render};
+use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
+
+pub(super) struct Written {
+    pub config: Config,
+    pub problems: Vec<Problem>,
+    pub prompts: Vec<PromptFile>,
+    /// Of prompts that tiers name for the judge.
+    pub decisions: Vec<Problem>,
+}
+
+pub(super) struct PromptFile {
+    pub name: &'static str,
+    /// There or not.
+    pub path: PathBuf,
+    /// `None`: there is no file.
+    pub source: Option<String>,
+    /// With front matter.
+    pub shipped: &'static str,
+    pub problems: Vec<Problem>,
+}
+
+impl PromptFile {
+    pub(super) fn is_usable(&self) -> bool {
+        !self.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+}
+
+impl Written {
+    pub(super) fn read(home: &Home, project: Option<&Path>, model: Option<&str>) -> Self {
+        let load = |front_matter: &PacketFrontMatter| {
+            Config::load_for(home, project, model, None, front_matter)
+        };
+        let folder = home.prompt_folder();
+        let config = load(&PacketFrontMatter::default()).0;
+        let mut front_matter = PacketFrontMatter::default();
+        let mut prompts = Vec::new();
+        for prompt in PromptSet::shipped().iter() {
+            let named = config.prompt_paths.get(&prompt.name).map(|path| folder.join(path));
+            let is_named = named.is_some();
+            let default = || folder.join(format!("{}.md", prompt.name.name()));
+            let path = named.unwrap_or_else(default);
+            let (mut source, mut problems) = (None, Vec::new());
+            match read_text(&path) {
+                Ok(Some(text)) => {
+                    match parse(prompt.name, &text, Some(&path)) {
+                        Ok(parsed) => {
+                            if parsed.packet != PacketFrontMatter::default() {
+                                front_matter = parsed.packet;
+                            }
+                            problems = parsed.problems;
+                        }
+                        Err(found) => problems = found,
+                    }
+                    source = Some(text);
+                }
+                Ok(None) if is_named => {
+                    let problem = Problem::error("no-file", "there is no such file");
+                    problems.push(problem.in_file(Some(&path)));
+                }
+                Ok(None) => {}
+                Err(problem) => problems.push(problem),
+            }
+            let (name, shipped) = (prompt.name.name(), shipped(prompt.name));
+            prompts.push(PromptFile { name, path, source, shipped, problems });
+        }
+        let (config, problems) = load(&front_matter);
+        let decisions = decisions(&config, &folder);
+        Self { config, problems, prompts, decisions }
+    }
+}
+
+fn decisions(config: &Config, folder: &Path) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for path in config.decision_prompts() {
+        let path = folder.join(path);
+        match read_text(&path) {
+            Ok(Some(_)) => {}
+            Ok(None) => problems.push(
+                Problem::warning("no-file", "there is no such decision prompt")
+                    .help("`judgment.md` is used instead".to_owned())
+                    .in_file(Some(&path)),
+            ),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems
+}
+
+/// A problem as a person sees it, and as a program does.
+pub(super) struct ShownProblem {
+    pub text: String,
+    pub wire: rawr_protocol::Problem,
+}
+
+/// With the lines that they are about.
+pub(super) fn show<'p>(
+    problems: impl IntoIterator<Item = &'p Problem>,
+    look: Look,
+) -> Vec<ShownProblem> {
+    let mut sources = BTreeMap::new();
+    let mut shown = Vec::new();
+    for problem in problems {
+        let source = problem.file.as_deref().and_then(|file| {
+            let source = sources.entry(file).or_insert_with(|| read_text(file).ok().flatten());
+            source.as_deref()
+        });
+        let text = render(problem, source, look);
+        shown.push(ShownProblem { text, wire: on_the_wire(problem, source) });
+    }
+    shown
+}
+
+fn on_the_wire(problem: &Problem, source: Option<&str>) -> rawr_protocol::Problem {
+    let place = |at: Position| rawr_protocol::Position {
+        line: at.line.into(),
+        character: at.character.into(),
+    };
+    let range = source.zip(problem.span.as_ref()).map(|(source, span)| {
+        let found = positions(source, span);
+        rawr_protocol::Range { start: place(found.start), end: place(found.end) }
+    });
+    rawr_protocol::Problem {
+        code: problem.code.to_owned(),
+        severity: match problem.severity {
+            Severity::Error => rawr_protocol::Severity::Error,
+            Severity::Warning => rawr_protocol::Severity::Warning,
+            Severity::Hint => rawr_protocol::Severity::Hint,
+        },
+        message: problem.message.clone(),
+        file: problem.file.as_ref().map(|file| file.display().to_string()),
+        range,
+        help: problem.help.as_ref().map(ToString::to_string),
+    }
+}

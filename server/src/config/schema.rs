@@ -1,0 +1,113 @@
+//! `rawr.toml` as JSON Schema, for editors that complete and check TOML by one. Generated from the table of keys.
+
+use super::keys::{Key, Kind};
+use super::models::{self, may_set};
+use super::table::TABLES;
+use rawr_core::boundary::Boundary;
+use serde_json::{Map, Value, json};
+
+/// Draft 7, which editors know.
+pub fn json_schema() -> Value {
+    let mut root =
+        object("What rawr does with your context. A project's `.rawr.toml` has the same keys.");
+    let mut of_a_model = object("For threads with such a model.");
+    for table in TABLES.iter().filter(|table| table.path != models::TABLE) {
+        for key in table.keys {
+            let path: Vec<_> = key.path.split('.').collect();
+            put(&mut root, &path, of_key(key));
+            if may_set(key.path) {
+                let mut for_it = of_key(key);
+                // What holds unless it is set here stands elsewhere.
+                for_it.as_object_mut().map(|schema| schema.remove("default"));
+                put(&mut of_a_model, &path[1..], for_it);
+            }
+        }
+        describe(&mut root, &table.path.split('.').collect::<Vec<_>>(), table.doc);
+        if may_set(table.path) {
+            let path: Vec<_> = table.path.split('.').skip(1).collect();
+            describe(&mut of_a_model, &path, table.doc);
+        }
+    }
+    let doc = TABLES.iter().find(|table| table.path == models::TABLE).map(|table| table.doc);
+    let mut tables = object(doc.unwrap_or_default());
+    tables["additionalProperties"] = json!({ "$ref": "#/definitions/model" });
+    put(&mut root, &models::TABLE.split('.').collect::<Vec<_>>(), tables);
+    root["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    root["title"] = json!("rawr.toml");
+    root["definitions"] = json!({ "model": of_a_model });
+    root
+}
+
+/// What is not declared is an error there, as it is a problem here.
+fn object(doc: &str) -> Value {
+    let mut object = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    if !doc.is_empty() {
+        object["description"] = json!(doc);
+    }
+    object
+}
+
+fn put(object_at: &mut Value, path: &[&str], value: Value) {
+    let Some((first, rest)) = path.split_first() else { return };
+    let Some(properties) = object_at["properties"].as_object_mut() else { return };
+    if rest.is_empty() {
+        properties.insert((*first).to_owned(), value);
+    } else {
+        put(properties.entry(*first).or_insert_with(|| object("")), rest, value);
+    }
+}
+
+fn describe(object_at: &mut Value, path: &[&str], doc: &str) {
+    let Some((first, rest)) = path.split_first() else {
+        if !doc.is_empty() {
+            object_at["description"] = json!(doc);
+        }
+        return;
+    };
+    if let Some(below) = object_at["properties"].get_mut(*first) {
+        describe(below, rest, doc);
+    }
+}
+
+fn of_key(key: &'static Key) -> Value {
+    let mut schema = Map::new();
+    schema.insert("description".to_owned(), json!(key.doc));
+    if let Some(default) = key.default_value() {
+        schema.insert("default".to_owned(), default);
+    }
+    for (keyword, rule) in rules(&key.kind) {
+        schema.insert(keyword.to_owned(), rule);
+    }
+    Value::Object(schema)
+}
+
+fn rules(kind: &Kind) -> Vec<(&'static str, Value)> {
+    let text = || ("type", json!("string"));
+    match kind {
+        Kind::Switch => vec![("type", json!("boolean"))],
+        Kind::Number(range) => vec![
+            ("type", json!("integer")),
+            ("minimum", json!(range.start())),
+            ("maximum", json!(range.end())),
+        ],
+        Kind::Percent(range) => {
+            let number =
+                json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() });
+            let sign = json!({ "type": "string", "pattern": "^ *[0-9]{1,3} *%$" });
+            vec![("anyOf", json!([number, sign]))]
+        }
+        Kind::Word(words) => vec![("enum", json!(words))],
+        Kind::Text | Kind::ScratchTemplate => vec![text()],
+        Kind::Url => vec![text(), ("pattern", json!("^([hH][tT][tT][pP][sS]?://[^#]*)?$"))],
+        Kind::Variable => vec![text(), ("pattern", json!("^([A-Za-z_][A-Za-z0-9_]*)?$"))],
+        Kind::Boundaries(_) => {
+            vec![
+                ("type", json!("array")),
+                ("items", json!({ "enum": Boundary::ALL.map(Boundary::name) })),
+            ]
+        }
+        Kind::Phrases => {
+            vec![("type", json!("array")), ("items", json!({ "type": "string", "minLength": 1 }))]
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What stands under the cursor, in words: a placeholder with its value now, a key with its default and the value in
+//! force. The words are Markdown.
+
+use super::front_matter::{Field, FrontMatter};
+use super::settings::{Found, key_at};
+use super::toml::{Header, Outline};
+use super::world::{Doc, Kind, Values, World};
+use crate::config::{Config, Key, Kind as Type, key, path_in, tables};
+use crate::prompts::FRONT_MATTER_KEYS;
+use rawr_core::boundary::Boundary;
+use rawr_core::prompt::{Found as Placed, Placeholder, PromptName, scan};
+use std::fmt::Write;
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    pub markdown: String,
+    pub span: Range<usize>,
+}
+
+/// A value in a hover is for a glance.
+const MAX_CHARS: usize = 400;
+
+/// `values`: those of the prompt that the document is.
+pub fn hover(doc: &Doc<'_>, world: &World, values: Option<&Values>, at: usize) -> Option<Hover> {
+    match doc.kind {
+        Kind::Config(_) => {
+            let outline = Outline::of(doc.text);
+            match key_at(&outline, at) {
+                Some(found) => Some(of_key(doc, world, &found)),
+                None => of_table(&outline, at),
+            }
+        }
+        Kind::Prompt(PromptName::AutoCompact) if FrontMatter::of(doc.text).holds(at) => {
+            of_field(doc, world, at)
+        }
+        kind => {
+            let name = kind.prompt()?;
+            let (found, placeholder) = placeholder_at(name, doc.text, at)?;
+            let markdown = of_placeholder(placeholder, values);
+            Some(Hover { markdown, span: found.span })
+        }
+    }
+}
+
+fn placeholder_at(
+    name: PromptName,
+    text: &str,
+    at: usize,
+) -> Option<(Placed<'_>, &'static Placeholder)> {
+    let found = scan(text).find(|found| found.span.start <= at && at <= found.span.end)?;
+    let known = name
+        .placeholders()
+        .iter()
+        .find(|known| known.camel == found.name || known.snake == found.name)?;
+    Some((found, known))
+}
+
+fn of_placeholder(placeholder: &Placeholder, values: Option<&Values>) -> String {
+    let required = if placeholder.required { " (required)" } else { "" };
+    let now = match values {
+        None => "There is no thread to take its value from.".to_owned(),
+        Some(Values { thread, values, .. }) => match values.get(placeholder.camel) {
+            None => format!("In thread `{thread}` it has no value now."),
+            Some(value) => format!("Now, in thread `{thread}`:\n\n{}", fenced(value)),
+        },
+    };
+    format!("`{{{}}}`{required}: {}\n\n{now}", placeholder.camel, placeholder.meaning)
+}
+
+/// Between fences that are longer than any inside: a value is text that a stranger may have written.
+fn fenced(value: &str) -> String {
+    let longest = value.split(|of| of != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let cut = value.char_indices().nth(MAX_CHARS).map(|(at, _)| at);
+    let shown = &value[..cut.unwrap_or(value.len())];
+    let rest = value.chars().count().saturating_sub(MAX_CHARS);
+    let more = cut.map(|_| format!("\n\n… and {rest} characters more")).unwrap_or_default();
+    format!("{fence}text\n{shown}\n{fence}{more}")
+}
+
+fn of_key(doc: &Doc<'_>, world: &World, found: &Found) -> Hover {
+    let config = world.config(doc, found.model.as_deref()).0;
+    let mut text = about(found.key);
+    text.push_str("\n\n");
+    text.push_str(&standing(found.key, &config, found.model.as_deref()));
+    Hover { markdown: text, span: found.span.clone() }
+}
+
+fn of_table(outline: &Outline, at: usize) -> Option<Hover> {
+    let on = |header: &&Header| header.span.start <= at && at <= header.span.end;
+    let header = outline.headers().find(on)?;
+    let path: Vec<_> = header.path.iter().map(|segment| segment.text.clone()).collect();
+    // A model's own table is told of as the one that holds them all.
+    let (path, model) = path_in(&path);
+    let path = if model.is_some() { "rawr_auto_compaction.models" } else { path.as_str() };
+    let table = tables().find(|table| table.path == path && !table.doc.is_empty())?;
+    let markdown = format!("`[{}]`: {}", table.path, table.doc);
+    Some(Hover { markdown, span: header.span.clone() })
+}
+
+/// A key in words, without a configuration.
+pub fn about(key: &'static Key) -> String {
+    format!("`{}`: {}\n\n{}", key.path, type_of(&key.kind), key.doc)
+}
+
+fn standing(key: &'static Key, config: &Config, model: Option<&str>) -> String {
+    let default = key.default_value();
+    let default = default.map_or_else(|| "none".to_owned(), |value| format!("`{value}`"));
+    let of_model = model.map(|model| format!(" for `{model}`")).unwrap_or_default();
+    let in_force = config.standing(key).map(|standing| {
+        let value = standing.value.map_or_else(|| "none".to_owned(), |value| format!("`{value}`"));
+        format!("In force{of_model}: {value}, set by {}.", standing.layer)
+    });
+    format!("Default: {default}. {}", in_force.unwrap_or_default())
+}
+
+pub fn type_of(kind: &Type) -> String {
+    let words = |words: &[&str]| {
+        words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+    };
+    match kind {
+        Type::Switch => "`true` or `false`".to_owned(),
+        Type::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
+        Type::Percent(range) => format!("a percentage from {} to {}", range.start(), range.end()),
+        Type::Word(list) => format!("one of {}", words(list)),
+        Type::Text => "a text".to_owned(),
+        Type::Url => "the address of an endpoint".to_owned(),
+        Type::Variable => "the name of an environment variable".to_owned(),
+        Type::ScratchTemplate => "a path inside the thread's folder".to_owned(),
+        Type::Boundaries(_) => format!("a list of {}", words(&Boundary::ALL.map(Boundary::name))),
+        Type::Phrases => "a list of texts".to_owned(),
+    }
+}
+
+/// The configuration's key that says the same as one of the front matter's.
+pub fn config_key(path: &str) -> Option<&'static Key> {
+    let (table, name) = path.split_once('.')?;
+    match table {
+        "trigger" => key(&format!("rawr_auto_compaction.{name}")),
+        "packet" => key(&format!("rawr_auto_compaction.packet_{name}")),
+        _ => None,
+    }
+}
+
+/// The key of the front matter whose name or value is at this place.
+pub fn field_at(text: &str, at: usize) -> Option<Field> {
+    let on = |field: &Field| field.span.start <= at && at <= field.value.end.max(field.span.end);
+    FrontMatter::of(text).fields.into_iter().find(on)
+}
+
+fn of_field(doc: &Doc<'_>, world: &World, at: usize) -> Option<Hover> {
+    let field = field_at(doc.text, at)?;
+    let known = FRONT_MATTER_KEYS.iter().find(|known| known.path == field.path)?;
+    let mut text = format!("`{}`: {}", known.path, known.doc);
+    if let Some(key) = config_key(known.path) {
+        let config = world.config(doc, None).0;
+        let standing = standing(key, &config, None);
+        let _ =
+            write!(text, "\n\n{}. `{}` goes before it. {standing}", type_of(&key.kind), key.path);
+    }
+    Some(Hover { markdown: text, span: field.span })
+}

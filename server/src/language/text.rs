@@ -1,0 +1,205 @@
+//! A text that is being edited: its lines, and positions in it as editors count them. What it says is not known here.
+
+use std::ops::Range;
+
+/// What a column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    Utf8,
+    #[default]
+    Utf16,
+}
+
+/// Lines from 0, and units of the encoding from the start of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    pub line: u32,
+    pub character: u32,
+}
+
+/// One change of a text; without a place, the whole of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub at: Option<Range<Position>>,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    text: String,
+    /// Where each line begins: behind `\n`, `\r\n` and a lone `\r`.
+    lines: Vec<usize>,
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        let lines = line_starts(&text);
+        Self { text, lines }
+    }
+}
+
+impl Text {
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Places outside of the text are taken for the nearest inside.
+    pub fn change(&mut self, change: &Change, encoding: Encoding) {
+        match &change.at {
+            None => self.text.clone_from(&change.text),
+            Some(at) => {
+                let (from, to) = (self.offset(at.start, encoding), self.offset(at.end, encoding));
+                self.text.replace_range(from.min(to)..from.max(to), &change.text);
+            }
+        }
+        self.lines = line_starts(&self.text);
+    }
+
+    /// A column behind the end of its line is the end of the line; one inside a character, the start of the character.
+    pub fn offset(&self, position: Position, encoding: Encoding) -> usize {
+        let Some(start) = usize::try_from(position.line).ok().and_then(|line| self.lines.get(line))
+        else {
+            return self.text.len();
+        };
+        let line = self.line_at(*start);
+        let mut left = position.character;
+        for (at, character) in line.char_indices() {
+            let width = width(character, encoding);
+            if left < width {
+                return start + at;
+            }
+            left -= width;
+        }
+        start + line.len()
+    }
+
+    pub fn position(&self, offset: usize, encoding: Encoding) -> Position {
+        let offset = floor(&self.text, offset);
+        let line = self.lines.partition_point(|start| *start <= offset).saturating_sub(1);
+        let start = self.lines.get(line).copied().unwrap_or(0);
+        let units = self.text[start..offset].chars().map(|of| width(of, encoding)).sum();
+        Position { line: u32::try_from(line).unwrap_or(u32::MAX), character: units }
+    }
+
+    pub fn positions(&self, span: &Range<usize>, encoding: Encoding) -> Range<Position> {
+        self.position(span.start, encoding)..self.position(span.end.max(span.start), encoding)
+    }
+
+    /// The line that begins there, without its end.
+    fn line_at(&self, start: usize) -> &str {
+        let rest = &self.text[start..];
+        &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())]
+    }
+}
+
+fn width(character: char, encoding: Encoding) -> u32 {
+    let width = match encoding {
+        Encoding::Utf8 => character.len_utf8(),
+        Encoding::Utf16 => character.len_utf16(),
+    };
+    // One to four.
+    width as u32
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let ends = |at: &usize| match bytes[*at] {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    std::iter::once(0).chain((0..bytes.len()).filter(ends).map(|at| at + 1)).collect()
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BOTH: [Encoding; 2] = [Encoding::Utf8, Encoding::Utf16];
+
+    fn check(text: &str, offset: usize, utf8: (u32, u32), utf16: (u32, u32)) {
+        let text = Text::from(text.to_owned());
+        for (encoding, (line, character)) in BOTH.into_iter().zip([utf8, utf16]) {
+            let position = Position { line, character };
+            assert_eq!(text.position(offset, encoding), position, "{text:?} {encoding:?}");
+            assert_eq!(text.offset(position, encoding), offset, "{text:?} {encoding:?}");
+        }
+    }
+
+    #[test]
+    fn columns_count_bytes_or_utf_16_units() {
+        check("a = 1", 4, (0, 4), (0, 4));
+        check("é = 1", 5, (0, 5), (0, 4));
+        check("\u{1f980}\t{x}", 5, (0, 5), (0, 3));
+        check("\u{feff}ab", 4, (0, 4), (0, 2));
+    }
+
+    #[test]
+    fn lines_end_with_any_line_end() {
+        check("a\nb", 2, (1, 0), (1, 0));
+        check("a\r\nb", 3, (1, 0), (1, 0));
+        check("a\rb", 2, (1, 0), (1, 0));
+        check("a\n", 2, (1, 0), (1, 0));
+        check("", 0, (0, 0), (0, 0));
+    }
+
+    #[test]
+    fn what_is_outside_is_clamped() {
+        let text = Text::from("é\u{1f980}\r\nb".to_owned());
+        for encoding in BOTH {
+            let at = |line, character| text.offset(Position { line, character }, encoding);
+            assert_eq!(at(0, 900), 6, "the end of the line is before its line end");
+            assert_eq!(at(9, 0), text.as_str().len());
+            assert_eq!(at(u32::MAX, u32::MAX), text.as_str().len());
+        }
+        let inside = Position { line: 0, character: 2 };
+        assert_eq!(text.offset(inside, Encoding::Utf16), 2, "inside a surrogate pair");
+        assert_eq!(text.position(900, Encoding::Utf8), Position { line: 1, character: 1 });
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            Just("\r\n"),
+            Just("\n"),
+            Just("\r"),
+            Just("\u{1f980}"),
+            Just("é"),
+            Just("\u{feff}"),
+            Just("\t"),
+            Just("{a}")
+        ];
+        proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn edits_in_places_come_to_the_same_as_a_whole_replace(
+            before in texts(),
+            edits in proptest::collection::vec((any::<u16>(), any::<u16>(), texts()), 1..6),
+            encoding in prop_oneof![Just(Encoding::Utf8), Just(Encoding::Utf16)],
+        ) {
+            let mut edited = Text::from(before.clone());
+            let mut whole = before;
+            for (from, to, with) in edits {
+                let place = |at: u16| {
+                    let at = floor(&whole, usize::from(at) % (whole.len() + 1));
+                    // Between `\r` and `\n` there is no place that a position can name.
+                    if whole[..at].ends_with('\r') && whole[at..].starts_with('\n') { at - 1 } else { at }
+                };
+                let (a, b) = (place(from), place(to));
+                let span = a.min(b)..a.max(b);
+                let at = edited.positions(&span, encoding);
+                edited.change(&Change { at: Some(at), text: with.clone() }, encoding);
+                whole.replace_range(span, &with);
+                prop_assert_eq!(edited.as_str(), &whole);
+                prop_assert_eq!(&edited, &Text::from(whole.clone()));
+            }
+        }
+    }
+}

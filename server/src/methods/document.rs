@@ -1,0 +1,341 @@
+//! `textDocument/*`: prompts and configuration while they are edited. What an answer says is found in the room `language`;
+//! here documents are kept, files and the newest thread are looked up, and answers are put into the client's words.
+
+mod actions;
+mod answers;
+mod lenses;
+mod lsp;
+mod open;
+mod uri;
+
+pub use lsp::Can;
+pub use open::Editor;
+
+use super::{Ctx, Module};
+use crate::language::{self, Doc, Encoding, Kind, World};
+use crate::problem::{MAX_BYTES, Problem};
+use crate::prompts::parse;
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use jsonrpsee::types::ErrorObjectOwned;
+use lsp::Diagnostic;
+use open::{Asked, Open};
+use rawr_core::prompt::PromptName;
+use rawr_protocol::methods::{LogMessage, PromptPreviewChanged};
+use rawr_protocol::{
+    ErrorCode, LogMessageParams, MessageType, PromptPreviewChangedNotification, read_params,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use uri::Served;
+
+/// Of one document. Nobody reads more, and more take their time while somebody types.
+const MOST_PROBLEMS: usize = 100;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    answers::register(module)?;
+    lenses::register(module)?;
+    actions::register(module)
+}
+
+/// A request of the language server protocol.
+fn on<M: lsp::Request + 'static>(
+    module: &mut Module,
+    handler: fn(&Ctx, M::Params) -> Result<M::Result, Fault>,
+) -> Result<(), RegisterMethodError>
+where
+    M::Result: Clone,
+{
+    module.register_method(M::METHOD.as_str(), move |params, ctx, _| {
+        let params = read::<M::Params>(params.as_str())?;
+        handler(ctx, params).map_err(ErrorObjectOwned::from)
+    })?;
+    Ok(())
+}
+
+/// The same for one that waits for something.
+fn on_async<M: lsp::Request + 'static, Work>(
+    module: &mut Module,
+    handler: fn(Arc<Ctx>, M::Params) -> Work,
+) -> Result<(), RegisterMethodError>
+where
+    M::Result: Clone,
+    Work: Future<Output = Result<M::Result, Fault>> + Send + 'static,
+{
+    module.register_async_method(M::METHOD.as_str(), move |params, ctx, _| async move {
+        let params = read::<M::Params>(params.as_str())?;
+        handler(Arc::clone(&ctx), params).await.map_err(ErrorObjectOwned::from)
+    })?;
+    Ok(())
+}
+
+fn read<P: DeserializeOwned>(params: Option<&str>) -> Result<P, Fault> {
+    read_params(params).map_err(|error| Fault::bad_params(".", &error))
+}
+
+/// Questions that a client may leave open before they are forgotten.
+const MOST_ASKED: usize = 256;
+
+/// What `initialize` says of documents; nothing to a client that edits none.
+pub fn greet(ctx: &Ctx, capabilities: &Map<String, Value>) -> Map<String, Value> {
+    let can = Can::of(capabilities);
+    let mut editor = ctx.editor();
+    editor.can = can;
+    editor.encoding = if can.utf8 { Encoding::Utf8 } else { Encoding::Utf16 };
+    if can.edit {
+        lsp::capabilities(editor.encoding, &actions::COMMANDS, uri::SCHEME)
+    } else {
+        Map::new()
+    }
+}
+
+/// False for what is none of the language server's.
+pub fn notified(ctx: &Ctx, method: &str, params: Option<&str>) -> bool {
+    let done = match method {
+        "textDocument/didOpen" => read(params).and_then(|params| opened(ctx, params)),
+        "textDocument/didChange" => read(params).and_then(|params| changed(ctx, params)),
+        "textDocument/didSave" => read(params).and_then(|params| saved(ctx, &params)),
+        "textDocument/didClose" => read(params).and_then(|params| closed(ctx, &params)),
+        _ => return false,
+    };
+    if let Err(fault) = done {
+        log(ctx, format!("{method}: {}; {}", fault.message, fault.data.hint));
+    }
+    true
+}
+
+/// Files were saved or replaced, by whomever: what was said of open documents may be otherwise now.
+pub fn files_changed(ctx: &Ctx) {
+    if !ctx.edited.swap(false, Ordering::Relaxed) {
+        return;
+    }
+    let mut editor = ctx.editor();
+    if editor.iter().next().is_none() {
+        return;
+    }
+    if let Err(fault) = tell_others(ctx, &mut editor, "") {
+        log(ctx, format!("open documents cannot be looked at again: {}", fault.message));
+    }
+    for (can, method) in [
+        (editor.can.refresh_lenses, "workspace/codeLens/refresh"),
+        (editor.can.refresh_hints, "workspace/inlayHint/refresh"),
+    ] {
+        if can {
+            ctx.ask_for(&mut editor, Asked::Other(method), method, &Value::Null);
+        }
+    }
+}
+
+/// The client's answer to what it was asked.
+pub fn answered(ctx: &Ctx, id: &str, outcome: Result<&str, &str>) {
+    let Some(asked) = ctx.editor().asked.remove(id) else {
+        tracing::warn!(id, "an answer to nothing that was asked was ignored");
+        return;
+    };
+    match (asked, outcome) {
+        (Asked::Reset(name), outcome) => actions::reset_answered(ctx, name, outcome),
+        (Asked::Other(method), Err(error)) => {
+            tracing::warn!(method, error, "the client could not do what it was asked")
+        }
+        (Asked::Other(_), Ok(_)) => {}
+    }
+}
+
+fn log(ctx: &Ctx, message: String) {
+    let level = MessageType::Warning;
+    ctx.outbox.notify::<LogMessage>(&LogMessageParams { level, message });
+}
+
+/// A message that does not fit the documents as they are known here.
+fn out_of_step(message: String) -> Fault {
+    Fault::new(ErrorCode::InvalidParams, message, "close the document and open it again")
+}
+
+impl Ctx {
+    pub(super) fn editor(&self) -> MutexGuard<'_, Editor> {
+        self.editor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the client for something.
+    fn ask<M: lsp::Request>(&self, editor: &mut Editor, asked: Asked, params: &M::Params) {
+        let params = serde_json::to_value(params).unwrap_or_default();
+        self.ask_for(editor, asked, M::METHOD.as_str(), &params);
+    }
+
+    fn ask_for(&self, editor: &mut Editor, asked: Asked, method: &str, params: &Value) {
+        editor.questions += 1;
+        let id = format!("rawr/{}", editor.questions);
+        self.outbox.ask(&id, method, params);
+        if editor.asked.len() >= MOST_ASKED {
+            tracing::warn!("the client answers nothing that it is asked");
+            editor.asked.clear();
+        }
+        editor.asked.insert(id, asked);
+    }
+}
+
+/// What answers depend on now, with the texts of all open documents.
+fn world(ctx: &Ctx, editor: &Editor) -> Result<World, Fault> {
+    let editing = ctx.desk()?.editing()?;
+    let mut world = World {
+        home: editing.home,
+        overrides: editing.overrides,
+        prompt_folder: editing.prompt_folder,
+        prompts: editing.prompts,
+        decisions: editing.decisions,
+        front_matter: editing.front_matter,
+        unsaved: BTreeMap::new(),
+    };
+    for doc in editor.iter().filter_map(|(_, open)| open.doc()) {
+        world.unsaved.insert(doc.path.to_owned(), doc.text.to_owned());
+        if doc.kind == Kind::Prompt(PromptName::AutoCompact)
+            && let Ok(parsed) = parse(PromptName::AutoCompact, doc.text, Some(doc.path))
+        {
+            world.front_matter = parsed.packet;
+        }
+    }
+    Ok(world)
+}
+
+fn opened(ctx: &Ctx, params: lsp::DidOpenTextDocumentParams) -> Result<(), Fault> {
+    let document = params.text_document;
+    let mut editor = ctx.editor();
+    let world = world(ctx, &editor)?;
+    let Some(kind) = uri::path_of(&document.uri.0).and_then(|path| world.kind_of(&path)) else {
+        return Ok(());
+    };
+    let uri = document.uri.0;
+    editor.open(uri.clone(), kind, document.version, document.text).map_err(out_of_step)?;
+    tell_problems(ctx, &mut editor, &uri)
+}
+
+fn changed(ctx: &Ctx, params: lsp::DidChangeTextDocumentParams) -> Result<(), Fault> {
+    let uri = params.text_document.text_document_identifier.uri.0;
+    let mut editor = ctx.editor();
+    if !is_ours(ctx, &editor, &uri)? {
+        return Ok(());
+    }
+    let changes = lsp::changes(params.content_changes);
+    editor.change(&uri, params.text_document.version, &changes).map_err(out_of_step)?;
+    tell_problems(ctx, &mut editor, &uri)?;
+    tell_preview(ctx, &mut editor, &uri)
+}
+
+fn saved(ctx: &Ctx, params: &lsp::DidSaveTextDocumentParams) -> Result<(), Fault> {
+    let uri = &params.text_document.uri.0;
+    ctx.desk()?.refresh_prompts();
+    let mut editor = ctx.editor();
+    if editor.get(uri).is_some() { tell_problems(ctx, &mut editor, uri) } else { Ok(()) }
+}
+
+fn closed(ctx: &Ctx, params: &lsp::DidCloseTextDocumentParams) -> Result<(), Fault> {
+    let uri = &params.text_document.uri.0;
+    let mut editor = ctx.editor();
+    if !is_ours(ctx, &editor, uri)? {
+        return Ok(());
+    }
+    let open = editor.close(uri).ok_or_else(|| out_of_step(format!("{uri} is not open")))?;
+    publish(ctx, uri, None, Vec::new());
+    if open.is_shared() { tell_others(ctx, &mut editor, uri) } else { Ok(()) }
+}
+
+/// Open here, or a file that would be.
+fn is_ours(ctx: &Ctx, editor: &Editor, uri: &str) -> Result<bool, Fault> {
+    if editor.get(uri).is_some() {
+        return Ok(true);
+    }
+    let Some(path) = uri::path_of(uri) else { return Ok(false) };
+    Ok(world(ctx, editor)?.kind_of(&path).is_some())
+}
+
+fn tell_problems(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
+    let world = world(ctx, editor)?;
+    let Some(open) = editor.get(uri) else { return Ok(()) };
+    let (version, shared) = (open.version, open.is_shared());
+    let found = diagnostics(editor, open, &world);
+    publish(ctx, uri, Some(version), found.clone());
+    if let Some(open) = editor.get_mut(uri) {
+        open.told = Some(found);
+    }
+    if shared { tell_others(ctx, editor, uri) } else { Ok(()) }
+}
+
+/// Of documents whose problems depend on the one that changed, those that have others now.
+fn tell_others(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
+    let world = world(ctx, editor)?;
+    let others = editor.iter().filter(|(other, open)| *other != uri && open.is_shared());
+    let found = others.map(|(uri, open)| (uri.to_owned(), diagnostics(editor, open, &world)));
+    for (uri, found) in found.collect::<Vec<_>>() {
+        if let Some(open) = editor.get_mut(&uri)
+            && open.told.as_ref() != Some(&found)
+        {
+            publish(ctx, &uri, Some(open.version), found.clone());
+            open.told = Some(found);
+        }
+    }
+    Ok(())
+}
+
+fn diagnostics(editor: &Editor, open: &Open, world: &World) -> Vec<Diagnostic> {
+    match (&open.text, open.doc()) {
+        (Some(text), Some(doc)) => {
+            let place = editor.place(text);
+            let found = language::problems(&doc, world);
+            found.iter().take(MOST_PROBLEMS).map(|of| place.diagnostic(of)).collect()
+        }
+        _ => {
+            let message = format!("larger than {} KiB: it is not looked at", MAX_BYTES / 1024);
+            let problem = Problem::error("file-too-large", message);
+            vec![editor.place(&language::Text::default()).diagnostic(&problem)]
+        }
+    }
+}
+
+fn publish(ctx: &Ctx, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
+    let uri = lsp::Uri(uri.to_owned());
+    let params = lsp::PublishDiagnosticsParams { uri, version, diagnostics };
+    ctx.outbox.tell("textDocument/publishDiagnostics", &json!(params));
+}
+
+/// To whoever looks at the prompt as it would be sent.
+fn tell_preview(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
+    let Some(Kind::Prompt(name)) = editor.get(uri).map(|open| open.kind) else { return Ok(()) };
+    if !editor.previews.contains(&name) {
+        return Ok(());
+    }
+    let uri = Served::Preview(name).uri();
+    if editor.can.ask_for_texts {
+        let params = lsp::TextDocumentContentRefreshParams { uri: lsp::Uri(uri) };
+        let asked = Asked::Other("workspace/textDocumentContent/refresh");
+        ctx.ask::<lsp::TextDocumentContentRefreshRequest>(editor, asked, &params);
+        return Ok(());
+    }
+    let text = actions::preview(ctx, editor, name)?;
+    ctx.outbox.notify::<PromptPreviewChanged>(&PromptPreviewChangedNotification {
+        name: name.name().to_owned(),
+        uri,
+        text,
+    });
+    Ok(())
+}
+
+/// Works on an open document. Nothing is known of one that is not ours.
+fn with_doc<T>(
+    ctx: &Ctx,
+    uri: &str,
+    answer: impl FnOnce(&Editor, &Open, Doc<'_>, &World) -> Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    let editor = ctx.editor();
+    let Some(open) = editor.get(uri) else {
+        return match is_ours(ctx, &editor, uri)? {
+            true => Err(out_of_step(format!("{uri} is not open"))),
+            false => Ok(None),
+        };
+    };
+    let Some(doc) = open.doc() else { return Ok(None) };
+    let world = world(ctx, &editor)?;
+    answer(&editor, open, doc, &world).map(Some)
+}

@@ -1,0 +1,238 @@
+//! What can be done with a document: fixes, the shipped text, and the texts that rawr itself serves.
+
+use super::answers::{place, values};
+use super::open::{Asked, Editor};
+use super::uri::{self, Served};
+use super::{MOST_PROBLEMS, is_ours, log, lsp, on, out_of_step, with_doc, world};
+use crate::language::{self, Kind, Values};
+use crate::methods::{Ctx, Module};
+use crate::prompts::{parse, shipped};
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::prompt::{PromptName, render};
+use rawr_protocol::ErrorCode;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+pub const PREVIEW: &str = "rawr.previewPrompt";
+pub const DIFF: &str = "rawr.diffPrompt";
+pub const RESET: &str = "rawr.resetPrompt";
+pub const COMMANDS: [&str; 3] = [PREVIEW, DIFF, RESET];
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<lsp::CodeActionRequest>(module, actions)?;
+    on::<lsp::ExecuteCommandRequest>(module, execute)?;
+    on::<lsp::TextDocumentContentRequest>(module, content)
+}
+
+fn actions(
+    ctx: &Ctx,
+    params: lsp::CodeActionParams,
+) -> Result<Option<Vec<lsp::CodeActionResponse>>, Fault> {
+    let uri = params.text_document.uri.0;
+    let only = params.context.only;
+    let wanted = |kind: &lsp::CodeActionKind| {
+        let is_it = |of: &lsp::CodeActionKind| of == kind || *of == lsp::CodeActionKind::Empty;
+        only.as_ref().is_none_or(|only| only.iter().any(is_it))
+    };
+    with_doc(ctx, &uri, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let here = place.span(params.range);
+        let mut found = Vec::new();
+        if wanted(&lsp::CodeActionKind::QuickFix) {
+            for problem in language::problems(&doc, world).into_iter().take(MOST_PROBLEMS) {
+                let Some(fix) = language::fix(doc.text, &problem) else { continue };
+                if fix.span.start <= here.end && here.start <= fix.span.end {
+                    found.push(place.fix(&uri, fix, vec![place.diagnostic(&problem)]));
+                }
+            }
+        }
+        if let Kind::Prompt(name) = doc.kind
+            && wanted(&lsp::CodeActionKind::Source)
+            && doc.text != shipped(name)
+        {
+            let edit = lsp::edit_of(&uri, vec![place.whole(shipped(name).to_owned())]);
+            found.push(lsp::CodeAction {
+                title: "Reset to the shipped text".to_owned(),
+                kind: Some(lsp::CodeActionKind::Source),
+                edit: Some(edit),
+                ..lsp::CodeAction::default()
+            });
+            let title = "Compare with the shipped text".to_owned();
+            found.push(lsp::CodeAction {
+                title: title.clone(),
+                kind: Some(lsp::CodeActionKind::Source),
+                command: Some(lsp::command(title, DIFF, &uri)),
+                ..lsp::CodeAction::default()
+            });
+        }
+        Ok(found.into_iter().map(lsp::CodeActionResponse::CodeAction).collect())
+    })
+}
+
+/// By the document's name or the prompt's own.
+fn prompt_of(ctx: &Ctx, editor: &Editor, arguments: Option<&[Value]>) -> Result<PromptName, Fault> {
+    let named = arguments.and_then(|all| all.first()).and_then(Value::as_str).unwrap_or_default();
+    if let Some(name) = PromptName::from_name(named) {
+        return Ok(name);
+    }
+    let kind = match editor.get(named) {
+        Some(open) => Some(open.kind),
+        None => match uri::path_of(named) {
+            Some(path) => world(ctx, editor)?.kind_of(&path).map(|(kind, _)| kind),
+            None => None,
+        },
+    };
+    kind.and_then(Kind::prompt).ok_or_else(|| {
+        Fault::bad_field("arguments", format!("{named:?} is neither a prompt nor its document"))
+    })
+}
+
+fn execute(ctx: &Ctx, params: lsp::ExecuteCommandParams) -> Result<Option<Value>, Fault> {
+    let mut editor = ctx.editor();
+    let arguments = params.arguments.as_deref();
+    let done = match params.command.as_str() {
+        PREVIEW => {
+            let name = prompt_of(ctx, &editor, arguments)?;
+            let text = preview(ctx, &editor, name)?;
+            editor.previews.insert(name);
+            let uri = Served::Preview(name).uri();
+            show(ctx, &mut editor, &uri);
+            json!({ "name": name.name(), "uri": uri, "text": text })
+        }
+        DIFF => {
+            let name = prompt_of(ctx, &editor, arguments)?;
+            let uri = Served::Diff(name).uri();
+            show(ctx, &mut editor, &uri);
+            json!({
+                "name": name.name(),
+                "uri": uri,
+                "shippedUri": Served::Shipped(name).uri(),
+                "diff": diff(ctx, &editor, name)?,
+            })
+        }
+        RESET => {
+            let name = prompt_of(ctx, &editor, arguments)?;
+            let way = reset(ctx, &mut editor, name)?;
+            json!({ "name": name.name(), "applied": way })
+        }
+        other => {
+            let message = format!("there is no command `{other}`");
+            return Err(Fault::new(ErrorCode::UnknownName, message, COMMANDS.join(", ")));
+        }
+    };
+    Ok(Some(done))
+}
+
+/// Where the client opens such texts itself.
+fn show(ctx: &Ctx, editor: &mut Editor, uri: &str) {
+    if editor.can.show_documents && editor.can.ask_for_texts {
+        let params = lsp::ShowDocumentParams {
+            uri: lsp::Uri(uri.to_owned()),
+            external: None,
+            take_focus: Some(false),
+            selection: None,
+        };
+        let asked = Asked::Other("window/showDocument");
+        ctx.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
+    }
+}
+
+/// In the editor, where the prompt is open there; else in the file.
+fn reset(ctx: &Ctx, editor: &mut Editor, name: PromptName) -> Result<&'static str, Fault> {
+    let open = editor.prompt(name).filter(|_| editor.can.apply_edits);
+    let edit = open.and_then(|(uri, open)| {
+        let place = place(editor, open)?;
+        Some(lsp::edit_of(uri, vec![place.whole(shipped(name).to_owned())]))
+    });
+    match edit {
+        Some(edit) => {
+            let label = Some(format!("Reset {} to the shipped text", name.name()));
+            let params = lsp::ApplyWorkspaceEditParams { label, edit, metadata: None };
+            ctx.ask::<lsp::ApplyWorkspaceEditRequest>(editor, Asked::Reset(name), &params);
+            Ok("edit")
+        }
+        None => {
+            ctx.desk()?.put_prompt_back(name)?;
+            Ok("file")
+        }
+    }
+}
+
+/// Where the editor would not, nothing is written behind its back.
+pub fn reset_answered(ctx: &Ctx, name: PromptName, outcome: Result<&str, &str>) {
+    let why = match outcome.map(serde_json::from_str::<lsp::ApplyWorkspaceEditResult>) {
+        Ok(Ok(result)) if result.applied => return,
+        Ok(Ok(result)) => result.failure_reason.unwrap_or_else(|| "it gave no reason".to_owned()),
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_owned(),
+    };
+    log(ctx, format!("{} was not reset: the editor did not apply the edit: {why}", name.name()));
+}
+
+fn content(
+    ctx: &Ctx,
+    params: lsp::TextDocumentContentParams,
+) -> Result<lsp::TextDocumentContentResult, Fault> {
+    let uri = params.uri.0;
+    let mut editor = ctx.editor();
+    let text = match Served::of(&uri) {
+        Some(Served::Shipped(name)) => shipped(name).to_owned(),
+        Some(Served::Diff(name)) => diff(ctx, &editor, name)?,
+        Some(Served::Preview(name)) => {
+            editor.previews.insert(name);
+            preview(ctx, &editor, name)?
+        }
+        None if is_ours(ctx, &editor, &uri)? => {
+            return Err(out_of_step(format!("{uri} is a file of its own")));
+        }
+        None => {
+            let names = PromptName::ALL.map(PromptName::name).join(", ");
+            let message = format!("there is no text {uri}");
+            let hint = format!("rawr://preview/<name>, shipped/ and diff/, of {names}");
+            return Err(Fault::new(ErrorCode::UnknownName, message, hint));
+        }
+    };
+    Ok(lsp::TextDocumentContentResult { text })
+}
+
+/// As `diff -u` writes it; empty where both are the same.
+fn diff(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
+    let (shipped, text) = (shipped(name), source(ctx, editor, name)?);
+    let diff = TextDiff::from_lines(shipped, text.as_str());
+    Ok(diff.unified_diff().header("shipped", name.name()).to_string())
+}
+
+/// A prompt's whole file, as it stands in the editor where it is open there.
+fn source(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
+    if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.as_ref()) {
+        return Ok(text.as_str().to_owned());
+    }
+    let world = world(ctx, editor)?;
+    let path = world.prompts.iter().find(|(of, _)| *of == name).map(|(_, path)| path);
+    let text = path.and_then(|path| world.text_of(path));
+    Ok(text.unwrap_or_else(|| shipped(name).to_owned()))
+}
+
+pub fn preview(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
+    let values = values(ctx, name)?;
+    Ok(rendered(name, &source(ctx, editor, name)?, values.as_ref()))
+}
+
+/// What has no value shows its own name.
+pub fn rendered(name: PromptName, source: &str, values: Option<&Values>) -> String {
+    let text = match parse(name, source, None) {
+        Ok(parsed) => parsed.text,
+        Err(_) => source.to_owned(),
+    };
+    let none: Vec<_> = name
+        .placeholders()
+        .iter()
+        .map(|known| (known.camel, format!("{{{}}}", known.camel)))
+        .collect();
+    render(name, &text, |camel| {
+        let value = values.and_then(|values| values.values.get(camel));
+        let named = || none.iter().find(|(of, _)| *of == camel).map(|(_, name)| name.as_str());
+        value.map(String::as_str).or_else(named)
+    })
+}

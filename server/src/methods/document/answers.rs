@@ -1,0 +1,134 @@
+//! Hover, completion, links, definitions and references.
+
+use super::lsp::{self, Place};
+use super::open::{Editor, Open};
+use super::{on, uri, with_doc};
+use crate::language::{self, Text, Values};
+use crate::methods::{Ctx, Module};
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::prompt::PromptName;
+use std::ops::Range;
+use std::path::PathBuf;
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on::<lsp::HoverRequest>(module, hover)?;
+    on::<lsp::CompletionRequest>(module, complete)?;
+    on::<lsp::DocumentLinkRequest>(module, links)?;
+    on::<lsp::DefinitionRequest>(module, definition)?;
+    on::<lsp::ReferencesRequest>(module, references)
+}
+
+pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<Place<'o>> {
+    open.text.as_ref().map(|text| editor.place(text))
+}
+
+/// What a prompt's placeholders would say of the newest thread. One that cannot be read leaves a prompt to be edited.
+pub fn values(ctx: &Ctx, name: PromptName) -> Result<Option<Values>, Fault> {
+    let now = ctx.desk()?.values_now(name).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the newest thread cannot be read, and placeholders have no values");
+        None
+    });
+    Ok(now.map(|now| Values {
+        thread: now.thread.to_string(),
+        model: now.model,
+        values: now.values,
+    }))
+}
+
+fn hover(ctx: &Ctx, params: lsp::HoverParams) -> Result<Option<lsp::Hover>, Fault> {
+    let params = params.text_document_position_params;
+    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok(None) };
+        let values = match doc.kind.prompt() {
+            Some(name) => values(ctx, name)?,
+            None => None,
+        };
+        let at = place.offset(params.position);
+        let found = language::hover(&doc, world, values.as_ref(), at);
+        Ok(found.map(|found| lsp::Hover {
+            contents: lsp::markdown(found.markdown).into(),
+            range: Some(place.range(&found.span)),
+        }))
+    })?;
+    Ok(found.flatten())
+}
+
+fn complete(
+    ctx: &Ctx,
+    params: lsp::CompletionParams,
+) -> Result<Option<lsp::CompletionResponse>, Fault> {
+    let params = params.text_document_position_params;
+    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, _| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let proposals = language::complete(&doc, place.offset(params.position));
+        let numbered = proposals.into_iter().enumerate();
+        Ok(numbered.map(|(rank, proposal)| place.proposal(proposal, rank)).collect())
+    })?;
+    Ok(found.map(lsp::CompletionResponse::CompletionItemList))
+}
+
+fn links(
+    ctx: &Ctx,
+    params: lsp::DocumentLinkParams,
+) -> Result<Option<Vec<lsp::DocumentLink>>, Fault> {
+    with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let link = |(span, path): (Range<usize>, PathBuf)| lsp::DocumentLink {
+            range: place.range(&span),
+            target: Some(lsp::Uri(uri::uri_of(&path))),
+            tooltip: Some("Open the prompt".to_owned()),
+            data: None,
+        };
+        Ok(language::links(&doc, world).into_iter().map(link).collect())
+    })
+}
+
+fn definition(
+    ctx: &Ctx,
+    params: lsp::DefinitionParams,
+) -> Result<Option<lsp::DefinitionResponse>, Fault> {
+    let params = params.text_document_position_params;
+    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok(None) };
+        let found = language::definition(&doc, world, place.offset(params.position));
+        Ok(found.map(|(path, span)| location(editor, world, path, &span)))
+    })?;
+    let found = found.flatten().map(lsp::Definition::Location);
+    Ok(found.map(lsp::DefinitionResponse::Definition))
+}
+
+/// Of a prompt: where the configuration names it. Of a path in the configuration: all places that name the same.
+fn references(
+    ctx: &Ctx,
+    params: lsp::ReferenceParams,
+) -> Result<Option<Vec<lsp::Location>>, Fault> {
+    let params = params.text_document_position_params;
+    with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let at = place.offset(params.position);
+        let path = match doc.kind.prompt() {
+            Some(_) => Some(doc.path.to_owned()),
+            None => {
+                let links = language::links(&doc, world).into_iter();
+                links.filter(|(span, _)| language::touches(span, at)).map(|(_, path)| path).next()
+            }
+        };
+        let found = path.map_or_else(Vec::new, |path| language::references(&path, world));
+        let found = found.into_iter().map(|(path, span)| location(editor, world, path, &span));
+        Ok(found.collect())
+    })
+}
+
+/// A place in another document, under the name that the client has for it.
+fn location(
+    editor: &Editor,
+    world: &language::World,
+    path: PathBuf,
+    span: &Range<usize>,
+) -> lsp::Location {
+    let known = editor.iter().find(|(_, open)| open.path == path);
+    let uri = known.map_or_else(|| uri::uri_of(&path), |(uri, _)| uri.to_owned());
+    let text = Text::from(world.text_of(&path).unwrap_or_default());
+    lsp::Location { uri: lsp::Uri(uri), range: editor.place(&text).range(span) }
+}

@@ -1,0 +1,140 @@
+//! Lenses and inlay hints: how long a prompt is once it is rendered, and when a tier would have fired. Both take their
+//! time elsewhere, while others are served.
+
+use super::answers::{place, values};
+use super::{actions, lsp, on_async, with_doc};
+use crate::desk::read_past;
+use crate::language::{self, Kind};
+use crate::methods::tokens::fault;
+use crate::methods::{Ctx, Module, now};
+use crate::prompts::shipped;
+use crate::tokens::Method;
+use crate::wire::Fault;
+use jsonrpsee::core::RegisterMethodError;
+use rawr_core::policy::Policy;
+use rawr_core::units::Timestamp;
+use rawr_protocol::ErrorCode;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError};
+
+pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
+    on_async::<lsp::CodeLensRequest, _>(module, lenses)?;
+    on_async::<lsp::InlayHintRequest, _>(module, hints)
+}
+
+/// What has to be counted for the lens of a prompt.
+struct Counted {
+    text: String,
+    model: Option<String>,
+    span: Range<usize>,
+    edited: bool,
+}
+
+async fn lenses(
+    ctx: Arc<Ctx>,
+    params: lsp::CodeLensParams,
+) -> Result<Option<Vec<lsp::CodeLens>>, Fault> {
+    let uri = params.text_document.uri.0;
+    let found = with_doc(&ctx, &uri, |editor, _, doc, world| {
+        let Some(name) = doc.kind.prompt() else {
+            let in_lenses = !editor.can.show_inlay_hints;
+            return Ok(Err(in_lenses.then(|| tiers(doc, world)).filter(|(at, _)| !at.is_empty())));
+        };
+        let now = values(&ctx, name)?;
+        let edited = doc.kind == Kind::Prompt(name) && doc.text != shipped(name);
+        let text = actions::rendered(name, doc.text, now.as_ref());
+        let model = now.and_then(|now| now.model);
+        Ok(Ok(Counted { text, model, span: language::first_line(doc.text), edited }))
+    })?;
+    match found {
+        None => Ok(None),
+        Some(Ok(counted)) => of_prompt(&ctx, &uri, counted).await.map(Some),
+        Some(Err(None)) => Ok(Some(Vec::new())),
+        Some(Err(Some((at, policy)))) => {
+            let told = told(&ctx, at, policy).await?;
+            with_doc(&ctx, &uri, |editor, open, _, _| {
+                let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+                let lens = |(at, label, _): (usize, String, String)| {
+                    // A title without a command is a lens that does nothing.
+                    place.lens(&(at..at), lsp::Command { title: label, ..lsp::Command::default() })
+                };
+                Ok(told.into_iter().map(lens).collect())
+            })
+        }
+    }
+}
+
+async fn of_prompt(ctx: &Ctx, uri: &str, counted: Counted) -> Result<Vec<lsp::CodeLens>, Fault> {
+    let Counted { text, model, span, edited } = counted;
+    let method = Method::choose(None, model.as_deref());
+    let tokens = ctx.tokens.count(method, text).await.map_err(fault)?;
+    let about = if matches!(method, Method::Estimate) { "about " } else { "" };
+    let title = format!("renders to {about}{tokens} tokens");
+    let lenses = with_doc(ctx, uri, |editor, open, _, _| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let preview = lsp::command(title, actions::PREVIEW, uri);
+        let diff = || lsp::command("differs from the shipped text".to_owned(), actions::DIFF, uri);
+        let commands = std::iter::once(preview).chain(edited.then(diff));
+        Ok(commands.map(|command| place.lens(&span, command)).collect())
+    })?;
+    Ok(lenses.unwrap_or_default())
+}
+
+/// The places of tiers, and the policy that the text would make.
+type Tiers = (Vec<(rawr_core::policy::Tier, usize)>, Box<Policy>);
+
+fn tiers(doc: language::Doc<'_>, world: &language::World) -> Tiers {
+    (language::tiers(&doc), Box::new(world.config(&doc, None).0.policy))
+}
+
+async fn hints(
+    ctx: Arc<Ctx>,
+    params: lsp::InlayHintParams,
+) -> Result<Option<Vec<lsp::InlayHint>>, Fault> {
+    let uri = params.text_document.uri.0;
+    let found = with_doc(&ctx, &uri, |editor, open, doc, world| {
+        let Some(place) = place(editor, open) else { return Ok((Vec::new(), Box::default())) };
+        let (mut at, policy) = tiers(doc, world);
+        let wanted = place.span(params.range);
+        at.retain(|(_, at)| language::touches(&wanted, *at));
+        Ok((at, policy))
+    })?;
+    let Some((at, policy)) = found else { return Ok(None) };
+    let told = told(&ctx, at, policy).await?;
+    with_doc(&ctx, &uri, |editor, open, _, _| {
+        let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
+        let hint = |(at, label, tooltip)| place.hint(at, label, tooltip);
+        Ok(told.into_iter().map(hint).collect())
+    })
+}
+
+/// What stored decisions would have come to, beside each tier.
+async fn told(
+    ctx: &Ctx,
+    at: Vec<(rawr_core::policy::Tier, usize)>,
+    policy: Box<Policy>,
+) -> Result<Vec<(usize, String, String)>, Fault> {
+    if at.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (files, memory) = (ctx.desk()?.decision_files()?, Arc::clone(&ctx.past));
+    let since = Timestamp(now().0 - DAY_MS * i64::try_from(language::DAYS).unwrap_or(7));
+    let work = move || {
+        let mut past = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let (threads, partly) = read_past(&files, since, &mut past);
+        let stored: usize = threads.iter().map(Vec::len).sum();
+        (language::would_have_fired(&threads, &policy, since), stored, partly)
+    };
+    let (counts, stored, partly) = tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Fault::new(ErrorCode::InternalError, error.to_string(), "the log has more")
+    })?;
+    let rest = if partly { "; not all could be read" } else { "" };
+    let tooltip =
+        format!("From {stored} stored decisions, under the thresholds of this text{rest}.");
+    let told = |(tier, at): (rawr_core::policy::Tier, usize)| {
+        (at, language::told(tier, counts[tier as usize]), tooltip.clone())
+    };
+    Ok(at.into_iter().map(told).collect())
+}
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;

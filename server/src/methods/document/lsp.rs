@@ -1,0 +1,229 @@
+//! The language server protocol's own types, and rawr's answers in them. The only file that names the crate they come from.
+
+pub use gen_lsp_types::{
+    ApplyWorkspaceEditParams, ApplyWorkspaceEditRequest, ApplyWorkspaceEditResult, CodeAction,
+    CodeActionKind, CodeActionParams, CodeActionRequest, CodeActionResponse, CodeLens,
+    CodeLensParams, CodeLensRequest, Command, CompletionItem, CompletionItemKind,
+    CompletionItemTextEdit, CompletionParams, CompletionRequest, CompletionResponse, Definition,
+    DefinitionParams, DefinitionRequest, DefinitionResponse, Diagnostic, DiagnosticSeverity,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, DocumentLink, DocumentLinkParams, DocumentLinkRequest,
+    ExecuteCommandParams, ExecuteCommandRequest, Hover, HoverParams, HoverRequest, InlayHint,
+    InlayHintParams, InlayHintRequest, Location, MarkupContent, MarkupKind,
+    PublishDiagnosticsParams, ReferenceParams, ReferencesRequest, Request, ShowDocumentParams,
+    ShowDocumentRequest, TextDocumentContentChangeEvent, TextDocumentContentParams,
+    TextDocumentContentRefreshParams, TextDocumentContentRefreshRequest,
+    TextDocumentContentRequest, TextDocumentContentResult, TextEdit, Uri, WorkspaceEdit,
+};
+
+use crate::language::{Change, Encoding, Fix, Position, Proposal, Sort, Text};
+use crate::problem::{Help, Problem, Severity};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What rawr can do with documents, as the answer to `initialize` says it.
+pub fn capabilities(encoding: Encoding, commands: &[&str], scheme: &str) -> Map<String, Value> {
+    let encoding = match encoding {
+        Encoding::Utf8 => "utf-8",
+        Encoding::Utf16 => "utf-16",
+    };
+    let incremental = 2;
+    let all = json!({
+        "positionEncoding": encoding,
+        "textDocumentSync": { "openClose": true, "change": incremental, "save": true },
+        "hoverProvider": true,
+        "completionProvider": { "triggerCharacters": ["{", "[", ".", "\"", "="] },
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "documentLinkProvider": {},
+        "codeLensProvider": {},
+        "inlayHintProvider": true,
+        "codeActionProvider": { "codeActionKinds": ["quickfix", "source"] },
+        "executeCommandProvider": { "commands": commands },
+        "workspace": { "textDocumentContent": { "schemes": [scheme] } },
+    });
+    match all {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    }
+}
+
+/// What a client says of itself that matters here.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Can {
+    /// It edits texts at all.
+    pub edit: bool,
+    pub apply_edits: bool,
+    pub show_documents: bool,
+    /// It asks for `rawr://` texts, and again when told to.
+    pub ask_for_texts: bool,
+    pub show_inlay_hints: bool,
+    pub refresh_lenses: bool,
+    pub refresh_hints: bool,
+    pub utf8: bool,
+}
+
+impl Can {
+    pub fn of(capabilities: &Map<String, Value>) -> Self {
+        let at = |path: &[&str]| {
+            let mut value = capabilities.get(*path.first()?)?;
+            for name in &path[1..] {
+                value = value.get(name)?;
+            }
+            Some(value)
+        };
+        let has = |path: &[&str]| at(path).is_some_and(|value| !value.is_null() && value != false);
+        let encodings = at(&["general", "positionEncodings"]).and_then(Value::as_array);
+        Self {
+            edit: has(&["textDocument"]),
+            apply_edits: has(&["workspace", "applyEdit"]),
+            show_documents: at(&["window", "showDocument", "support"]) == Some(&Value::Bool(true)),
+            ask_for_texts: has(&["workspace", "textDocumentContent"]),
+            refresh_lenses: has(&["workspace", "codeLens", "refreshSupport"]),
+            refresh_hints: has(&["workspace", "inlayHint", "refreshSupport"]),
+            show_inlay_hints: has(&["textDocument", "inlayHint"]),
+            utf8: encodings.is_some_and(|all| all.iter().any(|encoding| encoding == "utf-8")),
+        }
+    }
+}
+
+/// A text, and how its client counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'t> {
+    pub text: &'t Text,
+    pub encoding: Encoding,
+}
+
+const fn position(at: Position) -> gen_lsp_types::Position {
+    gen_lsp_types::Position { line: at.line, character: at.character }
+}
+
+const fn from_position(at: gen_lsp_types::Position) -> Position {
+    Position { line: at.line, character: at.character }
+}
+
+impl Place<'_> {
+    pub fn range(&self, span: &Range<usize>) -> gen_lsp_types::Range {
+        let found = self.text.positions(span, self.encoding);
+        gen_lsp_types::Range { start: position(found.start), end: position(found.end) }
+    }
+
+    pub fn offset(&self, at: gen_lsp_types::Position) -> usize {
+        self.text.offset(from_position(at), self.encoding)
+    }
+
+    pub fn span(&self, range: gen_lsp_types::Range) -> Range<usize> {
+        self.offset(range.start)..self.offset(range.end)
+    }
+
+    pub fn edit(&self, span: &Range<usize>, text: String) -> TextEdit {
+        TextEdit { range: self.range(span), new_text: text }
+    }
+
+    pub fn diagnostic(&self, problem: &Problem) -> Diagnostic {
+        let severity = match problem.severity {
+            Severity::Error => DiagnosticSeverity::Error,
+            Severity::Warning => DiagnosticSeverity::Warning,
+            Severity::Hint => DiagnosticSeverity::Hint,
+        };
+        let data = match problem.help {
+            Some(Help::Meant(name)) => Some(json!({ "meant": name })),
+            _ => None,
+        };
+        let help = problem.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
+        Diagnostic {
+            range: self.range(&problem.span.clone().unwrap_or(0..0)),
+            severity: Some(severity),
+            code: Some(problem.code.into()),
+            source: Some("rawr".to_owned()),
+            message: format!("{}{help}", problem.message).into(),
+            data,
+            ..Diagnostic::default()
+        }
+    }
+
+    pub fn proposal(&self, proposal: Proposal, rank: usize) -> CompletionItem {
+        let kind = match proposal.sort {
+            Sort::Placeholder => CompletionItemKind::Variable,
+            Sort::Table => CompletionItemKind::Module,
+            Sort::Key => CompletionItemKind::Property,
+            Sort::Value => CompletionItemKind::Value,
+        };
+        let edit = self.edit(&proposal.span, proposal.text);
+        CompletionItem {
+            label: proposal.label,
+            kind: Some(kind),
+            documentation: (!proposal.about.is_empty()).then(|| markdown(proposal.about).into()),
+            // In the order of the file, not of the alphabet.
+            sort_text: Some(format!("{rank:03}")),
+            text_edit: Some(CompletionItemTextEdit::TextEdit(edit)),
+            ..CompletionItem::default()
+        }
+    }
+
+    pub fn fix(&self, uri: &str, fix: Fix, told: Vec<Diagnostic>) -> CodeAction {
+        CodeAction {
+            title: fix.title,
+            kind: Some(CodeActionKind::QuickFix),
+            diagnostics: Some(told),
+            is_preferred: Some(true),
+            edit: Some(edit_of(uri, vec![self.edit(&fix.span, fix.text)])),
+            ..CodeAction::default()
+        }
+    }
+
+    pub fn whole(&self, text: String) -> TextEdit {
+        self.edit(&(0..self.text.as_str().len()), text)
+    }
+
+    pub fn hint(&self, at: usize, label: String, tooltip: String) -> InlayHint {
+        InlayHint {
+            position: position(self.text.position(at, self.encoding)),
+            label: label.into(),
+            kind: None,
+            text_edits: None,
+            tooltip: Some(gen_lsp_types::Tooltip::String(tooltip)),
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
+        }
+    }
+
+    pub fn lens(&self, span: &Range<usize>, command: Command) -> CodeLens {
+        // A lens stands on one line.
+        let range = self.range(&(span.start..span.start));
+        CodeLens { range, command: Some(command), data: None }
+    }
+}
+
+pub fn edit_of(uri: &str, edits: Vec<TextEdit>) -> WorkspaceEdit {
+    let changes = HashMap::from([(Uri(uri.to_owned()), edits)]);
+    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}
+
+pub fn command(title: String, command: &str, argument: &str) -> Command {
+    Command {
+        title,
+        tooltip: None,
+        command: command.to_owned(),
+        arguments: Some(vec![json!(argument)]),
+    }
+}
+
+pub fn markdown(value: String) -> MarkupContent {
+    MarkupContent { kind: MarkupKind::Markdown, value }
+}
+
+pub fn changes(events: Vec<TextDocumentContentChangeEvent>) -> Vec<Change> {
+    let change = |event| match event {
+        TextDocumentContentChangeEvent::TextDocumentContentChangePartial(part) => {
+            let at = from_position(part.range.start)..from_position(part.range.end);
+            Change { at: Some(at), text: part.text }
+        }
+        TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole) => {
+            Change { at: None, text: whole.text }
+        }
+    };
+    events.into_iter().map(change).collect()
+}

@@ -1,0 +1,54 @@
+//! Where a host's transcript is now: Codex packs old ones, and moves those of archived threads to another folder.
+
+use std::path::{Path, PathBuf};
+
+const PACKED: &str = ".zst";
+const KEPT: &str = "sessions";
+const ARCHIVED: &str = "archived_sessions";
+
+/// The file itself where it is nowhere, so that it can be named.
+pub(super) fn find(path: &Path) -> PathBuf {
+    let places = [Some(path.to_owned()), archived(path)];
+    let forms = places.into_iter().flatten().flat_map(|place| {
+        let mut packed = place.clone().into_os_string();
+        packed.push(PACKED);
+        [place, packed.into()]
+    });
+    forms.into_iter().find(|form| form.is_file()).unwrap_or_else(|| path.to_owned())
+}
+
+fn archived(path: &Path) -> Option<PathBuf> {
+    let is_kept = |folder: &&Path| folder.file_name().is_some_and(|name| name == KEPT);
+    let kept = path.ancestors().skip(1).find(is_kept)?;
+    Some(kept.with_file_name(ARCHIVED).join(path.file_name()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const FILE: &str = "sessions/2026/11/22/rollout-1.jsonl";
+
+    fn check(there: &[&str], expected: &str) {
+        let home = tempfile::tempdir().unwrap();
+        for file in there {
+            let file = home.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        assert_eq!(find(&home.path().join(FILE)), home.path().join(expected), "{there:?}");
+    }
+
+    #[test]
+    fn a_transcript_is_found_where_codex_may_have_put_it() {
+        check(&[FILE, "archived_sessions/rollout-1.jsonl"], FILE);
+        check(
+            &["sessions/2026/11/22/rollout-1.jsonl.zst"],
+            "sessions/2026/11/22/rollout-1.jsonl.zst",
+        );
+        check(&["archived_sessions/rollout-1.jsonl"], "archived_sessions/rollout-1.jsonl");
+        check(&["archived_sessions/rollout-1.jsonl.zst"], "archived_sessions/rollout-1.jsonl.zst");
+        check(&[], FILE);
+    }
+}

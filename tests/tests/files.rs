@@ -1,0 +1,465 @@
+//! The commands for the files that a person edits: `rawr config` and `rawr prompts`, as people and programs meet them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use expect_test::{Expect, expect};
+use rawr_tests::{Home, Sidecar, StandIn, rawr};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+struct Desk {
+    home: Home,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { home: Home::new(), environment: Vec::new() }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(rawr());
+        command.args(arguments).current_dir(self.home.work()).stdin(Stdio::null());
+        command.env("RAWR_HOME", self.home.path()).env_remove("VISUAL").env_remove("EDITOR");
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.output().unwrap()
+    }
+
+    /// What it prints, where the home is `HOME` and the folder `WORK`.
+    fn check(&self, arguments: &[&str], code: i32, expected: Expect) {
+        let output = self.run(arguments);
+        expected.assert_eq(&self.named(&both(&output)));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
+
+    fn named(&self, text: &str) -> String {
+        let text = text.replace(&self.home.path().display().to_string(), "HOME");
+        text.replace(&self.home.work().display().to_string(), "WORK")
+    }
+
+    fn events(&self, arguments: &[&str]) -> Vec<Value> {
+        let output = self.run(arguments);
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn prompt(&self, name: &str) -> PathBuf {
+        self.home.path().join("auto-compact").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.prompt("")).unwrap();
+        fs::write(self.prompt(name), text).unwrap();
+    }
+}
+
+fn both(output: &Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    format!("{out}{err}")
+}
+
+#[test]
+fn the_values_that_are_set_are_shown_with_their_place() {
+    let desk = Desk::new();
+    desk.check(
+        &["config", "show"],
+        0,
+        expect![[r#"
+        Nothing is set: every key has its built-in value. `rawr config show --effective` lists them.
+    "#]],
+    );
+    desk.home.configure(
+        "[rawr_auto_compaction]\nmode = \"ask\"\nready_percent_remaining_lt = \"70%\"\nmodus = 1\n\
+         [rawr_auto_compaction.models.\"gpt-5*\"]\ncooldown_turns = 3\n",
+    );
+    fs::write(desk.home.work().join(".rawr.toml"), "[rawr_auto_compaction]\nmode = \"tag\"\n")
+        .unwrap();
+    desk.check(&["config", "show", "--model", "gpt-5.2"], 0, expect![[r#"
+        rawr_auto_compaction.cooldown_turns = 3  # HOME/rawr.toml, model gpt-5*
+        rawr_auto_compaction.mode = "tag"  # WORK/.rawr.toml
+        rawr_auto_compaction.policy.ready.percent_remaining_lt = 70  # HOME/rawr.toml, as rawr_auto_compaction.ready_percent_remaining_lt
+        rawr: 1 problem in these files: `rawr config check` shows where
+    "#]]);
+    let values = desk.events(&["config", "show", "--effective", "--json"]);
+    let find = |key: &str| values.iter().find(|value| value["key"] == key).unwrap().to_string();
+    expect![[r#"
+        {"event":"config_value","key":"rawr_auto_compaction.mode","layer":"WORK/.rawr.toml","value":"tag"}
+        {"event":"config_value","key":"rawr_auto_compaction.policy.ready.percent_remaining_lt","layer":"HOME/rawr.toml","value":70,"writtenAs":"rawr_auto_compaction.ready_percent_remaining_lt"}
+        {"event":"config_value","key":"rawr_auto_compaction.compaction_model","layer":"built-in"}"#]].assert_eq(
+        &desk.named(
+            &[
+                find("rawr_auto_compaction.mode"),
+                find("rawr_auto_compaction.policy.ready.percent_remaining_lt"),
+                find("rawr_auto_compaction.compaction_model"),
+            ]
+            .join("\n"),
+        ),
+    );
+    assert!(values.len() > 60, "{}", values.len());
+}
+
+#[test]
+fn a_check_shows_every_problem_and_fails_for_errors_alone() {
+    let desk = Desk::new();
+    desk.check(
+        &["config", "check"],
+        0,
+        expect![[r#"
+        all is well: no configuration file and 0 prompt files
+    "#]],
+    );
+    desk.home.configure("[rawr_auto_compaction]\nmodus = \"ask\"\n");
+    desk.check(
+        &["config", "check"],
+        0,
+        expect![[r#"
+        warning[unknown-key]: no key `modus` in `[rawr_auto_compaction]`
+         --> HOME/rawr.toml:2:1
+          |
+        2 | modus = "ask"
+          | ^^^^^
+          |
+          = help: did you mean `models`?
+
+        1 warning: HOME/rawr.toml and 0 prompt files
+    "#]],
+    );
+    desk.home.configure("[rawr_auto_compaction]\nmode = \"loud\"\npolicy.ready.decision_prompt_path = \"gone.md\"\n");
+    desk.write("handoff.md", "Go on.\n");
+    desk.check(
+        &["config", "check"],
+        1,
+        expect![[r#"
+        error[unknown-value]: `rawr_auto_compaction.mode` cannot be `loud`
+         --> HOME/rawr.toml:2:8
+          |
+        2 | mode = "loud"
+          |        ^^^^^^
+          |
+          = help: it may be one of `tag`, `suggest`, `ask`, `auto`
+
+        error[missing-placeholder]: `{packet}` is nowhere in the text
+         --> HOME/auto-compact/handoff.md:1:1
+          |
+        1 | Go on.
+          | ^^^^^^
+          |
+          = help: it stands for the continuation packet, word for word
+
+        hint[unused-placeholder]: the shipped text also uses `{author}`, `{resume}`, `{scratchFile}`
+         --> HOME/auto-compact/handoff.md:1:1
+          |
+        1 | Go on.
+          | ^^^^^^
+
+        warning[no-file]: there is no such decision prompt
+        --> HOME/auto-compact/gone.md
+         = help: `judgment.md` is used instead
+
+        2 errors, 1 warning, 1 hint: HOME/rawr.toml and 1 prompt files
+    "#]],
+    );
+    let events = desk.events(&["config", "check", "--json"]);
+    let brief: Vec<_> =
+        events.iter().map(|event| format!("{} {}", event["event"], event["code"])).collect();
+    expect![[r#"
+        "problem" "unknown-value"
+        "problem" "missing-placeholder"
+        "problem" "unused-placeholder"
+        "problem" "no-file"
+        "config_checked" null"#]]
+    .assert_eq(&brief.join("\n"));
+    let last = events.last().unwrap();
+    assert_eq!((&last["errors"], &last["warnings"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn the_schema_is_json() {
+    let desk = Desk::new();
+    let printed = desk.run(&["config", "schema"]);
+    let schema: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(schema["title"], "rawr.toml");
+    assert_eq!(desk.events(&["config", "schema", "--json"]), [schema]);
+    assert!(!desk.prompt("").exists(), "it changes nothing");
+}
+
+#[test]
+fn prompts_are_listed_with_what_became_of_them() {
+    let desk = Desk::new();
+    desk.home.configure("[rawr_auto_compaction.prompts]\ncompact = \"../gone.md\"\n");
+    desk.write("heads-up.md", "Soon.\n");
+    desk.write("handoff.md", "\n");
+    desk.check(&["prompts", "list"], 0, expect![[r#"
+        auto-compact      no file: the shipped text holds  HOME/auto-compact/auto-compact.md
+        heads-up          edited, 1 problem  HOME/auto-compact/heads-up.md
+        scratch-write     no file: the shipped text holds  HOME/auto-compact/scratch-write.md
+        judgment          no file: the shipped text holds  HOME/auto-compact/judgment.md
+        judgment-context  no file: the shipped text holds  HOME/auto-compact/judgment-context.md
+        watcher-packet    no file: the shipped text holds  HOME/auto-compact/watcher-packet.md
+        handoff           cannot be used: the last good text holds, 1 problem  HOME/auto-compact/handoff.md
+        compact           cannot be used: the last good text holds, 1 problem  HOME/auto-compact/../gone.md
+        summary-prefix    no file: the shipped text holds  HOME/auto-compact/summary-prefix.md
+    "#]]);
+    let states: Vec<_> = desk
+        .events(&["prompts", "list", "--json"])
+        .iter()
+        .map(|event| event["state"].clone())
+        .collect();
+    assert_eq!(
+        states,
+        [
+            "shipped", "edited", "shipped", "shipped", "shipped", "shipped", "broken", "broken",
+            "shipped"
+        ]
+    );
+}
+
+#[test]
+fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
+    let mut desk = Desk::new();
+    let editor = desk.home.work().join("my editor");
+    fs::write(&editor, "#!/bin/sh\nprintf \"$1\" > \"$2\"\n").unwrap();
+    fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let command = |text: &str| format!("'{}' '{text}'", editor.display());
+    desk.environment = vec![("EDITOR", "false".to_owned()), ("VISUAL", command("Soon.\\n"))];
+    desk.check(
+        &["prompts", "edit", "heads-up"],
+        0,
+        expect![[r#"
+        hint[unused-placeholder]: the shipped text also uses `{reason}`
+         --> HOME/auto-compact/heads-up.md:1:1
+          |
+        1 | Soon.
+          | ^^^^^
+
+        heads-up is saved; sessions that run have it now.
+    "#]],
+    );
+    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md")).unwrap(), "Soon.\n");
+    desk.check(
+        &["prompts", "edit", "heads-up"],
+        0,
+        expect![[r#"
+        hint[unused-placeholder]: the shipped text also uses `{reason}`
+         --> HOME/auto-compact/heads-up.md:1:1
+          |
+        1 | Soon.
+          | ^^^^^
+
+        heads-up is as it was.
+    "#]],
+    );
+    desk.environment = vec![("VISUAL", command("Soon, {when}; $(touch x)\\n"))];
+    desk.check(
+        &["prompts", "edit", "heads-up"],
+        0,
+        expect![[r#"
+        warning[unknown-placeholder]: no placeholder `{when}` in heads-up
+         --> HOME/auto-compact/heads-up.md:1:7
+          |
+        1 | Soon, {when}; $(touch x)
+          |       ^^^^^^
+          |
+          = help: it may hold `{reason}`, `{threadId}`
+
+        hint[unused-placeholder]: the shipped text also uses `{reason}`
+         --> HOME/auto-compact/heads-up.md:1:1
+          |
+        1 | Soon, {when}; $(touch x)
+          | ^^^^^^^^^^^^^^^^^^^^^^^^
+
+        heads-up is saved; sessions that run have it now.
+    "#]],
+    );
+    assert!(!desk.home.work().join("x").exists(), "no shell runs");
+    desk.environment = vec![("VISUAL", command("\\n"))];
+    desk.check(
+        &["prompts", "edit", "handoff"],
+        1,
+        expect![[r#"
+            error[empty-prompt]: there is no text
+             --> HOME/auto-compact/handoff.md:1:2
+              |
+            1 |
+              | ^
+              |
+              = help: delete the file to use the shipped text
+
+            handoff cannot be used like that: the last good text holds.
+        "#]],
+    );
+    desk.environment = vec![("EDITOR", "false".to_owned())];
+    desk.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
+        rawr: the editor `false` failed (exit status: 1); HOME/auto-compact/heads-up.md is as it left it
+    "#]]);
+    desk.environment = vec![("EDITOR", "no-such-editor -w".to_owned())];
+    desk.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
+        rawr: the editor `no-such-editor` cannot be started: set VISUAL or EDITOR to another one: No such file or directory (os error 2)
+    "#]]);
+    desk.environment = vec![("EDITOR", "'open".to_owned())];
+    desk.check(
+        &["prompts", "edit", "heads-up"],
+        1,
+        expect![[r#"
+        rawr: EDITOR is no command: 'open
+    "#]],
+    );
+}
+
+#[test]
+fn a_diff_is_against_the_shipped_text() {
+    let desk = Desk::new();
+    desk.check(
+        &["prompts", "diff"],
+        0,
+        expect![[r#"
+        every prompt is as shipped.
+    "#]],
+    );
+    assert!(desk.run(&["init"]).status.success());
+    let shipped = fs::read_to_string(desk.prompt("compact.md")).unwrap();
+    desk.write("compact.md", &shipped.replace("Keep:", "Keep \u{1b}[2J:"));
+    desk.check(&["prompts", "diff"], 0, expect![[r#"
+        --- shipped/compact.md
+        +++ HOME/auto-compact/compact.md
+        @@ -1,6 +1,6 @@
+         Summarise this conversation, so that you can go on with the task from the summary alone. Everything else is about to be removed.
+ 
+        -Keep:
+        +Keep �[2J:
+         - the user's goal, and every standing instruction word for word;
+         - what is done, with paths, commits and results;
+         - decisions and their reasons, what must stay true, what was tried and failed;
+    "#]]);
+    desk.check(
+        &["prompts", "diff", "handoff"],
+        0,
+        expect![[r#"
+        handoff is as shipped.
+    "#]],
+    );
+    let events = desk.events(&["prompts", "diff", "compact", "--json"]);
+    assert!(
+        events[0]["diff"].as_str().unwrap().contains("\n-Keep:\n+Keep \u{1b}[2J:\n"),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn a_reset_asks_first_and_keeps_what_was_written() {
+    let desk = Desk::new();
+    desk.write("heads-up.md", "Soon.\n");
+    desk.check(
+        &["prompts", "reset", "heads-up"],
+        1,
+        expect![[r#"
+        rawr: this would reset heads-up: say --yes, nobody can be asked here
+    "#]],
+    );
+    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md")).unwrap(), "Soon.\n");
+    desk.check(
+        &["prompts", "reset", "heads-up", "--yes"],
+        0,
+        expect![[r#"
+        heads-up is as shipped again; your text is HOME/auto-compact/heads-up.md.old.
+    "#]],
+    );
+    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md.old")).unwrap(), "Soon.\n");
+    desk.check(
+        &["prompts", "reset", "heads-up", "--yes"],
+        0,
+        expect![[r#"
+        heads-up is as shipped already.
+    "#]],
+    );
+    desk.write("heads-up.md", "Later.\n");
+    desk.check(
+        &["prompts", "reset", "heads-up", "handoff", "-y"],
+        0,
+        expect![[r#"
+        heads-up is as shipped again; your text is HOME/auto-compact/heads-up.md.old.2.
+        handoff is as shipped again.
+    "#]],
+    );
+    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md.old.2")).unwrap(), "Later.\n");
+    desk.check(
+        &["prompts", "diff"],
+        0,
+        expect![[r#"
+        every prompt is as shipped.
+    "#]],
+    );
+}
+
+/// As people keep their dotfiles.
+#[test]
+fn a_reset_leaves_a_link_a_link() {
+    let desk = Desk::new();
+    let mine = desk.home.work().join("mine.md");
+    fs::write(&mine, "Soon.\n").unwrap();
+    fs::create_dir_all(desk.prompt("")).unwrap();
+    std::os::unix::fs::symlink(&mine, desk.prompt("heads-up.md")).unwrap();
+    assert!(desk.run(&["prompts", "reset", "heads-up", "-y"]).status.success());
+    assert!(desk.prompt("heads-up.md").is_symlink());
+    assert_ne!(fs::read_to_string(mine).unwrap(), "Soon.\n");
+}
+
+#[test]
+fn a_prompt_is_shown_as_a_thread_would_hear_it() {
+    let desk = Desk::new();
+    desk.check(&["prompts", "render", "scratch-write"], 1, expect![[r#"
+        rawr: no thread is known in HOME yet: `rawr exec --host codex "…"` begins one, `rawr demo` shows what would be seen
+    "#]]);
+    let mut sidecar = Sidecar::start(&desk.home);
+    let mut host = StandIn::new("t");
+    assert!(host.open(&desk.home, &mut sidecar));
+    sidecar.leave();
+    desk.write("scratch-write.md", "Write to {scratchFile} of {threadId}.\n");
+    desk.check(
+        &["prompts", "render", "scratch-write", "--thread", "t"],
+        0,
+        expect![[r#"
+        Write to .scratch/agent-delta.scratch.md of t.
+        14 tokens in thread t
+    "#]],
+    );
+    let events = desk.events(&["prompts", "render", "scratch-write", "--json"]);
+    assert_eq!(events[0]["event"], "prompt_rendered");
+    assert_eq!(events[0]["method"], "o200k_base");
+    assert!(events[0]["tokens"].as_u64().unwrap() > 5, "{events:?}");
+}
+
+#[test]
+fn names_are_checked_before_anything_is_done() {
+    let desk = Desk::new();
+    desk.check(&["prompts", "edit", "headsup"], 2, expect![[r#"
+        error: invalid value 'headsup' for '<NAME>'
+          [possible values: auto-compact, heads-up, scratch-write, judgment, judgment-context, watcher-packet, handoff, compact, summary-prefix]
+
+          tip: a similar value exists: 'heads-up'
+
+        For more information, try '--help'.
+    "#]]);
+    desk.check(
+        &["prompts", "reset"],
+        2,
+        expect![[r#"
+        error: the following required arguments were not provided:
+          <NAME|--all>
+
+        Usage: rawr prompts reset <NAME|--all>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    desk.check(
+        &["config", "show", "--cd", "nowhere"],
+        1,
+        expect![[r#"
+        rawr: WORK/nowhere is no folder
+    "#]],
+    );
+}

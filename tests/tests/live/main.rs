@@ -1,0 +1,90 @@
+//! What people edit, saved in every way that editors have, under a real sidecar: it is taken up once a save, whole, and told.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod config;
+mod places;
+mod polled;
+mod saves;
+mod sequence;
+mod storm;
+
+use rawr_protocol::methods::{ConfigGet, PromptChanged, PromptGet};
+use rawr_protocol::{ConfigGetParams, PromptGetParams, PromptGetResult};
+use rawr_tests::sidecar::Launch;
+use rawr_tests::{Home, Sidecar};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The prompt that tests edit; it needs no placeholder.
+const NAME: &str = "compact";
+/// Longer than a file may be away before it counts as gone.
+const ANY_LATE_NEWS: Duration = Duration::from_millis(300);
+
+fn folder(home: &Home) -> PathBuf {
+    home.path().join("auto-compact")
+}
+
+fn file(home: &Home) -> PathBuf {
+    folder(home).join("compact.md")
+}
+
+fn prompt(sidecar: &mut Sidecar) -> PromptGetResult {
+    sidecar.call::<PromptGet>(&PromptGetParams { name: NAME.to_owned() })
+}
+
+fn text(sidecar: &mut Sidecar) -> String {
+    prompt(sidecar).text
+}
+
+/// Started, and listening: what is saved from now on is heard of, and not found.
+fn start(home: &Home) -> Sidecar {
+    let mut sidecar = Sidecar::start(home);
+    write(&folder(home).join("summary-prefix.md"), "Another prompt.\n");
+    assert_eq!(sidecar.expect::<PromptChanged>().name, "summary-prefix");
+    sidecar
+}
+
+/// The next thing that is told is that the prompt says this now.
+fn expect_text(sidecar: &mut Sidecar, wanted: &str) {
+    let changed = sidecar.expect::<PromptChanged>();
+    assert_eq!(changed.name, NAME);
+    let found = prompt(sidecar);
+    assert_eq!(found.text, wanted, "{}", sidecar.told());
+    assert_eq!(found.version, changed.version);
+    assert_eq!(changed.problems, []);
+}
+
+/// Nothing more is told, also after a while.
+fn expect_silence(sidecar: &mut Sidecar) {
+    std::thread::sleep(ANY_LATE_NEWS);
+    text(sidecar);
+    assert_eq!(sidecar.take_notes(), [], "{}", sidecar.told());
+}
+
+/// The value of a key in force, without any thread.
+fn effective(sidecar: &mut Sidecar, key: &str) -> Value {
+    let found = sidecar.call::<ConfigGet>(&ConfigGetParams { thread_id: None });
+    found.effective[key]["value"].clone()
+}
+
+fn polling() -> Launch {
+    Launch { environment: vec![("RAWR_WATCH", OsString::from("poll"))], ..Launch::default() }
+}
+
+/// In a folder of the test's own.
+fn shell(folder: &Path, script: &str) {
+    let mut command = Command::new("sh");
+    command.args(["-ec", script]).current_dir(folder);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+}

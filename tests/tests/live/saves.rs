@@ -1,0 +1,131 @@
+//! The ways in which editors save a file. Each of them is one reload.
+
+use super::{expect_silence, expect_text, file, folder, shell, start, text, write};
+use rawr_tests::Home;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+fn check(save: impl Fn(&Path, &str)) {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    for turn in 0..3 {
+        let wanted = format!("Summarise, {turn}.\nIn two lines.\n");
+        save(&file(&home), &wanted);
+        expect_text(&mut sidecar, wanted.trim_end());
+        expect_silence(&mut sidecar);
+    }
+    sidecar.leave();
+}
+
+#[test]
+fn written_in_place() {
+    check(write);
+}
+
+#[test]
+fn written_in_place_in_several_writes() {
+    check(|file, text| {
+        let mut file = File::create(file).unwrap();
+        for line in text.split_inclusive('\n') {
+            file.write_all(line.as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    });
+}
+
+#[test]
+fn without_an_end_of_the_last_line() {
+    check(|file, text| write(file, text.trim_end()));
+}
+
+#[test]
+fn another_file_renamed_over() {
+    check(|file, text| {
+        let other = file.with_extension("tmp");
+        write(&other, text);
+        fs::rename(other, file).unwrap();
+    });
+}
+
+/// Vim with `backup`: the file is moved away, and written anew.
+#[test]
+fn moved_away_and_written_anew() {
+    check(|file, text| {
+        let backup = file.with_extension("md~");
+        fs::rename(file, &backup).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        write(file, text);
+        fs::remove_file(backup).unwrap();
+    });
+}
+
+#[test]
+fn deleted_and_written_anew() {
+    check(|file, text| {
+        fs::remove_file(file).unwrap();
+        write(file, text);
+    });
+}
+
+/// It writes another file and renames it over.
+#[test]
+fn by_sed_in_place() {
+    check(|file, text| {
+        let line = text.lines().next().unwrap();
+        let script = format!("sed -i -e '2,$d' -e 's/.*/{line}\\nIn two lines./' compact.md");
+        shell(file.parent().unwrap(), &script);
+    });
+}
+
+#[test]
+fn a_save_that_changes_nothing_is_no_news() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    write(&file(&home), "Sum up.\n");
+    expect_text(&mut sidecar, "Sum up.");
+    write(&file(&home), "Sum up.\n");
+    expect_silence(&mut sidecar);
+    sidecar.leave();
+}
+
+#[test]
+fn a_file_that_is_gone_leaves_the_shipped_text() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    let shipped = text(&mut sidecar);
+    write(&file(&home), "Sum up.\n");
+    expect_text(&mut sidecar, "Sum up.");
+    fs::remove_file(file(&home)).unwrap();
+    expect_text(&mut sidecar, &shipped);
+    write(&file(&home), "Sum up again.\n");
+    expect_text(&mut sidecar, "Sum up again.");
+    sidecar.leave();
+}
+
+#[test]
+fn other_files_of_the_folder_are_nobodys_concern() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    write(&folder(&home).join("notes.md"), "Mine.\n");
+    write(&folder(&home).join(".compact.md.swp"), "b0VIM");
+    expect_silence(&mut sidecar);
+    sidecar.leave();
+}
+
+#[test]
+fn a_thousand_saves_are_a_thousand_reloads_and_none_is_torn() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    let body = "Keep what was decided.\n".repeat(40);
+    for turn in 0..1000 {
+        let wanted = format!("Summary {turn}.\n{body}");
+        write(&file(&home), &wanted);
+        let changed = sidecar.expect::<rawr_protocol::methods::PromptChanged>();
+        assert_eq!(changed.problems, []);
+        assert_eq!(text(&mut sidecar), wanted.trim_end());
+    }
+    expect_silence(&mut sidecar);
+    sidecar.leave();
+}

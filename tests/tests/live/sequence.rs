@@ -1,0 +1,108 @@
+//! A prompt that is edited in the middle of a sequence is used by the next one, and not by this one.
+
+use super::{folder, start, write};
+use rawr_protocol::methods::{
+    ActionPerform, ActionReport, CompactionUpdate, DecisionRecorded, PromptChanged,
+    SequenceHeadsUp, ThreadChanged,
+};
+use rawr_tests::mock_chat::{Purpose, Reply, Script, call, say};
+use rawr_tests::{Home, MockChat, Repository, Session, Sidecar, StandIn, rawr};
+use serde_json::json;
+use std::process::Command;
+
+#[test]
+fn a_host_hears_the_texts_that_its_sequence_began_with() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    let mut host = StandIn::new("t");
+    assert!(host.open(&home, &mut sidecar));
+    let file = folder(&home).join("handoff.md");
+    let handoff = |edit: &str| format!("{edit}\n{{packet}}\n");
+    write(&file, &handoff("BEFORE"));
+    sidecar.expect::<PromptChanged>();
+    host.user_turn_with_boundaries();
+    let mut edited = false;
+    let mut told = 0;
+    let run = host.run_and(&mut sidecar, |note| {
+        // The packet has been asked for.
+        if note.method == "rawr/action/perform" && !edited {
+            edited = true;
+            write(&file, &handoff("AFTER"));
+        }
+        told += usize::from(note.method == "rawr/prompt/changed");
+    });
+    assert!(run && edited);
+    assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);
+    let log = home.lines("t").join("\n");
+    assert!(log.contains("BEFORE"), "{log}");
+    if told == 0 {
+        allow_all(&mut sidecar);
+        sidecar.wait_for::<PromptChanged>();
+    }
+    allow_all(&mut sidecar);
+    sidecar.leave();
+    let handed = home.lines("t").into_iter().filter(|line| line.contains(":handoff]"));
+    let handed: Vec<_> = handed.collect();
+    assert!(handed.iter().any(|line| line.contains("BEFORE")), "{handed:?}");
+    assert!(handed.iter().all(|line| !line.contains("AFTER")), "{handed:?}");
+}
+
+fn allow_all(sidecar: &mut Sidecar) {
+    sidecar.allow::<ActionPerform>();
+    sidecar.allow::<CompactionUpdate>();
+    sidecar.allow::<DecisionRecorded>();
+    sidecar.allow::<SequenceHeadsUp>();
+    sidecar.allow::<ThreadChanged>();
+    sidecar.allow::<PromptChanged>();
+    let _ = std::any::type_name::<ActionReport>();
+}
+
+fn shell(command: &str) -> Reply {
+    call("shell", json!({ "command": command }))
+}
+
+/// The agent itself edits the prompt of the handoff, while it is asked for its packet.
+#[test]
+fn in_the_embedded_host_the_next_sequence_uses_it() {
+    let (home, repository) = (Home::new(), Repository::new());
+    let file = folder(&home).join("handoff.md");
+    std::fs::create_dir_all(folder(&home)).unwrap();
+    write(&file, "FIRST handoff\n{packet}\n");
+    let edit = format!("printf 'SECOND handoff\\n{{packet}}\\n' > {}", file.display());
+    let packet = "<continuation_packet>\nState: working\nGoal: a parser with docs\nNext: write the docs\n</continuation_packet>";
+    let commit = || shell("git commit -q --allow-empty -m 'Add the parser'").input_tokens(3_000);
+    let done = || say("It is written and committed.").input_tokens(3_100);
+    let script = Script::default()
+        .on_each(Purpose::Summary, [say("A SUMMARY.")])
+        .on(
+            ":packet_request]",
+            [shell(&edit), say(packet).input_tokens(3_200), say(packet).input_tokens(3_200)],
+        )
+        .on(":handoff]", [say("I go on."), say("I go on again.")])
+        .on("the parser", [commit(), done()])
+        .on("the docs", [commit(), done()])
+        .on("", [say("Here you are.").input_tokens(1_000)]);
+    let model = MockChat::start(script);
+    home.configure("[rawr_auto_compaction]\nturn_based_handoff = false\ncooldown_turns = 0\nrearm_tokens = 1\n");
+    let output = Command::new(rawr())
+        .args(["exec", "--host", "embedded", "--json", "--cd"])
+        .arg(repository.path())
+        .args(["--model", "scripted-1", "--context-window", "10000", "--base-url"])
+        .args([&model.base_url(), "the parser", "the docs"])
+        .env("RAWR_HOME", home.path())
+        .env("OPENAI_API_KEY", "sk-secret-of-the-test")
+        .output()
+        .unwrap();
+    let session = Session::of(output);
+    session.expect_success();
+    let seen: Vec<_> =
+        model.requests().iter().map(|request| request.transcript().join("\n")).collect();
+    let first = |word: &str| seen.iter().position(|transcript| transcript.contains(word));
+    let (old, new) = (first("FIRST handoff"), first("SECOND handoff"));
+    assert!(
+        old.is_some() && new > old,
+        "{old:?} {new:?}\n{}\n{}",
+        session.story(),
+        seen.join("\n---\n")
+    );
+}

@@ -1,0 +1,68 @@
+//! Very many saves at once: the last one is in force, none is taken up half written, and memory stays where it is.
+
+use super::{file, folder, start, text};
+use rawr_protocol::methods::PromptChanged;
+use rawr_tests::Home;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const SAVES: u32 = 1000;
+const MOST_MEMORY: u64 = 64 << 20;
+
+fn content(save: u32) -> String {
+    format!("Summary {save}.\n{}The end of {save}.\n", "Keep what was decided.\n".repeat(400))
+}
+
+fn in_place(path: &Path, text: &str) {
+    let mut file = File::create(path).unwrap();
+    for part in text.as_bytes().chunks(4096) {
+        file.write_all(part).unwrap();
+    }
+}
+
+fn renamed(path: &Path, text: &str) {
+    let other = path.with_extension("new");
+    fs::write(&other, text).unwrap();
+    fs::rename(other, path).unwrap();
+}
+
+#[test]
+fn a_thousand_saves_in_two_seconds_end_with_the_last() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    text(&mut sidecar);
+    let (path, begun) = (file(&home), Instant::now());
+    let writer = std::thread::spawn(move || {
+        for save in 0..SAVES {
+            let due = begun + Duration::from_millis(2) * save;
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            let way = if save % 2 == 0 { in_place } else { renamed };
+            way(&path, &content(save));
+        }
+    });
+    let mut seen = 0;
+    let last = content(SAVES - 1);
+    while text(&mut sidecar) != last.trim_end() {
+        let found = text(&mut sidecar);
+        let number: Option<u32> = found
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("Summary ")?.strip_suffix('.')?.parse().ok());
+        if let Some(number) = number {
+            assert!(found == content(number).trim_end(), "torn: {} bytes of {number}", found.len());
+        }
+        seen += sidecar.take::<PromptChanged>().len();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    writer.join().unwrap();
+    text(&mut sidecar);
+    seen += sidecar.take::<PromptChanged>().len();
+    assert!(seen > 0);
+    assert!(seen <= SAVES as usize, "{seen} reloads");
+    assert!(sidecar.peak_memory() < MOST_MEMORY, "{} bytes", sidecar.peak_memory());
+    assert!(folder(&home).join("compact.md").exists());
+    sidecar.allow::<PromptChanged>();
+    sidecar.leave();
+}
