@@ -73,7 +73,7 @@ impl Desk {
     }
 
     pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
-        Ok(StoredDecision::read(&self.open_thread(id)?.log.read_decisions()?))
+        Ok(StoredDecision::read(&self.open_thread(id)?.log.decisions().read()?))
     }
 
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
