@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { SuiteContext, TestContext } from 'node:test';
 import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
 import { Model, WINDOW } from './model';
 
@@ -305,6 +306,24 @@ export class Lab {
     await place.filter({ hasText: text }).first().waitFor();
   }
 
+  /** A banner that gives way to a newer one stays in the page for a moment. */
+  async answer(banner: string, choice: string): Promise<void> {
+    const toast = this.toast.filter({ hasText: banner });
+    await until(`${choice} of "${banner}"`, async () => {
+      if ((await toast.count()) !== 1) return false;
+      const clicked = toast.getByRole('link', { name: choice }).click({ timeout: 3_000 });
+      return clicked.then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  async bannerGoes(banner: string): Promise<void> {
+    const toast = this.toast.filter({ hasText: banner });
+    await until(`the end of "${banner}"`, async () => (await toast.count()) === 0);
+  }
+
   async openThreads(): Promise<void> {
     if ((await this.rows.count()) === 0) await this.command('rawr: Focus on Threads View');
     await this.rows.first().waitFor();
@@ -354,7 +373,7 @@ export class Lab {
         () => true,
         () => false,
       );
-      await this.page.keyboard.press(isThere ? 'Enter' : 'Escape');
+      await (isThere ? row.click() : this.page.keyboard.press('Escape'));
       return isThere;
     });
   }
@@ -363,6 +382,16 @@ export class Lab {
     const to = path.join(SHOTS, path.basename(this.editor));
     mkdirSync(to, { recursive: true });
     await this.page.screenshot({ path: path.join(to, `${name}.png`), animations: 'disabled' });
+  }
+
+  /** What was to be seen where a journey failed. */
+  async witness(context: TestContext | SuiteContext): Promise<void> {
+    if (!('diagnostic' in context && 'passed' in context) || context.passed) return;
+    await this.shot(`failed-${context.name.slice(0, 40)}`);
+    for (const [place, seen] of Object.entries({ bar: this.bar, toast: this.toast, tree: this.rows }))
+      for (const text of await seen.allInnerTexts())
+        context.diagnostic(`${place}: ${text.replace(/\s+/g, ' ')}`);
+    context.diagnostic(`agent: ${this.agents.at(-1)?.said.slice(-1000) ?? 'none'}`);
   }
 
   async close(): Promise<void> {

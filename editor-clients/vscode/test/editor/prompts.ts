@@ -10,7 +10,7 @@ export function journeys(editor: string): void {
     lab = await Lab.open(editor);
   });
   afterEach(async (context) => {
-    if ('passed' in context && !context.passed) await lab.shot(`failed-${context.name.slice(0, 40)}`);
+    await lab.witness(context);
   });
   after(() => lab.close());
 
