@@ -106,6 +106,8 @@ export interface Options {
   plant?: (folder: string) => void;
   /** Workspace Trust is left on: the folder opens restricted. */
   trust?: boolean;
+  /** A second folder in the same window, by its name. */
+  second?: string;
 }
 
 export class Lab {
@@ -135,7 +137,7 @@ export class Lab {
       options.plant?.(lab.folder);
       lab.install(options.package ?? path.join(ROOT, 'dist', 'rawr.vsix'));
       const port = await lab.serve(options);
-      await lab.look(port);
+      await lab.look(port, options.second);
       return lab;
     } catch (error) {
       await lab.close();
@@ -214,7 +216,7 @@ export class Lab {
     return port;
   }
 
-  private async look(port: number): Promise<void> {
+  private async look(port: number, second: string | undefined): Promise<void> {
     const profile = path.join(this.dir, 'browser');
     this.browser = await chromium.launchPersistentContext(profile, {
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -240,17 +242,23 @@ export class Lab {
     });
     this.window = this.browser.pages()[0] ?? (await this.browser.newPage());
     this.page.setDefaultTimeout(PATIENCE);
-    await this.page.goto(`http://127.0.0.1:${port}/?folder=${this.folder}`, {
-      waitUntil: 'domcontentloaded',
-    });
+    const opened = second === undefined ? `folder=${this.folder}` : `workspace=${this.workspace(second)}`;
+    await this.page.goto(`http://127.0.0.1:${port}/?${opened}`, { waitUntil: 'domcontentloaded' });
     await this.page.locator('.monaco-workbench').waitFor();
+  }
+
+  private workspace(second: string): string {
+    mkdirSync(path.join(this.dir, second));
+    const file = path.join(this.dir, 'both.code-workspace');
+    writeFileSync(file, JSON.stringify({ folders: [{ path: this.folder }, { path: second }] }));
+    return file;
   }
 
   configure(toml: string): void {
     writeFileSync(path.join(this.home, 'rawr.toml'), toml);
   }
 
-  agent(): Agent {
+  agent(folder = this.folder): Agent {
     const args = [
       'exec',
       '--host',
@@ -263,7 +271,7 @@ export class Lab {
       String(WINDOW),
     ];
     const environment = this.environment;
-    const child = spawn(rawr(), [...args, '--json', '--cd', this.folder], {
+    const child = spawn(rawr(), [...args, '--json', '--cd', folder], {
       env: environment,
       stdio: 'pipe',
     });
@@ -376,6 +384,27 @@ export class Lab {
       await (isThere ? row.click() : this.page.keyboard.press('Escape'));
       return isThere;
     });
+  }
+
+  /** From the menu of a row. */
+  async menu(row: Locator, title: string): Promise<void> {
+    const item = this.page.locator('.monaco-menu .action-label').filter({ hasText: title }).first();
+    // Rows are drawn anew whenever something changes, and a menu passes over a click that follows its opening too soon.
+    await until(`${title} in a menu`, async () => {
+      try {
+        if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
+        await item.click({ timeout: 3_000 });
+        await item.waitFor({ state: 'hidden', timeout: 3_000 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  /** From a list that a command shows. */
+  async choose(label: string): Promise<void> {
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first().click();
   }
 
   async shot(name: string): Promise<void> {

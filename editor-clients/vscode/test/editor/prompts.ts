@@ -42,4 +42,22 @@ export function journeys(editor: string): void {
     );
     await lab.page.keyboard.press('Escape');
   });
+
+  test('a prompt is compared with how it came', async () => {
+    const { page } = lab;
+    await lab.command('rawr: Open a prompt…');
+    await lab.choose('handoff');
+    await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
+    await lab.command('Source Action...');
+    await page
+      .locator('.action-widget .monaco-list-row')
+      .filter({ hasText: 'Compare with the shipped' })
+      .click();
+    await page.locator('.monaco-diff-editor').first().waitFor();
+    await page
+      .locator('.monaco-diff-editor .char-insert, .monaco-diff-editor .line-insert')
+      .first()
+      .waitFor();
+    await lab.shot('compare');
+  });
 }

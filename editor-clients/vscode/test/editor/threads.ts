@@ -118,6 +118,24 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
+  test('a guard and an instruction are given from the menu of a thread, and taken back', async () => {
+    work(TAG);
+    await lab.says(lab.bar, '45 % left');
+    await lab.openThreads();
+    const thread = lab.rows.filter({ hasText: '45 % left · asap · idle' }).first();
+    await lab.menu(thread, 'Do not compact until…');
+    await lab.choose('until the next commit');
+    const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });
+    await guard.waitFor();
+    await lab.menu(thread, 'Pin an instruction…');
+    await lab.page.locator('.quick-input-widget input').fill('Ask the owl first');
+    await lab.page.keyboard.press('Enter');
+    await lab.says(lab.rows, 'Instructions that stay');
+    assert.match(JSON.stringify(lab.recorded('directive_given')), /Ask the owl first/);
+    await lab.menu(guard, 'Take back');
+    await until('the end of the guard', async () => (await guard.count()) === 0);
+  });
+
   test('a sidecar that is killed is started again, and the banner is there again', async () => {
     work(ASK);
     await lab.says(lab.toast, 'compact now?');
