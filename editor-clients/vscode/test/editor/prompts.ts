@@ -45,6 +45,7 @@ export function journeys(editor: string): void {
 
   test('a prompt is compared with how it came', async () => {
     const { page } = lab;
+    appendFileSync(path.join(lab.home, 'auto-compact', 'handoff.md'), '\nMind the owl.\n');
     await lab.command('rawr: Open a prompt…');
     await lab.choose('handoff');
     await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
