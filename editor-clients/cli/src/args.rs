@@ -1,6 +1,7 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
 mod back;
+mod codex;
 mod files;
 mod people;
 mod state;
@@ -10,6 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::codex::AttachArgs;
+#[cfg(unix)]
+pub use self::codex::CodexArgs;
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 #[cfg(test)]
 pub use self::files::PROMPTS;
@@ -25,13 +29,14 @@ pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
-use crate::host::codex;
+use crate::host;
 
 const EXAMPLES: &str = "\
 Begin with:
   rawr demo                                    watch a whole compaction, no account needed
   rawr init                                    write a commented rawr.toml and the prompts
   rawr doctor                                  see whether everything is in place
+  rawr codex                                   your own Codex, with rawr beside it
   rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
 
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.";
@@ -58,6 +63,13 @@ pub enum Command {
     Demo(DemoArgs),
     /// Let an agent work on prompts, with rawr deciding about its context
     Exec(ExecArgs),
+    /// Run your own Codex, with rawr beside it
+    #[cfg(unix)]
+    Codex(CodexArgs),
+    /// Stand beside the Codex sessions that run already
+    Attach(AttachArgs),
+    /// End what `rawr attach` began, here or in another terminal; Codex goes on
+    Detach,
     /// Show where every thread stands, or one
     Status(StatusArgs),
     /// Watch all threads live, and step in by a key
@@ -207,7 +219,7 @@ pub enum SandboxName {
     DangerFullAccess,
 }
 
-impl From<SandboxName> for codex::Sandbox {
+impl From<SandboxName> for host::codex::Sandbox {
     fn from(name: SandboxName) -> Self {
         match name {
             SandboxName::ReadOnly => Self::ReadOnly,

@@ -429,7 +429,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// Leaves nothing half done: the running turn is stopped and reported, held inputs are taken back.
     async fn wind_up(&mut self) -> Result<(), DriveError> {
-        if self.turns.is_busy() {
+        // Where people talk to the host itself its turns are theirs to stop.
+        if self.turns.is_busy() && self.host.thread().host.capabilities.queue {
             // A turn that has just ended cannot be interrupted, and need not be.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;

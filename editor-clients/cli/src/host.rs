@@ -243,13 +243,15 @@ pub enum HostEvent {
 }
 
 /// Who a turn belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnKind {
     /// Started by [`Host::start_turn`].
     Asked,
+    /// Started by a person at the host itself, with these words.
+    Person { text: String },
     /// The compaction asked for by [`Host::compact`].
     Compaction,
-    /// The host's own, or another client's.
+    /// The host's own.
     Host,
 }
 
@@ -264,6 +266,8 @@ pub enum HostError {
     NotAProgram { path: PathBuf },
     #[error("{} cannot be started: {source}", .path.display())]
     NotStarted { path: PathBuf, source: std::io::Error },
+    #[error("no app-server of Codex answers at {}: {source}", .path.display())]
+    NotReached { path: PathBuf, source: std::io::Error },
     #[error("the host did not do {method}: {message}")]
     Refused { method: &'static str, message: String },
     #[error("the host is busy with a turn")]

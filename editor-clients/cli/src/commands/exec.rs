@@ -87,11 +87,7 @@ impl Session {
         // A sidecar that cannot start should not cost a Codex.
         let mut sidecar = self.settings.launch().await?;
         let started = async {
-            let own_compaction = match switches(&mut sidecar).await?.all_are(&ALL_OFF) {
-                true => OwnCompaction::AsConfigured,
-                false => OwnCompaction::EmergencyBrakeOnly,
-            };
-            start(own_compaction).await
+            start(switches(&mut sidecar).await?.own_compaction()).await
         };
         match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
@@ -168,7 +164,7 @@ const ALL_OFF: [(&str, bool); 2] =
 pub(super) type History = Vec<Map<String, Value>>;
 
 /// What the user switched on and off.
-struct Switches(Map<String, Value>);
+pub(super) struct Switches(pub(super) Map<String, Value>);
 
 async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
     let params = ConfigGetParams { thread_id: None };
@@ -177,6 +173,14 @@ async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
 }
 
 impl Switches {
+    /// What is left to Codex itself.
+    pub(super) fn own_compaction(&self) -> OwnCompaction {
+        match self.all_are(&ALL_OFF) {
+            true => OwnCompaction::AsConfigured,
+            false => OwnCompaction::EmergencyBrakeOnly,
+        }
+    }
+
     fn all_are(&self, expected: &[(&str, bool)]) -> bool {
         expected.iter().all(|(key, value)| {
             self.0.get(*key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(*value))

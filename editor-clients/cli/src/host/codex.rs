@@ -1,12 +1,15 @@
-//! The real Codex as a host: its own `codex app-server` process, spoken to over stdio. It decides nothing about compaction.
+//! The real Codex as a host: a `codex app-server` process of ours, or one that people's own Codex works on. It decides nothing about compaction.
 
 mod asides;
+mod attach;
 mod connection;
 mod find;
 mod message;
 mod probe;
 mod requests;
 mod restore;
+mod rollout;
+mod threads;
 mod turns;
 mod wire;
 
@@ -14,18 +17,21 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub use attach::Attachment;
+pub use connection::Experimental;
 pub use find::{find_codex, version};
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
+pub use threads::{Found, Threads};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use self::asides::Asides;
 use self::connection::{Arrived, Connection};
 use self::message::{Incoming, Note, Refusal, Status};
-use self::turns::Turns;
+use self::turns::{Company, Turns};
 use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
 
 /// How Codex is started.
@@ -61,6 +67,16 @@ pub enum OwnCompaction {
     EmergencyBrakeOnly,
     /// Nobody else does it.
     AsConfigured,
+}
+
+impl OwnCompaction {
+    /// As `-c key=value` settings.
+    pub fn overrides(self) -> &'static [&'static str] {
+        match self {
+            Self::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY,
+            Self::AsConfigured => &[],
+        }
+    }
 }
 
 /// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
@@ -112,10 +128,7 @@ impl CodexSettings {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("app-server");
-        let brake = match self.own_compaction {
-            OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY[..],
-            OwnCompaction::AsConfigured => &[],
-        };
+        let brake = self.own_compaction.overrides();
         for setting in self.overrides.iter().map(String::as_str).chain(brake.iter().copied()) {
             command.arg("-c").arg(setting);
         }
@@ -132,6 +145,8 @@ pub struct Codex {
     turns: Turns,
     asides: Asides,
     events: VecDeque<HostEvent>,
+    /// Who else works on the thread.
+    company: Company,
     /// Why Codex has ended, once it has.
     gone: Option<String>,
 }
@@ -149,6 +164,19 @@ struct ThreadAbout {
     cli_version: Option<String>,
     status: Option<Status>,
     path: Option<PathBuf>,
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    ephemeral: bool,
+    thread_source: Option<String>,
+    parent_thread_id: Option<String>,
+}
+
+impl ThreadAbout {
+    /// Whether a person talks in it. Codex runs helpers beside it, for titles and the like.
+    fn is_peoples(&self) -> bool {
+        let source = self.thread_source.as_deref().unwrap_or("user");
+        !self.ephemeral && self.parent_thread_id.is_none() && source == "user"
+    }
 }
 
 #[derive(Deserialize)]
@@ -202,7 +230,8 @@ impl Codex {
         };
         let turns = Turns::new(thread.thread_id.clone());
         let (asides, events) = (Asides::default(), VecDeque::new());
-        Ok(Self { thread, connection, turns, asides, events, gone: None })
+        let company = Company::Nobody;
+        Ok(Self { thread, connection, turns, asides, events, company, gone: None })
     }
 
     /// The process, while it runs.
@@ -222,6 +251,8 @@ impl Codex {
             Arrived::Message(Incoming::Notification { method, params }) => {
                 self.take_note(&method, params)
             }
+            // Whoever sits there answers; the first answer would count, were it ours.
+            Arrived::Message(Incoming::Request { .. }) if self.company == Company::People => {}
             Arrived::Message(Incoming::Request { id, method, params }) => {
                 let answer = requests::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
@@ -244,6 +275,9 @@ impl Codex {
         match Note::read(method, params) {
             Some(Ok(note)) if self.asides.concerns(&note) => {
                 self.events.extend(self.asides.read(&mut self.connection, note));
+            }
+            Some(Ok(Note::Closed(note))) if note.thread_id == self.thread.thread_id => {
+                self.gone = Some("codex closed the thread".to_owned());
             }
             Some(Ok(note)) => self.events.extend(self.turns.read(note)),
             Some(Err(error)) => {
@@ -306,6 +340,10 @@ impl Host for Codex {
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
+        if self.company == Company::People {
+            // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
+            self.catch_up();
+        }
         self.turns.turn_promised(&answer.turn.id);
         self.catch_up();
         Ok(answer.turn.id)
