@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::codex::AttachArgs;
 #[cfg(unix)]
 pub use self::codex::CodexArgs;
-pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 #[cfg(test)]
 pub use self::files::PROMPTS;
 pub use self::files::{

@@ -19,7 +19,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::LocalSet;
 
 use super::recorded::{Purpose, Recorded};
-use super::script::{Answer, Script};
+use super::script::{Answer, Gate, Script};
 use super::{choose, stream};
 
 /// Serves until `stopped` resolves, which it also does when its sender is dropped.
@@ -85,11 +85,15 @@ async fn answer(
     let Ok(body) = serde_json::from_slice(&body.to_bytes()) else {
         return Ok(error(StatusCode::BAD_REQUEST, "the request is not JSON"));
     };
-    Ok(model.reply(Recorded::new(body)))
+    let (response, gate) = model.reply(Recorded::new(body));
+    if let Some(gate) = gate {
+        gate.passed().await;
+    }
+    Ok(response)
 }
 
 impl Model {
-    fn reply(&self, mut request: Recorded) -> Response<ReplyBody> {
+    fn reply(&self, mut request: Recorded) -> (Response<ReplyBody>, Option<Gate>) {
         let (number, compactions) = {
             let before = self.record.borrow();
             (
@@ -109,7 +113,7 @@ impl Model {
             }
         };
         self.record.send_modify(|requests| requests.push(Arc::new(request)));
-        response
+        (response, reply.gate.clone())
     }
 }
 

@@ -61,6 +61,10 @@ pub struct AttachArgs {
     pub config: Vec<Setting>,
 
     /// For `rawr codex`: say nothing, write a log, and leave word in this folder when it fails
-    #[arg(long, value_name = "DIR", hide = true)]
+    #[arg(long, value_name = "DIR", hide = true, requires = "server")]
     pub beside: Option<PathBuf>,
+
+    /// For `rawr codex`: the app-server's process, to be ended should nobody else be left to do it
+    #[arg(long, value_name = "PID", hide = true)]
+    pub server: Option<u32>,
 }

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 
+use super::detach::end_process;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
 use crate::drive::{Drive, DriveError, Ended, Prompts};
@@ -64,6 +66,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
         place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
     }
+    let mut parent = std::pin::pin!(orphaned());
     let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
     let mut failure = None;
     let mut is_there = true;
@@ -71,6 +74,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         tokio::select! {
             biased;
             () = stop.asked(), if is_there => is_there = false,
+            () = &mut parent, if is_there && args.beside.is_some() => {
+                is_there = false;
+                end_what_is_left(&args);
+            }
             Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
                 threads.forget(&thread_id);
                 if let Err(error) = done {
@@ -96,6 +103,30 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// How often it is looked whether the parent lives.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Resolves once the process that started this one is gone.
+#[cfg(unix)]
+async fn orphaned() {
+    let parent = rustix::process::getppid();
+    while rustix::process::getppid() == parent {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+#[cfg(not(unix))]
+async fn orphaned() {
+    std::future::pending().await
+}
+
+/// The shell that waits for Codex ends the app-server. It was killed, and its terminal is nobody's any more.
+fn end_what_is_left(args: &AttachArgs) {
+    // It answered a moment ago, so that the number is its own.
+    let _ = args.server.map(end_process);
+    let _ = args.beside.as_ref().map(std::fs::remove_dir_all);
 }
 
 /// A thread that rawr stands beside no longer.

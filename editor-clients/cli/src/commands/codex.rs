@@ -23,10 +23,37 @@ use crate::render::one_line;
 
 /// What of Codex has no conversation on the screen.
 const NO_CONVERSATION: [&str; 31] = [
-    "-V", "--version", "-h", "--help", "a", "agents", "app-server", "apply", "archive", "cloud",
-    "completion", "debug", "delete", "doctor", "e", "exec", "exec-server", "features", "help", "login",
-    "logout", "mcp", "migrate-nfs-db", "migrate-rollouts", "plugin", "queue", "remote-control", "review",
-    "sandbox", "unarchive", "update",
+    "-V",
+    "--version",
+    "-h",
+    "--help",
+    "a",
+    "agents",
+    "app-server",
+    "apply",
+    "archive",
+    "cloud",
+    "completion",
+    "debug",
+    "delete",
+    "doctor",
+    "e",
+    "exec",
+    "exec-server",
+    "features",
+    "help",
+    "login",
+    "logout",
+    "mcp",
+    "migrate-nfs-db",
+    "migrate-rollouts",
+    "plugin",
+    "queue",
+    "remote-control",
+    "review",
+    "sandbox",
+    "unarchive",
+    "update",
 ];
 
 /// Waits for Codex, ends what stood beside it, and says the one line that there may be. The signals are Codex's, and this
@@ -41,6 +68,9 @@ if ! kill -0 "$driver" 2>/dev/null && ! [ -s "$folder/word" ]; then
   echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
 fi
 kill "$driver" "$server" 2>/dev/null
+if [ "$code" = 0 ]; then
+  echo 'rawr: this session can be taken up again with: rawr codex resume --last' >&2
+fi
 if [ -s "$folder/word" ]; then cat "$folder/word" >&2; fi
 rm -rf "$folder"
 exit "$code"
@@ -52,7 +82,10 @@ const START: Duration = Duration::from_secs(30);
 pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<ExitCode> {
     let codex = find_codex(args.codex.as_deref())?;
     let arguments = args.arguments.as_slice();
-    if arguments.iter().any(|argument| argument.to_str().is_some_and(|it| it.starts_with("--remote"))) {
+    if arguments
+        .iter()
+        .any(|argument| argument.to_str().is_some_and(|it| it.starts_with("--remote")))
+    {
         bail!(
             "rawr codex brings an app-server of its own: leave --remote out, or use `rawr attach --socket PATH`"
         );
@@ -86,7 +119,7 @@ async fn start(common: &Common, codex: &Path, arguments: &[OsString]) -> anyhow:
     let mut server = app_server(common, codex, arguments, &folder, &socket)?;
     let started = async {
         wait_until_it_listens(&mut server, &socket, &folder.path().join("log")).await?;
-        driver(common, folder.path(), &socket)
+        driver(common, folder.path(), &socket, server.id())
     };
     match started.await {
         Ok(driver) => Ok(Beside { folder, socket, server, driver }),
@@ -152,7 +185,11 @@ fn of_the_server(arguments: &[OsString]) -> Vec<&OsStr> {
     taken
 }
 
-async fn wait_until_it_listens(server: &mut Child, socket: &Path, log: &Path) -> anyhow::Result<()> {
+async fn wait_until_it_listens(
+    server: &mut Child,
+    socket: &Path,
+    log: &Path,
+) -> anyhow::Result<()> {
     let give_up = Instant::now() + START;
     loop {
         if let Some(status) = server.try_wait()? {
@@ -177,11 +214,12 @@ async fn wait_until_it_listens(server: &mut Child, socket: &Path, log: &Path) ->
     }
 }
 
-fn driver(common: &Common, folder: &Path, socket: &Path) -> anyhow::Result<Child> {
+fn driver(common: &Common, folder: &Path, socket: &Path, server: u32) -> anyhow::Result<Child> {
     let program = std::env::current_exe().context("rawr does not know where it is itself")?;
     let mut command = Command::new(program);
     command.arg("--home").arg(common.home()?.dir).arg("attach");
     command.arg("--socket").arg(socket).arg("--beside").arg(folder);
+    command.arg("--server").arg(server.to_string());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().context("rawr cannot be started a second time")
 }
@@ -219,7 +257,8 @@ mod tests {
 
     #[test]
     fn the_app_server_is_configured_as_codex_itself_is() {
-        let given = ["-m", "x", "-c", "a=1", "--enable=b", "resume", "-cd=2", "--", "--disable", "c"];
+        let given =
+            ["-m", "x", "-c", "a=1", "--enable=b", "resume", "-cd=2", "--", "--disable", "c"];
         let given = given.map(OsString::from);
         assert_eq!(of_the_server(&given), ["-c", "a=1", "--enable=b", "-cd=2"]);
     }

@@ -15,14 +15,14 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     }
     let mut out = anstream::stdout().lock();
     for Present { process, socket } in present {
-        end(process)?;
+        end_process(process)?;
         writeln!(out, "process {process} leaves the Codex at {}.", socket.display())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(unix)]
-fn end(process: u32) -> anyhow::Result<()> {
+pub(super) fn end_process(process: u32) -> anyhow::Result<()> {
     use rustix::process::{Pid, Signal, kill_process};
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
         match kill_process(process, Signal::TERM) {
@@ -35,6 +35,6 @@ fn end(process: u32) -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn end(_: u32) -> anyhow::Result<()> {
+pub(super) fn end_process(_: u32) -> anyhow::Result<()> {
     bail!("on this system rawr cannot end another process: press Ctrl-C where it runs")
 }

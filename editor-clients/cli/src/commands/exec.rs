@@ -86,9 +86,7 @@ impl Session {
         let stop = Stop::on_signals()?;
         // A sidecar that cannot start should not cost a Codex.
         let mut sidecar = self.settings.launch().await?;
-        let started = async {
-            start(switches(&mut sidecar).await?.own_compaction()).await
-        };
+        let started = async { start(switches(&mut sidecar).await?.own_compaction()).await };
         match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
             Err(error) => {

@@ -24,8 +24,8 @@ pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
-pub use threads::{Found, Threads};
 use serde_json::{Value, json};
+pub use threads::{Found, Threads};
 use tokio::process::Command;
 
 use self::asides::Asides;

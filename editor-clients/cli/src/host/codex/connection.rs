@@ -60,7 +60,10 @@ impl Connection {
     }
 
     /// Reaches an app-server that runs already, and shakes hands.
-    pub(super) async fn reach(socket: &Path, experimental: Experimental) -> Result<Self, HostError> {
+    pub(super) async fn reach(
+        socket: &Path,
+        experimental: Experimental,
+    ) -> Result<Self, HostError> {
         let wire = Wire::reach(socket).await;
         let wire =
             wire.map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
 use super::message::{
-    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote, words,
+    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote,
+    words,
 };
 use crate::host::{HostEvent, TurnKind};
 
@@ -110,7 +111,9 @@ impl Turns {
             return Vec::new();
         }
         let mut events = Vec::new();
-        if let Some(turn_id) = note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id)) {
+        if let Some(turn_id) =
+            note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))
+        {
             self.started(turn_id.to_owned(), &mut events);
         }
         match note {
