@@ -33,6 +33,18 @@ pub trait Host {
         order: &CompactionOrder,
     ) -> impl Future<Output = Result<(), HostError>> + Send;
 
+    /// Whether [`prepare_handoff`](Self::prepare_handoff) is of use: somebody else may start a turn at any time.
+    fn takes_handoff_ahead(&self) -> bool {
+        false
+    }
+
+    /// What the next turn asked for will say, to be put in line as soon as the compaction that runs has rewritten the
+    /// history. That next turn is then the one from the line.
+    fn prepare_handoff(&mut self, _text: String) {}
+
+    /// No handoff will be asked for: what was withheld for it is to be told.
+    fn let_pass(&mut self) {}
+
     /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.
     fn go_on(
         &mut self,

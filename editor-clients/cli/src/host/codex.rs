@@ -4,6 +4,8 @@ mod asides;
 mod attach;
 mod connection;
 mod find;
+mod handoff;
+mod line;
 mod message;
 mod probe;
 mod requests;
@@ -30,6 +32,8 @@ use tokio::process::Command;
 
 use self::asides::Asides;
 use self::connection::{Arrived, Connection};
+use self::handoff::HandedOver;
+use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::turns::{Company, Turns};
 use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
@@ -147,6 +151,11 @@ pub struct Codex {
     events: VecDeque<HostEvent>,
     /// Who else works on the thread.
     company: Company,
+    line: Line,
+    /// The request that put the handoff in line, until it is answered.
+    queueing: Option<u64>,
+    /// What happened since the handoff's turn began, while nobody has claimed that.
+    withheld: VecDeque<HostEvent>,
     /// Why Codex has ended, once it has.
     gone: Option<String>,
 }
@@ -229,9 +238,22 @@ impl Codex {
             transcript: answer.thread.path,
         };
         let turns = Turns::new(thread.thread_id.clone());
-        let (asides, events) = (Asides::default(), VecDeque::new());
-        let company = Company::Nobody;
-        Ok(Self { thread, connection, turns, asides, events, company, gone: None })
+        Ok(Self::with(thread, connection, turns, Company::Nobody))
+    }
+
+    fn with(thread: HostThread, connection: Connection, turns: Turns, company: Company) -> Self {
+        Self {
+            thread,
+            connection,
+            turns,
+            asides: Asides::default(),
+            events: VecDeque::new(),
+            company,
+            line: Line::default(),
+            queueing: None,
+            withheld: VecDeque::new(),
+            gone: None,
+        }
     }
 
     /// The process, while it runs.
@@ -258,6 +280,10 @@ impl Codex {
                 self.connection.reply(id, answer.reply);
                 self.events.extend(answer.notice.map(HostEvent::Notice));
             }
+            Arrived::Message(Incoming::Reply { id, answer }) if self.queueing == Some(id) => {
+                self.queueing = None;
+                self.put_in_line(answer);
+            }
             Arrived::Message(Incoming::Reply { id, answer }) => {
                 self.events.extend(self.asides.replied(&mut self.connection, id, answer));
             }
@@ -279,7 +305,7 @@ impl Codex {
             Some(Ok(Note::Closed(note))) if note.thread_id == self.thread.thread_id => {
                 self.gone = Some("codex closed the thread".to_owned());
             }
-            Some(Ok(note)) => self.events.extend(self.turns.read(note)),
+            Some(Ok(note)) => self.read(note),
             Some(Err(error)) => {
                 let notice = format!("rawr does not understand this codex's {method}: {error}");
                 self.events.push_back(HostEvent::Notice(notice));
@@ -334,6 +360,13 @@ impl Host for Codex {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
+        match self.hand_over().await? {
+            HandedOver::Begun { turn_id } => return Ok(turn_id),
+            HandedOver::TakenBack if self.turns.current().is_some() => {
+                return self.steer(&items.join("\n\n")).await;
+            }
+            HandedOver::TakenBack | HandedOver::NothingInLine => {}
+        }
         // On a running turn Codex would steer without a word.
         if self.is_busy() {
             return Err(HostError::Busy);
@@ -351,6 +384,9 @@ impl Host for Codex {
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {
         self.ready()?;
+        if self.line.is_queued() || self.line.has_begun() {
+            return Err(HostError::NoTurn);
+        }
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
         let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(&[text])});
         let answer = self.connection.ask("turn/steer", params).await?;
@@ -380,6 +416,18 @@ impl Host for Codex {
         }
         self.catch_up();
         Ok(())
+    }
+
+    fn takes_handoff_ahead(&self) -> bool {
+        self.company == Company::People
+    }
+
+    fn prepare_handoff(&mut self, text: String) {
+        self.line.prepare(text);
+    }
+
+    fn let_pass(&mut self) {
+        self.give_up_claim();
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {

@@ -1,6 +1,5 @@
 //! A thread that a person's own Codex works on, joined by rawr as a second client. It answers nobody's questions.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,7 +7,6 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities};
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-use super::asides::Asides;
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
 use super::turns::{Company, Turns};
@@ -42,16 +40,7 @@ impl Codex {
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone(), status);
         let thread = about(answer, sample);
-        let (asides, company) = (Asides::default(), Company::People);
-        let mut codex = Self {
-            thread,
-            connection,
-            turns,
-            asides,
-            events: VecDeque::new(),
-            company,
-            gone: None,
-        };
+        let mut codex = Self::with(thread, connection, turns, Company::People);
         codex.seed().await;
         Ok(Some(codex))
     }

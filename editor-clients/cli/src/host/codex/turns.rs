@@ -101,6 +101,28 @@ impl Turns {
         }
     }
 
+    /// A turn that Codex has started for us by itself.
+    pub(super) fn turn_is_ours(&mut self, turn_id: &str) {
+        self.promised.insert(turn_id.to_owned());
+    }
+
+    /// Whether the history is rewritten, as it was asked for, and the compaction's turn is not over.
+    pub(super) fn has_compacted(&self) -> bool {
+        let done = |running: &Running| {
+            running.kind == Some(TurnKind::Compaction)
+                && matches!(running.compaction, Compaction::Done { .. })
+        };
+        self.running.as_ref().is_some_and(done)
+    }
+
+    /// Whether a turn runs that nobody asked for here.
+    pub(super) fn runs_for_others(&self) -> bool {
+        let others = |running: &Running| {
+            matches!(running.kind, Some(TurnKind::Person { .. } | TurnKind::Host))
+        };
+        self.running.as_ref().is_some_and(others)
+    }
+
     /// Codex has accepted a compaction.
     pub(super) fn compaction_promised(&mut self) {
         self.compaction_asked = true;
@@ -312,6 +334,12 @@ impl Turns {
 
     /// The first thing inside a turn that we did not start says what the turn is.
     fn tell_kind(&mut self, turn_id: &str, first: &Item, events: &mut Vec<HostEvent>) {
+        if self.promised.remove(turn_id) {
+            if let Some(running) = self.turn(turn_id) {
+                running.is(TurnKind::Asked, events);
+            }
+            return;
+        }
         let kind = match first {
             Item::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
             Item::UserMessage { content, .. } if self.company == Company::People => {
