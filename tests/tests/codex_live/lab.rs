@@ -1,7 +1,7 @@
 //! A home, a repository and a scripted model for a Codex that a person uses, and that Codex on a terminal. Holds no case.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, call, say};
@@ -68,6 +68,12 @@ impl Lab {
         command.env_remove("RAWR_HOME").env_remove("XDG_RUNTIME_DIR").env("TERM", "xterm-256color");
     }
 
+    pub fn rawr(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(rawr());
+        self.in_place(command.args(arguments));
+        command.output().unwrap()
+    }
+
     pub fn rawr_codex(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(rawr());
         command.arg("codex").arg("--codex").arg(binary()).arg("--").args(arguments);
@@ -93,14 +99,6 @@ impl Lab {
 
     pub fn compactions(&self) -> usize {
         self.requests().iter().filter(|request| request.purpose != Purpose::Turn).count()
-    }
-
-    /// Everything that rawr has stored of its threads.
-    pub fn events(&self) -> String {
-        let folder = self.home.path().join("rawr/auto_compaction/threads");
-        let threads = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let logs: Vec<PathBuf> = threads.map(|thread| thread.path().join("events.jsonl")).collect();
-        logs.iter().filter_map(|log| std::fs::read_to_string(log).ok()).collect()
     }
 
     pub fn log(&self) -> String {

@@ -6,4 +6,6 @@
 
 mod deaths;
 mod lab;
+mod person;
+mod races;
 mod screen;

@@ -41,7 +41,8 @@ impl Line {
 
     /// The history is rewritten.
     pub(super) fn compacted(&mut self) -> Option<Entry> {
-        let Stand::Ready { text } = std::mem::take(&mut self.stand) else { return None };
+        let Stand::Ready { text } = &mut self.stand else { return None };
+        let text = std::mem::take(text);
         self.count += 1;
         let name = format!("rawr-{}-{}", std::process::id(), self.count);
         self.stand = Stand::Queued { name: name.clone(), entry: None };
