@@ -191,7 +191,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         loop {
             self.say_what_waits().await?;
             self.carry_out().await?;
-            if !matches!(self.phase, Phase::Compacting | Phase::AwaitingHandoff) || self.is_unsure {
+            if self.has_no_sequence() {
                 self.host.let_pass();
             }
             self.let_go_on().await?;
@@ -238,6 +238,12 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         // A sequence that stands still goes on when the thread is taken up again.
         let settled = settled || self.outage.is_on;
         settled && !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty()
+    }
+
+    /// Nothing of a sequence is under way, or will come of it.
+    fn has_no_sequence(&self) -> bool {
+        let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
+        idle && !self.turns.is_busy() && self.ledger.is_done()
     }
 
     async fn submit(&mut self, text: String) -> Result<(), DriveError> {

@@ -42,7 +42,7 @@ pub trait Host {
     /// history. That next turn is then the one from the line.
     fn prepare_handoff(&mut self, _text: String) {}
 
-    /// No handoff will be asked for: what was withheld for it is to be told.
+    /// No sequence runs: what was withheld for one is to be told, and what was stopped for one goes on.
     fn let_pass(&mut self) {}
 
     /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.

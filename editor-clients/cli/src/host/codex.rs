@@ -4,6 +4,7 @@ mod asides;
 mod attach;
 mod connection;
 mod find;
+mod goal;
 mod handoff;
 mod line;
 mod message;
@@ -32,6 +33,7 @@ use tokio::process::Command;
 
 use self::asides::Asides;
 use self::connection::{Arrived, Connection};
+use self::goal::Goal;
 use self::handoff::HandedOver;
 use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
@@ -151,6 +153,7 @@ pub struct Codex {
     events: VecDeque<HostEvent>,
     /// Who else works on the thread.
     company: Company,
+    goal: Goal,
     line: Line,
     /// The request that put the handoff in line, until it is answered.
     queueing: Option<u64>,
@@ -174,6 +177,8 @@ struct ThreadAbout {
     status: Option<Status>,
     path: Option<PathBuf>,
     cwd: Option<PathBuf>,
+    /// Its first message.
+    preview: Option<String>,
     #[serde(default)]
     ephemeral: bool,
     thread_source: Option<String>,
@@ -249,6 +254,7 @@ impl Codex {
             asides: Asides::default(),
             events: VecDeque::new(),
             company,
+            goal: Goal::default(),
             line: Line::default(),
             queueing: None,
             withheld: VecDeque::new(),
@@ -298,6 +304,10 @@ impl Codex {
     }
 
     fn take_note(&mut self, method: &str, params: Value) {
+        if method.starts_with("thread/goal/") && params["threadId"] == self.thread_id() {
+            self.goal.told(params);
+            return;
+        }
         match Note::read(method, params) {
             Some(Ok(note)) if self.asides.concerns(&note) => {
                 self.events.extend(self.asides.read(&mut self.connection, note));
@@ -367,6 +377,7 @@ impl Host for Codex {
             }
             HandedOver::TakenBack | HandedOver::NothingInLine => {}
         }
+        self.pause_goal().await?;
         // On a running turn Codex would steer without a word.
         if self.is_busy() {
             return Err(HostError::Busy);
@@ -401,6 +412,7 @@ impl Host for Codex {
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
         self.ready()?;
+        self.pause_goal().await?;
         // Codex takes this in the middle of a turn without an error, and throws the turn away.
         if !self.is_idle().await? {
             return Err(HostError::Busy);
@@ -428,6 +440,7 @@ impl Host for Codex {
 
     fn let_pass(&mut self) {
         self.give_up_claim();
+        self.resume_goal();
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
@@ -475,7 +488,8 @@ impl Host for Codex {
         }
     }
 
-    async fn close(self) {
+    async fn close(mut self) {
+        self.resume_goal();
         self.connection.close().await;
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
 use super::turns::{Company, Turns};
-use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, probe, rollout};
+use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread};
 
 /// Which thread to join, and where.
@@ -39,19 +39,49 @@ impl Codex {
         let sample = probe::knows_sample(&mut connection).await?;
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone(), status);
+        let preview = answer.thread.preview.clone();
         let thread = about(answer, sample);
         let mut codex = Self::with(thread, connection, turns, Company::People);
-        codex.seed().await;
+        if !codex.seed().await
+            && let Some(first) = preview.filter(|_| status == Status::Active)
+        {
+            // Nothing has been sampled so far: what runs is the thread's first turn.
+            codex.turns.began_with(first);
+        }
+        let params = json!({"threadId": thread_id});
+        // A Codex that knows no goals has none.
+        if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
+            codex.goal.told(about);
+        }
         Ok(Some(codex))
     }
 
+    pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
+        if self.goal.is_active() {
+            let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
+            if self.connection.ask("thread/goal/set", params).await?.is_ok() {
+                self.goal.paused();
+            }
+            self.catch_up();
+        }
+        Ok(())
+    }
+
+    pub(super) fn resume_goal(&mut self) {
+        if self.goal.resume() {
+            let params = json!({"threadId": self.thread_id(), "status": goal::ACTIVE});
+            self.connection.post("thread/goal/set", params);
+        }
+    }
+
     /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
-    async fn seed(&mut self) {
-        let Some(path) = self.thread.transcript.clone() else { return };
+    /// Returns whether anything does.
+    async fn seed(&mut self) -> bool {
+        let Some(path) = self.thread.transcript.clone() else { return false };
         // A file that cannot be read leaves the number unknown until Codex tells it.
         let Ok(Some(seed)) = tokio::task::spawn_blocking(move || rollout::last_usage(&path)).await
         else {
-            return;
+            return false;
         };
         self.thread.context_window = seed.context_window;
         self.events.push_back(HostEvent::Usage {
@@ -60,6 +90,7 @@ impl Codex {
             context_window: seed.context_window,
             needs_follow_up: false,
         });
+        true
     }
 }
 

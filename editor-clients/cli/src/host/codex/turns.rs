@@ -19,6 +19,8 @@ pub(super) struct Turns {
     thread_id: String,
     status: Status,
     company: Company,
+    /// What a person began the running turn with, where that was before we came.
+    began_with: Option<String>,
     /// Turns that Codex promised us and has not started.
     promised: HashSet<String>,
     /// A compaction was accepted, and its turn has not ended.
@@ -62,6 +64,7 @@ impl Turns {
             thread_id,
             status: Status::Idle,
             company: Company::Nobody,
+            began_with: None,
             promised: HashSet::new(),
             compaction_asked: false,
             running: None,
@@ -73,6 +76,11 @@ impl Turns {
     /// Of a thread that other clients use, too, and that is at this now.
     pub(super) fn beside_people(thread_id: String, status: Status) -> Self {
         Self { status, company: Company::People, ..Self::new(thread_id) }
+    }
+
+    /// A turn runs, and this is how a person began it.
+    pub(super) fn began_with(&mut self, text: String) {
+        self.began_with = Some(text);
     }
 
     /// Whether asking for a turn or a compaction now would fall into the middle of something.
@@ -137,6 +145,11 @@ impl Turns {
             note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))
         {
             self.started(turn_id.to_owned(), &mut events);
+            if let Some(text) = self.began_with.take()
+                && let Some(running) = &mut self.running
+            {
+                running.is(TurnKind::Person { text }, &mut events);
+            }
         }
         match note {
             Note::StatusChanged(note) => self.status = note.status,

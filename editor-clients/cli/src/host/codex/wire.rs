@@ -28,7 +28,7 @@ pub(super) enum Received {
 /// One way to an app-server. Nothing is lost when a wait is cancelled.
 #[derive(Debug)]
 pub(super) enum Wire {
-    Pipes(Pipes),
+    Pipes(Box<Pipes>),
     #[cfg(unix)]
     Socket(Box<Socket>),
 }
@@ -36,7 +36,7 @@ pub(super) enum Wire {
 impl Wire {
     /// Starts the process, without a shell. It is killed when this is dropped.
     pub(super) fn start(command: Command) -> std::io::Result<Self> {
-        Pipes::start(command).map(Self::Pipes)
+        Ok(Self::Pipes(Box::new(Pipes::start(command)?)))
     }
 
     /// Reaches an app-server that listens on a unix socket.
