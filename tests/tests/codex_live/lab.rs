@@ -50,10 +50,17 @@ pub struct Lab {
 
 impl Lab {
     pub fn new(script: Script) -> Self {
+        Self::configured(script, "")
+    }
+
+    /// With more in Codex's own configuration.
+    pub fn configured(script: Script, more: &str) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
         let trusted = repository.path().canonicalize().unwrap();
-        let tables =
-            format!("[projects.{:?}]\ntrust_level = \"trusted\"\n", trusted.display().to_string());
+        let tables = format!(
+            "[projects.{:?}]\ntrust_level = \"trusted\"\n{more}\n",
+            trusted.display().to_string()
+        );
         // A model that Codex knows may come with an offer on the screen.
         let home = CodexHome::new(
             &model,

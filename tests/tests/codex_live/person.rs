@@ -161,14 +161,14 @@ impl Beside {
         Self::with(script, &[]).await
     }
 
-    /// With settings of rawr's.
-    pub async fn with(script: Script, settings: &[&str]) -> Self {
+    /// With options of rawr's.
+    pub async fn with(script: Script, options: &[&str]) -> Self {
         let (lab, folder) = (Lab::new(script), TempDir::new().unwrap());
         let socket = folder.path().join("codex.sock");
         let server = start_server(&lab, &socket);
         let mut person = until_it_listens(&socket).await;
         person.opens_a_thread(lab.repository.path()).await;
-        let rawr = attach(&lab, &folder, "told", settings);
+        let rawr = attach(&lab, &folder, "told", options);
         Self { lab, person, server, rawr, folder }
     }
 
@@ -247,21 +247,22 @@ impl Beside {
         panic!("the model was never asked by {marker}:\n{}", self.dump())
     }
 
-    /// One more turn, so that the model is sent all of it: what the person said, in order and each once, with one
-    /// compaction and one handoff. Returns what stands there, a word each.
-    pub async fn check(&mut self, expected: &[&str]) {
+    /// One more turn, so that the model is sent all of it: what stands there of the person's words and the handoff.
+    pub async fn said_in_the_end(&mut self) -> Vec<&'static str> {
         self.person.says_as_soon_as_possible("LAST-WORD").await;
         self.person.hears("the end").await;
         let last = self.lab.requests().pop().unwrap();
-        let said = last.user_messages();
         // A handoff may quote the others.
         let words = [HANDOFF, "WRITE-PARSER", "AND-NOW", "AND-THEN", "LAST-WORD"];
-        let found: Vec<_> = said
-            .iter()
-            .filter_map(|text| words.iter().find(|word| text.contains(**word)))
-            .map(|word| if *word == HANDOFF { "HANDOFF" } else { *word })
-            .collect();
-        assert_eq!(found, expected, "{said:#?}\n{}", self.dump());
+        let said = last.user_messages();
+        let found =
+            said.iter().filter_map(|text| words.into_iter().find(|word| text.contains(word)));
+        found.map(|word| if word == HANDOFF { "HANDOFF" } else { word }).collect()
+    }
+
+    /// Everything once and in order.
+    pub async fn check(&mut self, expected: &[&str]) {
+        assert_eq!(self.said_in_the_end().await, expected, "{}", self.dump());
     }
 
     pub fn compacted(&self, times: usize) {
@@ -288,13 +289,11 @@ pub async fn until_it_listens(socket: &Path) -> Person {
 }
 
 /// What it tells goes into a file of this name.
-fn attach(lab: &Lab, folder: &TempDir, told: &str, settings: &[&str]) -> Child {
+fn attach(lab: &Lab, folder: &TempDir, told: &str, options: &[&str]) -> Child {
     let file = |name: &str| std::fs::File::create(folder.path().join(name)).unwrap();
     let mut command = Command::new(rawr());
     lab.in_place(&mut command);
     command.args(["attach", "--json", "--socket"]).arg(folder.path().join("codex.sock"));
-    for setting in settings {
-        command.args(["-c", setting]);
-    }
+    command.args(options);
     command.stdin(Stdio::null()).stdout(file(told)).stderr(file("errors")).spawn().unwrap()
 }

@@ -161,7 +161,7 @@ async fn a_summary_is_empty() {
 async fn codex_compacts_by_itself() {
     let work = [say("All is read.").input_tokens(189_500)];
     let script = agent().on("READ-ALL", work);
-    let off = ["rawr_auto_compaction.mode=suggest"];
+    let off = ["-c", "rawr_auto_compaction.mode=suggest"];
     let mut beside = Beside::with(script, &off).await;
     beside.person.says("READ-ALL of it").await.unwrap();
     beside.person.hears("All is read.").await;
@@ -268,5 +268,44 @@ async fn a_goal_starts_a_turn_at_once() {
     beside.person.sees_that("thread/goal/updated", is_active).await;
     beside.person.ask("thread/goal/clear", json!({"threadId": thread_id})).await.unwrap();
     beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// Neither a line nor a sample: what is left is enough.
+#[tokio::test]
+async fn a_codex_without_experimental_methods() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]);
+    let mut beside = Beside::with(script, &["--without-experimental"]).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// Who comes first there is not rawr's to say; that nothing is lost or said twice is.
+#[tokio::test]
+async fn a_person_types_while_a_codex_without_experimental_methods_compacts() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]);
+    let mut beside = Beside::with(script, &["--without-experimental"]).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    gate.open();
+    beside.person.says_as_soon_as_possible("AND-NOW the docs").await;
+    beside.tells("handoff", |_| true).await;
+    let said = beside.said_in_the_end().await;
+    assert!(
+        said == ["WRITE-PARSER", "HANDOFF", "AND-NOW", "LAST-WORD"]
+            || said == ["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"],
+        "{said:?}\n{}",
+        beside.dump()
+    );
     beside.compacted(1);
 }

@@ -28,3 +28,55 @@ fn one_typed_prompt_is_carried_across_a_compaction_on_the_screen() {
     assert_eq!(lab.compactions(), 1);
     assert!(leave(&mut terminal).success());
 }
+
+#[test]
+fn the_exit_code_and_the_arguments_are_codexs_own() {
+    let lab = Lab::new(agent());
+    let version = lab.rawr_codex(&["--version"]).output().unwrap();
+    assert_eq!(String::from_utf8(version.stdout).unwrap(), "codex-cli 0.169.0\n");
+    let wrong = lab.rawr_codex(&["--no-such-flag"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.contains("unexpected argument '--no-such-flag'"), "{error}");
+}
+
+#[test]
+fn a_session_is_taken_up_again_where_it_was_left() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    terminal.wait_for(&["rawr codex resume --last"]);
+    let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
+    terminal.wait_for(&["Here you are."]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["Context compacted", GOES_ON]);
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+}
+
+#[test]
+fn rawr_stands_back_where_codex_has_a_heads_up_of_its_own() {
+    let lab = Lab::configured(agent(), "[features.token_budget]\nenabled = true\n");
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["The parser is written."]);
+    assert!(leave(&mut terminal).success());
+    terminal.wait_for(&["rawr: Codex's own heads-up is on, and rawr stands back"]);
+    assert_eq!(lab.compactions(), 0);
+}
+
+/// What cannot be reached, or started, costs a line and nothing else.
+#[test]
+fn without_a_place_for_its_socket_codex_runs_all_the_same() {
+    let lab = Lab::new(agent());
+    let mut command = lab.rawr_codex(&["--no-alt-screen"]);
+    command.env("TMPDIR", "/no/such/folder");
+    let mut terminal = rawr_tests::Terminal::that_answers(&command, 150, 120);
+    terminal.wait_for(&["rawr: there is no place for a socket", "Ask Codex to do anything"]);
+    say_to(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    assert!(lab.rawr_codex(&["app-server", "daemon", "stop"]).status().unwrap().success());
+}

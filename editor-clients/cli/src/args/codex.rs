@@ -60,6 +60,10 @@ pub struct AttachArgs {
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
 
+    /// For tests: ask Codex for nothing that it may still change
+    #[arg(long, hide = true)]
+    pub without_experimental: bool,
+
     /// For `rawr codex`: say nothing, write a log, and leave word in this folder when it fails
     #[arg(long, value_name = "DIR", hide = true, requires = "server")]
     pub beside: Option<PathBuf>,

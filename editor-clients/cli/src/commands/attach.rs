@@ -10,6 +10,8 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 
 use super::detach::end_process;
+use super::exec::Switches;
+use super::written::Written;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
 use crate::drive::{Drive, DriveError, Ended, Prompts};
@@ -52,10 +54,22 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let mut threads = Threads::reach(&socket).await.with_context(|| {
         "start `codex` first, or name another socket with --socket PATH".to_owned()
     })?;
+    let config = Written::read(&common.home()?, None, None).config;
+    let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
+    if is_on && threads.has_token_budget().await? {
+        bail!(
+            "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
+             Codex's config.toml or features.rawr_auto_compaction in rawr.toml"
+        );
+    }
     let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
     let place = Place {
         socket,
         settings: common.sidecar(overrides(&args.config)?)?,
+        experimental: match args.without_experimental {
+            true => Experimental::Refused,
+            false => Experimental::Wanted,
+        },
         shown: match (&args.beside, args.json) {
             (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
             (None, true) => ShownAs::Lines,
@@ -148,6 +162,7 @@ fn control_socket() -> anyhow::Result<PathBuf> {
 struct Place {
     socket: PathBuf,
     settings: SidecarSettings,
+    experimental: Experimental,
     shown: ShownAs,
 }
 
@@ -177,11 +192,8 @@ impl Place {
     /// One thread from the first turn that rawr sees to its end. That Codex ends, or that another rawr has the thread,
     /// is no failure.
     async fn session(&self, thread_id: String, mut stop: Stop) -> anyhow::Result<()> {
-        let attachment = Attachment {
-            socket: self.socket.clone(),
-            thread_id,
-            experimental: Experimental::Wanted,
-        };
+        let attachment =
+            Attachment { socket: self.socket.clone(), thread_id, experimental: self.experimental };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
             () = stop.asked() => return Ok(()),

@@ -179,7 +179,7 @@ impl Switches {
         }
     }
 
-    fn all_are(&self, expected: &[(&str, bool)]) -> bool {
+    pub(super) fn all_are(&self, expected: &[(&str, bool)]) -> bool {
         expected.iter().all(|(key, value)| {
             self.0.get(*key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(*value))
         })

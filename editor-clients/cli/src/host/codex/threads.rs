@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::Incoming;
-use super::{ThreadAbout, ThreadRead};
+use super::{ThreadAbout, ThreadRead, probe};
 use crate::host::HostError;
 
 /// A look at an app-server that other clients use.
@@ -63,6 +63,11 @@ impl Threads {
                 Arrived::Message(_) | Arrived::Noise(_) => {}
             }
         }
+    }
+
+    /// Whether Codex warns and resets by itself, which works against rawr.
+    pub async fn has_token_budget(&mut self) -> Result<bool, HostError> {
+        probe::has_token_budget(&mut self.connection).await
     }
 
     /// Whoever has left a thread hears of it again, should somebody take it up again.
