@@ -5,21 +5,29 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use super::lab::{GOES_ON, HEADS_UP, Lab, TASK, agent, leave, say_to};
 
-/// The processes of this session whose command line holds all of `words`.
-fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
+/// Every process that runs, with its session and its command line.
+fn running() -> impl Iterator<Item = (Pid, u32, String)> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let fits = |number: &i32| {
-        let read = |file: &str| std::fs::read_to_string(format!("/proc/{number}/{file}"));
-        let (Ok(line), Ok(stat)) = (read("cmdline"), read("stat")) else { return false };
-        let line = line.replace('\0', " ");
-        let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-        let mut fields = after_name.split(' ');
-        let is_dead = fields.next() == Some("Z");
-        let of_session = fields.nth(2) == Some(&session.to_string());
-        !is_dead && of_session && words.iter().all(|word| line.contains(word))
-    };
-    numbers.filter(fits).filter_map(Pid::from_raw).collect()
+    numbers.filter_map(|number| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{number}/{file}")).ok();
+        let (line, stat) = (read("cmdline")?.replace('\0', " "), read("stat")?);
+        let mut after_name = stat.rsplit_once(") ")?.1.split(' ');
+        let is_dead = after_name.next()? == "Z";
+        let session = after_name.nth(2)?.parse().ok()?;
+        (!is_dead).then_some((Pid::from_raw(number)?, session, line))
+    })
+}
+
+/// Those of one session whose command line holds all of `words`.
+fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
+    let fits = |line: &str| words.iter().all(|word| line.contains(word));
+    running().filter(|(_, of, line)| *of == session && fits(line)).map(|(pid, ..)| pid).collect()
+}
+
+/// Those whose command line holds this.
+pub fn with_words(words: &str) -> Vec<Pid> {
+    running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
 }
 
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
+#[cfg(target_os = "linux")]
 mod deaths;
 mod lab;
 mod person;

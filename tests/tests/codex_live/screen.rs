@@ -1,5 +1,11 @@
 //! What a person sees of a compaction on the screen of the unmodified Codex.
 
+use std::process::Command;
+
+use rawr_tests::codex::binary;
+use rawr_tests::{Terminal, rawr};
+use rustix::process::{Signal, kill_process};
+
 use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, TASK, agent, leave, say_to};
 
 #[test]
@@ -71,12 +77,57 @@ fn rawr_stands_back_where_codex_has_a_heads_up_of_its_own() {
 #[test]
 fn without_a_place_for_its_socket_codex_runs_all_the_same() {
     let lab = Lab::new(agent());
-    let mut command = lab.rawr_codex(&["--no-alt-screen"]);
+    let mut command = lab.rawr_codex(&["-c", "features.daemon_auto_start=false"]);
     command.env("TMPDIR", "/no/such/folder");
-    let mut terminal = rawr_tests::Terminal::that_answers(&command, 150, 120);
-    terminal.wait_for(&["rawr: there is no place for a socket", "Ask Codex to do anything"]);
+    let mut terminal = Terminal::that_answers(&command, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    assert!(terminal.written().contains("rawr: there is no place for a socket"));
     say_to(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     assert!(leave(&mut terminal).success());
-    assert!(lab.rawr_codex(&["app-server", "daemon", "stop"]).status().unwrap().success());
+}
+
+/// Codex as everybody starts it: its background server is where rawr finds the thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plain_codex_is_joined_in_another_terminal() {
+    let lab = Lab::new(agent());
+    let _background = Background { lab: &lab };
+    let mut codex = Command::new(binary());
+    lab.in_place(&mut codex);
+    let mut terminal = Terminal::that_answers(&codex, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    let mut attach = Command::new(rawr());
+    lab.in_place(attach.arg("attach"));
+    let mut beside = Terminal::run(&attach, 100, 120);
+    beside.wait_for(&["beside the Codex at", "Ctrl-C leaves it"]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
+    beside.wait_for(&[TASK, "compacted", GOES_ON]);
+    beside.press("\x03");
+    assert_eq!(beside.wait_for_the_end().code(), Some(130));
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    assert_eq!(lab.compactions(), 1);
+}
+
+/// Codex's background server outlives whoever started it.
+#[cfg(target_os = "linux")]
+struct Background<'l> {
+    lab: &'l Lab,
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Background<'_> {
+    fn drop(&mut self) {
+        let mut stop = Command::new(binary());
+        self.lab.in_place(stop.args(["app-server", "daemon", "stop"]));
+        drop(stop.output());
+        // So does what keeps that server up to date.
+        let home = self.lab.home.path().display().to_string();
+        super::deaths::with_words(&home).into_iter().for_each(|process| {
+            drop(kill_process(process, Signal::KILL));
+        });
+    }
 }

@@ -1,13 +1,13 @@
 //! Which threads people talk in at an app-server: those that are there, and those that come. It joins none of them.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::connection::{Arrived, Connection, Experimental};
-use super::message::Incoming;
+use super::message::{Incoming, Refusal};
 use super::{ThreadAbout, ThreadRead, probe};
 use crate::host::HostError;
 
@@ -17,6 +17,8 @@ pub struct Threads {
     connection: Connection,
     found: VecDeque<String>,
     known: HashSet<String>,
+    /// Threads that were heard of, by the request that asks what they are.
+    asked: HashMap<u64, String>,
 }
 
 /// What was seen there.
@@ -38,7 +40,8 @@ struct Loaded {
 impl Threads {
     pub async fn reach(socket: &Path) -> Result<Self, HostError> {
         let connection = Connection::reach(socket, Experimental::Wanted).await?;
-        let mut threads = Self { connection, found: VecDeque::new(), known: HashSet::new() };
+        let (found, known, asked) = (VecDeque::new(), HashSet::new(), HashMap::new());
+        let mut threads = Self { connection, found, known, asked };
         threads.look().await?;
         Ok(threads)
     }
@@ -54,11 +57,10 @@ impl Threads {
                 None => self.connection.arrive().await,
             };
             match arrived {
-                Arrived::Message(Incoming::Notification { method, params })
-                    if method == "thread/started" =>
-                {
-                    self.started(params);
+                Arrived::Message(Incoming::Notification { method, params }) => {
+                    self.heard(&method, params);
                 }
+                Arrived::Message(Incoming::Reply { id, answer }) => self.answered(id, answer),
                 Arrived::End { reason } => return Found::Gone { reason },
                 Arrived::Message(_) | Arrived::Noise(_) => {}
             }
@@ -84,9 +86,7 @@ impl Threads {
         loop {
             let params = json!({ "cursor": cursor });
             let loaded: Loaded = self.connection.request_as("thread/loaded/list", params).await?;
-            for thread_id in loaded.data {
-                self.look_at(thread_id).await?;
-            }
+            loaded.data.into_iter().for_each(|thread_id| self.ask_about(thread_id));
             cursor = loaded.next_cursor;
             if cursor.is_none() {
                 return Ok(());
@@ -94,27 +94,42 @@ impl Threads {
         }
     }
 
+    fn heard(&mut self, method: &str, mut params: Value) {
+        match (method, params["threadId"].as_str()) {
+            ("thread/started", _) => {
+                let about = serde_json::from_value::<ThreadAbout>(params["thread"].take());
+                self.is_about(about.ok());
+            }
+            ("thread/closed", Some(thread_id)) => drop(self.known.remove(thread_id)),
+            // A stored thread that is taken up again is not announced.
+            ("thread/status/changed", Some(thread_id)) if !self.known.contains(thread_id) => {
+                self.ask_about(thread_id.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn ask_about(&mut self, thread_id: String) {
+        if self.known.insert(thread_id.clone()) {
+            let params = json!({"threadId": thread_id, "includeTurns": false});
+            self.asked.insert(self.connection.post("thread/read", params), thread_id);
+        }
+    }
+
     /// Codex cannot always read a thread that has had no turn; what it is shows when it is joined.
-    async fn look_at(&mut self, thread_id: String) -> Result<(), HostError> {
-        let params = json!({"threadId": thread_id, "includeTurns": false});
-        let answer = self.connection.ask("thread/read", params).await?;
+    fn answered(&mut self, id: u64, answer: Result<Value, Refusal>) {
+        let Some(thread_id) = self.asked.remove(&id) else { return };
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
         if read.is_none_or(|read| read.thread.is_peoples()) {
-            self.add(thread_id);
-        }
-        Ok(())
-    }
-
-    fn started(&mut self, mut params: Value) {
-        let about = serde_json::from_value::<ThreadAbout>(params["thread"].take());
-        if let Some(about) = about.ok().filter(ThreadAbout::is_peoples) {
-            self.add(about.id);
-        }
-    }
-
-    fn add(&mut self, thread_id: String) {
-        if self.known.insert(thread_id.clone()) {
             self.found.push_back(thread_id);
+        }
+    }
+
+    /// Whoever announces a thread says what it is.
+    fn is_about(&mut self, about: Option<ThreadAbout>) {
+        let Some(about) = about else { return };
+        if self.known.insert(about.id.clone()) && about.is_peoples() {
+            self.found.push_back(about.id);
         }
     }
 }
