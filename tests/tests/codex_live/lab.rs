@@ -1,6 +1,5 @@
 //! A home, a repository and a scripted model for a Codex that a person uses, and that Codex on a terminal. Holds no case.
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, Config, binary};

@@ -127,7 +127,7 @@ impl Drop for Background<'_> {
         // So does what keeps that server up to date.
         let home = self.lab.home.path().display().to_string();
         super::deaths::with_words(&home).into_iter().for_each(|process| {
-            drop(kill_process(process, Signal::KILL));
+            let _ = kill_process(process, Signal::KILL);
         });
     }
 }
