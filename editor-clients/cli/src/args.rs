@@ -124,6 +124,7 @@ Examples:
   rawr exec --host codex \"write the parser\" \"now the docs\"
   rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
   rawr exec --host codex -c rawr_auto_compaction.mode=suggest \"fix the tests\"
+  rawr exec --host claude --permission-mode acceptEdits \"fix the tests\"
   rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
   rawr exec --host embedded --json \"hello\"
 
@@ -159,7 +160,11 @@ pub struct AgentArgs {
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
 
-    /// The model to work with [default: Codex's own; the embedded agent follows a script]
+    /// The Claude Code binary [default: the first `claude` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub claude: Option<PathBuf>,
+
+    /// The model to work with [default: the host's own; the embedded agent follows a script]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
 
@@ -187,6 +192,10 @@ pub struct AgentArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub sandbox: Option<SandboxName>,
 
+    /// What Claude Code may do unasked, by its own word: acceptEdits, bypassPermissions, … [default: as Claude Code is configured]
+    #[arg(long, value_name = "MODE")]
+    pub permission_mode: Option<String>,
+
     /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
@@ -196,6 +205,8 @@ pub struct AgentArgs {
 pub enum HostName {
     /// The Codex CLI, through its app-server
     Codex,
+    /// Claude Code, through its stream of JSON
+    Claude,
     /// A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
     Embedded,
 }

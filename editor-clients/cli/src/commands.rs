@@ -134,15 +134,16 @@ fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<E
 
 /// What the embedded host's compactor says, by the prompts in force.
 async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionPrompts> {
-    let mut prompt = async |name: &str| {
-        let params = PromptGetParams { name: name.to_owned() };
-        let got = sidecar.call::<methods::PromptGet>(params).await;
-        got.map(|got| got.text).with_context(|| format!("the prompt {name} cannot be had"))
-    };
     Ok(CompactionPrompts {
-        compact: prompt("compact").await?,
-        summary_prefix: prompt("summary-prefix").await?,
+        compact: prompt(sidecar, "compact").await?,
+        summary_prefix: prompt(sidecar, "summary-prefix").await?,
     })
+}
+
+async fn prompt(sidecar: &mut Sidecar, name: &str) -> anyhow::Result<String> {
+    let params = PromptGetParams { name: name.to_owned() };
+    let got = sidecar.call::<methods::PromptGet>(params).await;
+    got.map(|got| got.text).with_context(|| format!("the prompt {name} cannot be had"))
 }
 
 /// The time of day, to tell how long ago something was.

@@ -8,9 +8,9 @@ use serde_json::Value;
 /// tool outputs stand behind that message. The last reply of a list is repeated.
 #[derive(Debug, Clone)]
 pub struct Script {
-    pub(super) turns: Vec<(String, Vec<Reply>)>,
-    pub(super) otherwise: Vec<Reply>,
-    pub(super) compactions: Vec<Reply>,
+    pub(crate) turns: Vec<(String, Vec<Reply>)>,
+    pub(crate) otherwise: Vec<Reply>,
+    pub(crate) compactions: Vec<Reply>,
 }
 
 impl Default for Script {

@@ -2,19 +2,16 @@
 
 mod asides;
 mod connection;
-mod find;
 mod message;
 mod probe;
 mod requests;
 mod restore;
 mod turns;
-mod wire;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub use find::{find_codex, version};
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
 pub use restore::{Point, Restored, Then, Way};
@@ -26,7 +23,10 @@ use self::asides::Asides;
 use self::connection::{Arrived, Connection};
 use self::message::{Incoming, Note, Refusal, Status};
 use self::turns::Turns;
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
+use super::find::{Program, find};
+use super::{
+    CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
+};
 
 /// How Codex is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,18 +53,21 @@ pub enum Sandbox {
     DangerFullAccess,
 }
 
-/// When Codex compacts by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OwnCompaction {
-    /// Somebody else does it in time.
-    #[default]
-    EmergencyBrakeOnly,
-    /// Nobody else does it.
-    AsConfigured,
-}
-
 /// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
 pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
+
+/// How it is looked for.
+const PROGRAM: Program = Program { name: NAME, option: "--codex" };
+
+/// The binary to run: the one that a person named, else the first `codex` in the PATH.
+pub fn find_codex(explicit: Option<&Path>) -> Result<PathBuf, HostError> {
+    find(&PROGRAM, explicit)?.ok_or(HostError::CodexNotFound)
+}
+
+/// What `codex --version` says, without the program's name.
+pub async fn version(binary: &Path) -> Result<String, HostError> {
+    super::find::version(&PROGRAM, binary).await
+}
 
 /// What capsules know it by.
 pub const NAME: &str = "codex";

@@ -1,4 +1,4 @@
-//! The pipes of a Codex process: JSON lines out and in. Knows no message, and loses none when a wait is cancelled.
+//! The pipes of a host's process: JSON lines out and in. Knows no message, and loses none when a wait is cancelled.
 
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
@@ -20,14 +20,16 @@ pub(super) enum Received {
     },
 }
 
-/// A running Codex. It is killed when this is dropped.
+/// A running agent program. It is killed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Wire {
+    /// What a person calls it.
+    name: &'static str,
     child: Child,
     exit: Option<ExitStatus>,
-    /// Gone once Codex no longer reads.
+    /// Gone once the program no longer reads.
     stdin: Option<ChildStdin>,
-    /// What Codex has not taken yet. Kept here so that a cancelled wait cannot tear a line.
+    /// What the program has not taken yet. Kept here so that a cancelled wait cannot tear a line.
     unsent: Vec<u8>,
     stdout: LineReader<ChildStdout>,
     /// Gone once it is at its end.
@@ -41,18 +43,18 @@ const LAST_WORDS: usize = 8;
 /// How long a dead process's pipes may stay open: a program that it started can hold them.
 const AFTER_DEATH: Duration = Duration::from_secs(1);
 
-/// How long Codex may take to store its thread after its input has ended.
+/// How long the program may take to store its thread after its input has ended.
 const ORDERLY_END: Duration = Duration::from_secs(5);
 
 impl Wire {
     /// Starts the process, without a shell.
-    pub(super) fn start(mut command: Command) -> std::io::Result<Self> {
+    pub(super) fn start(name: &'static str, mut command: Command) -> std::io::Result<Self> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Ctrl-C in a terminal is for the driver, which then ends Codex in order.
+        // Ctrl-C in a terminal is for the driver, which then ends the program in order.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
@@ -60,6 +62,7 @@ impl Wire {
         let stdout = LineReader::new(child.stdout.take().ok_or_else(missing)?);
         let stderr = LineReader::new(child.stderr.take().ok_or_else(missing)?);
         Ok(Self {
+            name,
             stdin: Some(child.stdin.take().ok_or_else(missing)?),
             child,
             exit: None,
@@ -101,11 +104,11 @@ impl Wire {
         let orderly = async {
             let last = async {
                 if let Some(mut stdin) = stdin.take() {
-                    // A Codex that reads no more is on its way out by itself.
+                    // One that reads no more is on its way out by itself.
                     let _ = stdin.write_all(unsent).await;
                 }
             };
-            // Nobody reads this any more, but a full pipe would keep Codex from ending.
+            // Nobody reads this any more, but a full pipe would keep the program from ending.
             let out = async { while let Ok(Some(_)) = stdout.next().await {} };
             let words = async { while stderr.is_some() && read_some(stderr).await.is_some() {} };
             tokio::join!(last, out, words);
@@ -155,8 +158,8 @@ impl Wire {
                 .and_then(Result::ok);
         }
         let how = match self.exit {
-            Some(status) => format!("codex ended ({status})"),
-            None => "codex closed its output".to_owned(),
+            Some(status) => format!("{} ended ({status})", self.name),
+            None => format!("{} closed its output", self.name),
         };
         if self.last_words.is_empty() {
             return how;
