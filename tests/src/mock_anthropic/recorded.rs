@@ -10,7 +10,7 @@ pub struct Recorded {
     pub purpose: Purpose,
     /// The marker of the script that chose the reply.
     pub marker: Option<String>,
-    /// How many tool results stood behind the last user message.
+    /// How many rounds of tool results stood behind the last user message.
     pub step: usize,
     pub body: Value,
 }
@@ -29,7 +29,8 @@ impl Recorded {
             recorded.purpose = Purpose::LocalCompaction;
         }
         let after = recorded.last_user().map_or(0, |at| at + 1);
-        recorded.step = recorded.history()[after..].iter().map(results).sum();
+        recorded.step =
+            recorded.history()[after..].iter().filter(|message| is_round(message)).count();
         recorded
     }
 
@@ -84,8 +85,8 @@ fn lines_of(message: &Value) -> Vec<String> {
     said.chain(calls).collect()
 }
 
-fn results(message: &Value) -> usize {
-    blocks(message).iter().filter(|block| block["type"] == "tool_result").count()
+fn is_round(message: &Value) -> bool {
+    blocks(message).iter().any(|block| block["type"] == "tool_result")
 }
 
 fn texts(message: &Value) -> Vec<&str> {

@@ -32,12 +32,12 @@ impl Lab {
         command
             .args(["exec", "--host", "claude", "--json", "--claude"])
             .arg(binary())
-            .args(["--permission-mode", "bypassPermissions", "--cd"])
-            .arg(self.repository.path())
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .arg("--cd")
+            .arg(self.repository.path());
+        if !arguments.contains(&"--permission-mode") {
+            command.args(["--permission-mode", "bypassPermissions"]);
+        }
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.home.equip(&mut command);
         command
     }

@@ -79,18 +79,21 @@ fn compacted() -> Step {
     Line(json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}))
 }
 
-fn request(input: u64, stop: &str) -> [Step; 3] {
+/// A request to the model, with what it answers.
+fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Vec<Step> {
     let event = |event: Value| {
         Line(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
     };
     let usage = json!({"input_tokens": input - 500, "cache_read_input_tokens": 500,
         "cache_creation_input_tokens": 0, "output_tokens": 1});
-    [
-        event(json!({"type": "message_start", "message": {"usage": usage}})),
+    let mut steps = vec![event(json!({"type": "message_start", "message": {"usage": usage}}))];
+    steps.extend(answer);
+    steps.extend([
         event(json!({"type": "message_delta", "delta": {"stop_reason": stop},
             "usage": {"output_tokens": 20}})),
         event(json!({"type": "message_stop"})),
-    ]
+    ]);
+    steps
 }
 
 fn assistant(block: Value, parent: Value) -> Step {
@@ -140,18 +143,32 @@ fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
         story([
             vec![asked("t")],
             begun("t").into(),
-            request(60_000, "tool_use").into(),
-            vec![calls("a", "git commit -m x", Value::Null), answers("a", Value::Null)],
-            request(61_000, "end_turn").into(),
-            vec![says("Done."), over("Done."), lifecycle("t", "completed")],
+            request(60_000, "tool_use", [calls("a", "git commit -m x", Value::Null)]),
+            vec![answers("a", Value::Null)],
+            request(61_000, "end_turn", [says("Done.")]),
+            vec![over("Done."), lifecycle("t", "completed")],
         ]),
-        expect![[""]],
+        expect![[r#"
+            TurnStarted { turn_id: "t", kind: Asked }
+            ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+            CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+            ToolFinished { turn_id: "t", call_id: "a" }
+            t uses 60020 of None, goes on: true
+            AgentMessage { turn_id: "t", text: "Done." }
+            t uses 61020 of Some(200000), goes on: false
+            t completed, last said: Some("Done."), error: None
+        "#]],
     );
 }
 
 #[test]
 fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
-    check([asked("t"), lifecycle("t", "queued")], expect![[""]]);
+    check(
+        [asked("t"), lifecycle("t", "queued")],
+        expect![[r#"
+        busy
+    "#]],
+    );
 }
 
 #[test]
@@ -162,12 +179,21 @@ fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
         calls("a", "git commit -m x", json!("task")),
         answers("a", json!("task")),
     ]);
-    for step in request(9_000, "tool_use") {
+    for step in request(9_000, "tool_use", []) {
         let Line(mut line) = step else { continue };
         line["parent_tool_use_id"] = json!("task");
         steps.push(Line(line));
     }
-    check(steps, expect![[""]]);
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+        CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+        ToolFinished { turn_id: "t", call_id: "a" }
+        busy
+    "#]],
+    );
 }
 
 #[test]
@@ -175,17 +201,30 @@ fn a_compaction_is_over_with_its_turn() {
     check(
         story([
             vec![compaction(), lifecycle("c", "started"), compacting()],
-            request(95_000, "end_turn").into(),
+            request(95_000, "end_turn", []),
             vec![init(), compacted(), over("")],
         ]),
-        expect![[""]],
+        expect![[r#"
+            TurnStarted { turn_id: "c", kind: Compaction }
+            CompactionStarted { turn_id: "c", origin: Rawr }
+            CompactionCompleted { turn_id: "c", origin: Rawr, tokens_after: Some(2500) }
+            c completed, last said: None, error: None
+        "#]],
     );
 }
 
 #[test]
 fn a_compaction_that_failed_says_why() {
     let steps = || vec![compaction(), lifecycle("c", "started"), compacting()];
-    check(story([steps(), vec![not_compacted("API Error: 500"), init(), over("")]]), expect![[""]]);
+    check(
+        story([steps(), vec![not_compacted("API Error: 500"), init(), over("")]]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "API Error: 500" }
+        c completed, last said: None, error: None
+    "#]],
+    );
     check(
         [
             compaction(),
@@ -194,13 +233,40 @@ fn a_compaction_that_failed_says_why() {
             errs("Error: No messages to compact"),
             over(""),
         ],
-        expect![[""]],
+        expect![[r#"
+            TurnStarted { turn_id: "c", kind: Compaction }
+            CompactionFailed { turn_id: "c", origin: Rawr, error: "Error: No messages to compact" }
+            c completed, last said: None, error: None
+        "#]],
     );
 }
 
 #[test]
 fn a_compaction_inside_a_turn_is_the_hosts_or_the_users() {
-    for (text, expected) in [("do it", expect![[""]]), ("/compact now", expect![[""]])] {
+    for (text, expected) in [
+        (
+            "do it",
+            expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        CompactionStarted { turn_id: "t", origin: Host }
+        CompactionCompleted { turn_id: "t", origin: Host, tokens_after: Some(2500) }
+        CompactionStarted { turn_id: "t", origin: Host }
+        CompactionFailed { turn_id: "t", origin: Host, error: "no" }
+        t completed, last said: None, error: None
+    "#]],
+        ),
+        (
+            "/compact now",
+            expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        CompactionStarted { turn_id: "t", origin: User }
+        CompactionCompleted { turn_id: "t", origin: User, tokens_after: Some(2500) }
+        CompactionStarted { turn_id: "t", origin: User }
+        CompactionFailed { turn_id: "t", origin: User, error: "no" }
+        t completed, last said: None, error: None
+    "#]],
+        ),
+    ] {
         check(
             story([
                 vec![Promise("t", TurnKind::Asked, text)],
@@ -220,14 +286,29 @@ fn a_turn_of_claudes_own_ends_where_it_takes_a_message_up() {
             vec![lifecycle("t", "started"), says("And so am I."), over("And so am I.")],
             vec![init(), over("nothing")],
         ]),
-        expect![[""]],
+        expect![[r#"
+            TurnStarted { turn_id: "own-1", kind: Host }
+            AgentMessage { turn_id: "own-1", text: "The tests are done." }
+            own-1 completed, last said: Some("The tests are done."), error: None
+            TurnStarted { turn_id: "t", kind: Asked }
+            AgentMessage { turn_id: "t", text: "And so am I." }
+            t completed, last said: Some("And so am I."), error: None
+            TurnStarted { turn_id: "own-2", kind: Host }
+            own-2 completed, last said: Some("nothing"), error: None
+        "#]],
     );
 }
 
 #[test]
 fn an_older_claude_that_does_not_tell_of_messages_begins_with_what_it_was_given() {
     let init = json!({"type": "system", "subtype": "init", "model": "m"});
-    check([asked("t"), Line(init), over("Done.")], expect![[""]]);
+    check(
+        [asked("t"), Line(init), over("Done.")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        t completed, last said: Some("Done."), error: None
+    "#]],
+    );
 }
 
 #[test]
@@ -235,13 +316,26 @@ fn an_interruption_is_no_failure_and_ends_what_ran() {
     let steps = |end: Step| {
         story([vec![asked("t")], begun("t").into(), vec![calls("a", "sleep 9", Value::Null), end]])
     };
-    check(steps(result(true, "aborted_tools", "")), expect![[""]]);
+    check(
+        steps(result(true, "aborted_tools", "")),
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+        ToolFinished { turn_id: "t", call_id: "a" }
+        t interrupted, last said: None, error: None
+    "#]],
+    );
     check(
         story([
             steps(errs("Prompt is too long")),
             vec![result(true, "blocking_limit", "Prompt is too long")],
         ]),
-        expect![[""]],
+        expect![[r#"
+            TurnStarted { turn_id: "t", kind: Asked }
+            ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+            ToolFinished { turn_id: "t", call_id: "a" }
+            t failed, last said: None, error: Some("Prompt is too long")
+        "#]],
     );
 }
 
