@@ -24,11 +24,14 @@ const REMINDER: &str = "<system-reminder>";
 impl Recorded {
     pub(super) fn new(body: Value) -> Self {
         let mut recorded = Self { purpose: Purpose::Turn, marker: None, step: 0, body };
-        let last = recorded.last_user_message().unwrap_or_default();
-        if last.trim_start().starts_with(COMPACTION_PROMPT) {
+        let last = recorded.last_user();
+        let asks = |at: usize| {
+            texts(&recorded.history()[at]).iter().any(|text| text.starts_with(COMPACTION_PROMPT))
+        };
+        if last.is_some_and(asks) {
             recorded.purpose = Purpose::LocalCompaction;
         }
-        let after = recorded.last_user().map_or(0, |at| at + 1);
+        let after = last.map_or(0, |at| at + 1);
         recorded.step =
             recorded.history()[after..].iter().filter(|message| is_round(message)).count();
         recorded
