@@ -2,6 +2,7 @@
 
 mod back;
 mod files;
+mod hooks;
 mod people;
 mod state;
 
@@ -18,6 +19,7 @@ pub use self::files::{
     PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs, PromptsRenderArgs,
     PromptsResetArgs,
 };
+pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 pub use self::people::{
     CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -86,6 +88,11 @@ pub enum Command {
     Prompts(PromptsArgs),
     /// Check that everything is in place, and say what to do where it is not
     Doctor(DoctorArgs),
+    /// Let Claude Code or Codex sessions that rawr does not run call rawr
+    Hooks(HooksArgs),
+    /// Answer an agent's hook
+    #[command(hide = true)]
+    Hook(HookArgs),
     /// Look after what is stored: check, repair, compact, archive, export
     State(StateArgs),
     /// Run the sidecar on standard input and output; editors start this
@@ -268,6 +275,10 @@ pub struct DoctorArgs {
     /// The Codex binary [default: the first `codex` in the PATH]
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
+
+    /// The Claude Code binary [default: the first `claude` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub claude: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The real Claude Code as a host: its own `claude -p` process, spoken to in stream-json. It decides nothing about compaction.
 
+mod calls;
 mod message;
 mod plan;
 mod session;
@@ -14,7 +15,10 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
+pub(crate) use self::calls::{Call, ended};
+pub(crate) use self::message::{Block, Message};
 use self::message::{Greeting, Line, Reply};
+pub(crate) use self::plan::Plan;
 use self::session::{fresh_id, transcript};
 use self::turns::Turns;
 use super::find::{Program, find};

@@ -93,8 +93,10 @@ pub(super) struct Spoken {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Message {
-    pub(super) model: Option<String>,
+pub(crate) struct Message {
+    pub(crate) model: Option<String>,
+    /// Whole only in a transcript.
+    pub(crate) usage: Option<Usage>,
     #[serde(default)]
     content: Value,
 }
@@ -102,7 +104,7 @@ pub(super) struct Message {
 /// A part of a message.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block {
+pub(crate) enum Block {
     Text {
         text: String,
     },
@@ -159,11 +161,11 @@ pub(super) struct Delta {
 
 /// Of one request. What is absent was told before, or is nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub(super) struct Usage {
-    pub(super) input_tokens: Option<u64>,
-    pub(super) cache_creation_input_tokens: Option<u64>,
-    pub(super) cache_read_input_tokens: Option<u64>,
-    pub(super) output_tokens: Option<u64>,
+pub(crate) struct Usage {
+    pub(crate) input_tokens: Option<u64>,
+    pub(crate) cache_creation_input_tokens: Option<u64>,
+    pub(crate) cache_read_input_tokens: Option<u64>,
+    pub(crate) output_tokens: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -225,11 +227,11 @@ pub(super) struct Account {
 const NO_MODEL: &str = "<synthetic>";
 
 impl Message {
-    pub(super) fn is_by_a_model(&self) -> bool {
+    pub(crate) fn is_by_a_model(&self) -> bool {
         self.model.as_deref() != Some(NO_MODEL)
     }
 
-    pub(super) fn into_blocks(self) -> Vec<Block> {
+    pub(crate) fn into_blocks(self) -> Vec<Block> {
         match self.content {
             Value::String(text) => vec![Block::Text { text }],
             Value::Array(blocks) => blocks
@@ -242,6 +244,19 @@ impl Message {
 }
 
 impl Usage {
+    /// How much of the window it filled.
+    pub(crate) fn context_tokens(self) -> u64 {
+        let Self {
+            input_tokens,
+            cache_creation_input_tokens,
+            cache_read_input_tokens,
+            output_tokens,
+        } = self;
+        let parts =
+            [input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens];
+        parts.into_iter().flatten().sum()
+    }
+
     /// With what came later in the same request, which goes before.
     pub(super) fn and(self, later: Self) -> Self {
         Self {

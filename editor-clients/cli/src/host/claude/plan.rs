@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The steps as they stand, in the order of their making.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     steps: Vec<(String, PlanStep)>,
 }
 
@@ -42,7 +42,7 @@ struct Update {
 
 impl Plan {
     /// The plan after a call that went well; `None` if the call did not concern it.
-    pub(super) fn called(
+    pub(crate) fn called(
         &mut self,
         tool: &str,
         input: &Value,

@@ -1,13 +1,13 @@
 //! Claude Code's lines folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
 
-mod commands;
 mod running;
 #[cfg(test)]
 mod tests;
 
 use rawr_protocol::CompactionOrigin;
 
-use self::running::{Call, Compaction, Running};
+use self::running::{Compaction, Running};
+use super::calls::{self, Call};
 use super::message::{
     Block, Init, Lifecycle, Line, Spoken, Status, StreamEvent, System, TurnResult,
 };
@@ -198,7 +198,7 @@ impl Turns {
             };
             let Some(call) = running.calls.remove(&call_id) else { continue };
             let turn_id = running.id.clone();
-            if let Some((command, exit_code)) = commands::ended(&call, &content, is_error, &data) {
+            if let Some((command, exit_code)) = calls::ended(&call, &content, is_error, &data) {
                 let (turn_id, cwd) = (turn_id.clone(), self.cwd.clone());
                 events.push(HostEvent::CommandFinished { turn_id, command, exit_code, cwd });
             }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
-use serde_json::Value;
 
+use crate::host::claude::calls::Call;
 use crate::host::claude::message::{Delta, TurnResult, Usage};
 use crate::host::{HostEvent, TurnKind};
 
@@ -22,14 +22,6 @@ pub(super) struct Running {
     /// The request to the model that runs, or the last one.
     request: Request,
     is_usage_owed: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) name: String,
-    pub(super) input: Value,
-    /// Rather than a sub-agent's.
-    pub(super) is_main: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -104,19 +96,12 @@ impl Running {
         if !std::mem::take(&mut self.is_usage_owed) {
             return;
         }
-        let Usage {
-            input_tokens,
-            cache_creation_input_tokens,
-            cache_read_input_tokens,
-            output_tokens,
-        } = self.request.usage;
-        let parts =
-            [input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens];
+        let used = self.request.usage;
         let usage = TokenUsage {
-            context_tokens: parts.into_iter().flatten().sum(),
-            input_tokens,
-            cached_input_tokens: cache_read_input_tokens,
-            output_tokens,
+            context_tokens: used.context_tokens(),
+            input_tokens: used.input_tokens,
+            cached_input_tokens: used.cache_read_input_tokens,
+            output_tokens: used.output_tokens,
             reasoning_tokens: None,
         };
         let (turn_id, context_window) = (self.id.clone(), window);

@@ -1,11 +1,18 @@
-//! Whether a call of a tool was a shell command that ended, and with which exit code. Pure.
+//! Calls of Claude Code's tools: whether one was a shell command that ended, and with which exit code. Pure.
 
 use serde_json::Value;
 
-use super::running::Call;
+/// A call as the agent made it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) input: Value,
+    /// Rather than a sub-agent's.
+    pub(crate) is_main: bool,
+}
 
 /// The command and its exit code, where Claude Code tells that there is one.
-pub(super) fn ended(
+pub(crate) fn ended(
     call: &Call,
     content: &Value,
     is_error: bool,

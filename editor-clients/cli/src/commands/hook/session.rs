@@ -1,0 +1,331 @@
+//! One hook's talk with a sidecar, as the owner of the session's thread: what happened is told, what is asked is handed to the agent.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use anyhow::bail;
+use rawr_protocol::{
+    Action, ActionReportParams, ActionStatus, Choice, CompactionOrigin, CompactionReportParams,
+    CompactionReportStatus, Host as HostInfo, HostCapabilities, PendingAction, Phase, Purpose,
+    Request, Role, SequenceRespondParams, SessionSource, SignalReportParams, ThreadCloseParams,
+    ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript, TurnCompletedParams, TurnOrigin,
+    TurnStartedParams, TurnStatus, Verdict, methods,
+};
+use serde_json::Map;
+use tokio::time::timeout;
+
+use super::input::{Answer, Input};
+use super::open::{Awaits, Open};
+use super::transcript::{Glance, LastTurn};
+use crate::args::HookArgs;
+use crate::commands::Common;
+use crate::sidecar::{Launch, Note, Sidecar};
+
+/// Does what the event calls for. `None`: the agent is told nothing.
+pub(super) async fn go(
+    common: &Common,
+    args: &HookArgs,
+    input: &Input,
+    open: &Open,
+) -> anyhow::Result<Option<Answer>> {
+    let mut talk = Talk::begin(common, args, input).await?;
+    let answer = match args.event.as_str() {
+        "Stop" => talk.stopped(open).await,
+        "SessionStart" => talk.compacted(open).await,
+        _ => talk.left(open).await.map(|()| None),
+    };
+    talk.end().await;
+    answer
+}
+
+struct Talk<'i> {
+    sidecar: Sidecar,
+    args: &'i HookArgs,
+    input: &'i Input,
+    glance: Option<Glance>,
+    last_turn: LastTurn,
+    asked: VecDeque<PendingAction>,
+    /// Why a sequence began, in words for the person.
+    reason: Option<String>,
+}
+
+/// What the next action may take: looking at the repository, asking a judge.
+const NEXT_ACTION: Duration = Duration::from_secs(40);
+
+impl<'i> Talk<'i> {
+    async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
+        let last_turn = LastTurn::of(args.host, input.transcript()?)?;
+        let glance = last_turn.used.and_then(|used| Glance::of(args, used));
+        let sidecar = common.sidecar(Map::new())?.launch().await?;
+        let (asked, reason) = (VecDeque::new(), None);
+        let mut talk = Self { sidecar, args, input, glance, last_turn, asked, reason };
+        match talk.open().await {
+            Ok(true) => Ok(talk),
+            Ok(false) => {
+                talk.end().await;
+                bail!("another program looks after this session")
+            }
+            Err(error) => {
+                talk.end().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the thread is this hook's.
+    async fn open(&mut self) -> anyhow::Result<bool> {
+        let params = ThreadOpenParams {
+            thread_id: self.input.session_id.clone(),
+            cwd: self.input.cwd.clone(),
+            role: Role::Owner,
+            host: HostInfo {
+                name: self.args.host.name().to_owned(),
+                version: None,
+                capabilities: HostCapabilities {
+                    inject_turn: true,
+                    steer: false,
+                    sample: false,
+                    queue: false,
+                    // The person does it, when told that the packet is there.
+                    compact: true,
+                    judge: false,
+                    mid_turn_compact: false,
+                    inject_items: false,
+                },
+            },
+            model: self.input.model.clone(),
+            context_window: self.glance.map(|glance| glance.context_window),
+            baseline_tokens: self.glance.map_or(0, |glance| glance.baseline_tokens),
+            session_source: Some(SessionSource::User),
+            transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
+        };
+        let opened = self.call::<methods::ThreadOpen>(params).await?;
+        self.asked.extend(opened.pending_actions);
+        Ok(opened.owner)
+    }
+
+    /// The turn has ended, or the agent has answered what it was asked instead of ending it.
+    async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        match open.read() {
+            Some(Awaits::Answer { action_id }) if self.input.stop_hook_active => {
+                self.turn(TurnOrigin::Synthetic, Some(&action_id)).await?;
+                let said = self.input.last_assistant_message.clone();
+                self.report(&action_id, ActionStatus::Completed, said).await?;
+            }
+            // The agent was stopped before it answered, or the person went on without a compaction.
+            Some(_) => self.left(open).await?,
+            None => {}
+        }
+        if open.is_there() {
+            return self.next(open).await;
+        }
+        let verdict = self.turn(TurnOrigin::User, None).await?;
+        match verdict.sequence_id {
+            Some(_) => self.next(open).await,
+            None => Ok(None),
+        }
+    }
+
+    /// A compaction is over, whoever wanted it.
+    async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        let action = match open.read() {
+            Some(Awaits::Compaction { action_id }) => Some(action_id),
+            Some(Awaits::Answer { .. }) => {
+                self.left(open).await?;
+                None
+            }
+            None => None,
+        };
+        for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
+            let origin = match &action {
+                Some(_) => CompactionOrigin::Rawr,
+                None => CompactionOrigin::Host,
+            };
+            let params = CompactionReportParams {
+                thread_id: self.input.session_id.clone(),
+                status,
+                origin,
+                action_id: action.clone(),
+                tokens_before: None,
+                tokens_after: None,
+                error: None,
+            };
+            self.call::<methods::CompactionReport>(params).await?;
+        }
+        if let Some(action_id) = action {
+            self.report(&action_id, ActionStatus::Completed, None).await?;
+        }
+        open.write(None)?;
+        let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
+            return Ok(None);
+        };
+        match action {
+            Action::InjectTurn { purpose: Purpose::Handoff, text, .. } => {
+                self.report(&action_id, ActionStatus::Accepted, None).await?;
+                self.report(&action_id, ActionStatus::Completed, None).await?;
+                Ok(Some(Answer::handoff(text)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The person went on: what the packet said of the state of the work holds no more.
+    async fn left(&mut self, open: &Open) -> anyhow::Result<()> {
+        self.asked.clear();
+        let params = SequenceRespondParams {
+            thread_id: self.input.session_id.clone(),
+            choice: Choice::Cancel,
+            sequence_id: None,
+            turns: None,
+            minutes: None,
+            packet: None,
+        };
+        // Nobody waits for what has ended by itself.
+        let _ = self.call::<methods::SequenceRespond>(params).await;
+        self.asked.clear();
+        open.write(None)
+    }
+
+    /// What the sequence wants next, handed to whoever can do it.
+    async fn next(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
+            open.write(None)?;
+            return Ok(None);
+        };
+        match action {
+            Action::InjectTurn { text, .. } => {
+                self.report(&action_id, ActionStatus::Accepted, None).await?;
+                open.write(Some(&Awaits::Answer { action_id }))?;
+                let told = self.reason.as_ref().map(|reason| {
+                    format!("rawr: {reason}. The agent writes its continuation packet.")
+                });
+                Ok(Some(Answer::go_on(text, told)))
+            }
+            Action::Compact { .. } => {
+                open.write(Some(&Awaits::Compaction { action_id }))?;
+                let message = "rawr: the continuation packet is saved. Type /compact now, and the \
+                               agent gets it back; go on with another message, and it is dropped.";
+                Ok(Some(Answer::told(message.to_owned())))
+            }
+            Action::DeliverInput { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => {
+                bail!("the sequence asks for something that hooks cannot do")
+            }
+        }
+    }
+
+    /// One turn from beginning to end: nothing was told of it before.
+    async fn turn(
+        &mut self,
+        origin: TurnOrigin,
+        action_id: Option<&str>,
+    ) -> anyhow::Result<Verdict> {
+        let turn_id = self.turn_id()?;
+        let thread_id = self.input.session_id.clone();
+        let is_users = origin == TurnOrigin::User;
+        let params = TurnStartedParams {
+            thread_id: thread_id.clone(),
+            turn_id: turn_id.clone(),
+            origin,
+            action_id: action_id.map(str::to_owned),
+            text: self.last_turn.prompt.clone().filter(|_| is_users),
+        };
+        self.call::<methods::TurnStarted>(params).await?;
+        if is_users {
+            for signal in std::mem::take(&mut self.last_turn.signals) {
+                let (thread_id, turn_id) = (thread_id.clone(), Some(turn_id.clone()));
+                let params = SignalReportParams { thread_id, turn_id, signal };
+                self.call::<methods::SignalReport>(params).await?;
+            }
+        }
+        let params = TurnCompletedParams {
+            thread_id,
+            turn_id,
+            status: TurnStatus::Completed,
+            last_agent_message: self.input.last_assistant_message.clone(),
+            usage: self.glance.map(|glance| TokenUsage {
+                context_tokens: glance.context_tokens,
+                input_tokens: None,
+                cached_input_tokens: None,
+                output_tokens: None,
+                reasoning_tokens: None,
+            }),
+            queued_inputs: None,
+            review_mode: None,
+        };
+        Ok(self.call::<methods::TurnCompleted>(params).await?.verdict)
+    }
+
+    /// Another one every time: the transcript has grown.
+    fn turn_id(&self) -> anyhow::Result<String> {
+        Ok(format!("at-{}", self.input.transcript()?.metadata()?.len()))
+    }
+
+    async fn report(
+        &mut self,
+        action_id: &str,
+        status: ActionStatus,
+        text: Option<String>,
+    ) -> anyhow::Result<()> {
+        self.asked.retain(|asked| asked.action_id != action_id);
+        let params = ActionReportParams {
+            thread_id: self.input.session_id.clone(),
+            action_id: action_id.to_owned(),
+            status,
+            turn_id: Some(self.turn_id()?),
+            text,
+            error: None,
+        };
+        self.call::<methods::ActionReport>(params).await.map(drop)
+    }
+
+    /// Waits while the sequence is at something that ends by itself.
+    async fn next_action(&mut self) -> anyhow::Result<Option<PendingAction>> {
+        loop {
+            if let Some(asked) = self.asked.pop_front() {
+                return Ok(Some(asked));
+            }
+            let params = ThreadGetParams { thread_id: self.input.session_id.clone() };
+            let phase = self.call::<methods::ThreadGet>(params).await?.thread.phase;
+            if matches!(phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval) {
+                return Ok(self.asked.pop_front());
+            }
+            if self.asked.is_empty() {
+                match timeout(NEXT_ACTION, self.sidecar.next_note()).await {
+                    Ok(Some(note)) => self.hear(note),
+                    Ok(None) | Err(_) => bail!("the sidecar says no more"),
+                }
+            }
+        }
+    }
+
+    async fn call<R: Request>(&mut self, params: R::Params) -> anyhow::Result<R::Result> {
+        let answer = self.sidecar.call::<R>(params).await;
+        for note in self.sidecar.notes() {
+            self.hear(note);
+        }
+        Ok(answer?)
+    }
+
+    fn hear(&mut self, note: Note) {
+        match note {
+            Note::Perform(perform) if perform.thread_id == self.input.session_id => {
+                self.asked.push_back(PendingAction {
+                    action_id: perform.action_id,
+                    sequence_id: perform.sequence_id,
+                    action: perform.action,
+                });
+            }
+            Note::HeadsUp(heads_up) if heads_up.thread_id == self.input.session_id => {
+                self.reason = Some(heads_up.reason);
+            }
+            _ => {}
+        }
+    }
+
+    async fn end(mut self) {
+        let params = ThreadCloseParams { thread_id: self.input.session_id.clone() };
+        // That it is not closed in order only means that it is closed by the end of the sidecar.
+        let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
+        self.sidecar.stop().await;
+    }
+}
