@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use rawr_tests::claude::{ClaudeHome, binary};
-use rawr_tests::mock_responses::Script;
-use rawr_tests::{MockClaude, Repository, rawr};
+use rawr_tests::mock_responses::{Purpose, Script};
+use rawr_tests::{MockClaude, Repository, rawr, sent};
 use serde_json::{Value, json};
 
 pub struct Lab {
@@ -64,6 +64,14 @@ impl Lab {
         });
         let input = child.stdin.take();
         Claude { child, input, lines }
+    }
+
+    /// What the model was sent.
+    pub fn sent(&self) -> String {
+        sent(self.model.requests().iter().map(|request| {
+            let is_turn = request.purpose == Purpose::Turn;
+            (if is_turn { "turn" } else { "compaction" }, request.transcript())
+        }))
     }
 
     /// What went wrong in hooks.

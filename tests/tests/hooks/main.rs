@@ -2,11 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod broken;
+mod files;
 mod lab;
 
+use expect_test::expect;
 use lab::{Lab, answers};
+use rawr_tests::Session;
+use rawr_tests::claude::binary;
 use rawr_tests::mock_responses::{Reply, Script, call, say};
-use rawr_tests::sent;
 use serde_json::{Value, json};
 
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
@@ -33,32 +37,75 @@ fn session() -> Script {
         .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
 }
 
+/// Whoever compacts by hand is told when; in between rawr keeps no process.
 #[test]
 fn a_session_is_carried_across_a_compaction_by_hand() {
     let lab = Lab::new(session());
     lab.says(&["hooks", "install", "--claude"]);
     let mut claude = lab.claude();
+
+    let read = claude.ask("READ all of it");
+    assert!(answers(&read, "Stop").is_empty());
+    assert!(lab.events().is_empty(), "without pressure nothing is recorded");
+
     let worked = claude.ask("WRITE-PARSER please");
-    eprintln!("{:#?}", answers(&worked, "Stop"));
+    let stopped = answers(&worked, "Stop");
+    assert_eq!(stopped.len(), 2, "{stopped:?}");
+    let asked: Value = serde_json::from_str(&stopped[0]).unwrap();
+    assert_eq!(asked["decision"], "block");
+    assert!(asked["systemMessage"].as_str().unwrap().contains("a phase ended here (commit)"));
+    let saved: Value = serde_json::from_str(&stopped[1]).unwrap();
+    assert!(saved.get("decision").is_none());
+    assert!(saved["systemMessage"].as_str().unwrap().contains("/compact"));
+    assert!(lab.is_open());
+
     let compacted = claude.ask("/compact");
-    eprintln!("{:#?}", answers(&compacted, "SessionStart"));
-    claude.ask("AND-NOW the docs");
+    assert_eq!(answers(&compacted, "SessionStart").len(), 1);
+    assert!(!lab.is_open());
+    let after = claude.ask("AND-NOW the docs");
+    assert!(answers(&after, "Stop").is_empty());
     claude.leave();
-    eprintln!(
-        "{}",
-        sent(lab.model.requests().iter().map(|request| ("turn", request.transcript())))
-    );
-    eprintln!(
-        "{:#?}",
-        lab.model
-            .requests()
-            .last()
-            .unwrap()
-            .reminders()
-            .iter()
-            .filter(|text| text.contains("rawr"))
-            .collect::<Vec<_>>()
-    );
-    eprintln!("log {}\nopen {}\n{}", lab.log(), lab.is_open(), lab.events());
-    panic!("look");
+
+    expect![[""]].assert_eq(&lab.sent());
+    let last = lab.model.requests().pop().unwrap();
+    let reminders = last.reminders();
+    let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
+    assert_eq!(handoffs.len(), 1, "{reminders:#?}");
+    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+    let events = lab.events();
+    assert!(events.contains(r#""ending":"completed""#), "{events}");
+    assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
+    assert_eq!(lab.log(), "");
+}
+
+#[test]
+fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
+    let lab = Lab::new(session());
+    lab.says(&["hooks", "install", "--claude"]);
+    let mut claude = lab.claude();
+    claude.ask("WRITE-PARSER please");
+    assert!(lab.is_open());
+    claude.ask("AND-NOW the docs");
+    assert!(!lab.is_open());
+    let compacted = claude.ask("/compact");
+    assert!(answers(&compacted, "SessionStart").is_empty(), "{}", lab.events());
+    claude.leave();
+    let events = lab.events();
+    assert!(events.contains(r#""ending":"cancelled""#), "{events}");
+    assert!(events.contains("compaction_reported"), "{events}");
+    assert_eq!(lab.log(), "");
+}
+
+#[test]
+fn a_session_that_rawr_runs_itself_is_left_alone() {
+    let lab = Lab::new(session());
+    lab.says(&["hooks", "install", "--claude"]);
+    let claude = binary().display().to_string();
+    let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];
+    let done =
+        Session::of(lab.run(&[&exec[..], &["--claude", &claude, "WRITE-PARSER please"]].concat()));
+    done.expect_success();
+    assert_eq!(done.all("packet").len(), 1, "{}", done.dump());
+    assert_eq!(done.all("injected").len(), 1, "{}", done.dump());
+    assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
 }

@@ -18,7 +18,7 @@ use super::input::{Answer, Input};
 use super::open::{Awaits, Open};
 use super::transcript::{Glance, LastTurn};
 use crate::args::HookArgs;
-use crate::commands::Common;
+use crate::commands::{Common, now_ms};
 use crate::sidecar::{Launch, Note, Sidecar};
 
 /// Does what the event calls for. `None`: the agent is told nothing.
@@ -54,7 +54,7 @@ const NEXT_ACTION: Duration = Duration::from_secs(40);
 
 impl<'i> Talk<'i> {
     async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
-        let last_turn = LastTurn::of(args.host, input.transcript()?)?;
+        let last_turn = last_turn(args, input).await?;
         let glance = last_turn.used.and_then(|used| Glance::of(args, used));
         let sidecar = common.sidecar(Map::new())?.launch().await?;
         let (asked, reason) = (VecDeque::new(), None);
@@ -219,7 +219,7 @@ impl<'i> Talk<'i> {
         origin: TurnOrigin,
         action_id: Option<&str>,
     ) -> anyhow::Result<Verdict> {
-        let turn_id = self.turn_id()?;
+        let turn_id = turn_id();
         let thread_id = self.input.session_id.clone();
         let is_users = origin == TurnOrigin::User;
         let params = TurnStartedParams {
@@ -255,11 +255,6 @@ impl<'i> Talk<'i> {
         Ok(self.call::<methods::TurnCompleted>(params).await?.verdict)
     }
 
-    /// Another one every time: the transcript has grown.
-    fn turn_id(&self) -> anyhow::Result<String> {
-        Ok(format!("at-{}", self.input.transcript()?.metadata()?.len()))
-    }
-
     async fn report(
         &mut self,
         action_id: &str,
@@ -271,7 +266,7 @@ impl<'i> Talk<'i> {
             thread_id: self.input.session_id.clone(),
             action_id: action_id.to_owned(),
             status,
-            turn_id: Some(self.turn_id()?),
+            turn_id: None,
             text,
             error: None,
         };
@@ -328,4 +323,24 @@ impl<'i> Talk<'i> {
         let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
         self.sidecar.stop().await;
     }
+}
+
+/// Another one for every hook: agents tell none, or the same for all that goes on in one turn of theirs.
+fn turn_id() -> String {
+    format!("hook-{}-{}", now_ms(), std::process::id())
+}
+
+/// Agents write their transcripts a moment after they call their hooks.
+async fn last_turn(args: &HookArgs, input: &Input) -> anyhow::Result<LastTurn> {
+    const LOOKS: u32 = 10;
+    const APART: Duration = Duration::from_millis(50);
+    let mut turn = LastTurn::of(args.host, input.transcript()?)?;
+    for _ in 0..LOOKS {
+        if !turn.is_behind(input.last_assistant_message.as_deref()) {
+            break;
+        }
+        tokio::time::sleep(APART).await;
+        turn = LastTurn::of(args.host, input.transcript()?)?;
+    }
+    Ok(turn)
 }

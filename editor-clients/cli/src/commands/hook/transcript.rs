@@ -28,6 +28,8 @@ pub(super) struct LastTurn {
     pub(super) signals: Vec<Signal>,
     /// `None` before the first request, and after a compaction until the next.
     pub(super) used: Option<Used>,
+    /// What the agent said last, where the transcript tells it in the hook's words.
+    said: Option<String>,
 }
 
 /// As the transcript tells it last.
@@ -85,6 +87,12 @@ impl Glance {
 impl LastTurn {
     pub(super) fn of(host: HookHost, transcript: &Path) -> anyhow::Result<Self> {
         Self::within(host, transcript, LONGEST)
+    }
+
+    /// Whether the agent has said more than the transcript tells.
+    pub(super) fn is_behind(&self, said: Option<&str>) -> bool {
+        let known = self.said.as_deref();
+        said.zip(known).is_some_and(|(said, known)| said.trim() != known.trim())
     }
 
     fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {

@@ -66,8 +66,12 @@ impl Fold {
             self.turn.used = Some(Used { tokens: usage.context_tokens(), window: None });
         }
         for block in message.into_blocks() {
-            if let Block::ToolUse { id, name, input } = block {
-                self.calls.insert(id, Call { name, input, is_main });
+            match block {
+                Block::ToolUse { id, name, input } => {
+                    self.calls.insert(id, Call { name, input, is_main });
+                }
+                Block::Text { text } if is_main => self.turn.said = Some(text),
+                Block::Text { .. } | Block::ToolResult { .. } | Block::Unknown => {}
             }
         }
     }
@@ -102,6 +106,7 @@ impl Fold {
         if let Some(prompt) = prompt.filter(is_a_persons) {
             self.turn.prompt = Some(prompt);
             self.turn.signals.clear();
+            self.turn.said = Some(String::new());
         }
     }
 }
@@ -213,6 +218,19 @@ mod tests {
         lines.extend(committed("a"));
         lines.push(boundary);
         check(&lines, None, None, &[]);
+    }
+
+    #[test]
+    fn a_transcript_may_be_behind_what_the_agent_has_said() {
+        let behind = |lines: &[Value], said| {
+            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            last_turn(lines.iter().map(|line| line.as_bytes())).is_behind(said)
+        };
+        let said = assistant(60_000, json!({"type": "text", "text": "done"}));
+        assert!(behind(&[user("first")], Some("done")));
+        assert!(behind(&[user("first"), said.clone()], Some("and more")));
+        assert!(!behind(&[user("first"), said], Some("done\n")));
+        assert!(!behind(&[user("first")], None));
     }
 
     #[test]
