@@ -112,7 +112,7 @@ fn a_thread_that_another_program_looks_after_is_left_alone() {
     let lock = std::fs::File::create(folder.join("owner.lock")).unwrap();
     lock.lock().unwrap();
     check_silent(&hook(&lab, &STOP, &input));
-    assert!(lab.log().contains("another program looks after this session"), "{}", lab.log());
+    assert!(lab.log().contains("is owned by another process"), "{}", lab.log());
     drop(lock);
     let asked = hook(&lab, &STOP, &input);
     assert!(String::from_utf8(asked.stdout).unwrap().contains("\"decision\":\"block\""));

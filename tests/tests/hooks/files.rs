@@ -96,7 +96,7 @@ fn the_doctor_says_whether_claude_and_hooks_are_in_place() {
     let lab = Lab::new(Script::default());
     let claude = rawr_tests::claude::binary().display().to_string();
     let check = |name: &str| -> Value {
-        let output = lab.run(&["doctor", "--json", "--claude", &claude, "--codex", &claude]);
+        let output = lab.run(&["doctor", "--json", "--claude", &claude, "--codex", "/no/such"]);
         let text = String::from_utf8(output.stdout).unwrap();
         let mut checks = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         checks.find(|check| check["name"] == name).unwrap()

@@ -66,7 +66,30 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
     assert!(answers(&after, "Stop").is_empty());
     claude.leave();
 
-    expect![[""]].assert_eq(&lab.sent());
+    expect![[r#"
+        turn begins
+          user: READ all of it
+        turn goes on
+          assistant: All is read.
+          user: WRITE-PARSER please
+        turn goes on
+          assistant: <Bash>
+          tool
+        turn goes on
+          assistant: The parser is written and committed.
+          user: Stop hook feedback: … packet_request]
+        compaction goes on
+          assistant: <continuation_packet>
+          user: CRITICAL: Respond with TEXT ONLY. Do NOT call any tool
+        turn begins
+          user: This session is being continued from a previous conver
+          assistant: <continuation_packet>
+          user: <local-command-caveat>The command below was run direct
+          and: <command-name>/compact</command-name>
+          and: <local-command-stdout>Compacted </local-command-stdout>
+          and: AND-NOW the docs
+    "#]]
+    .assert_eq(&lab.sent());
     let last = lab.model.requests().pop().unwrap();
     let reminders = last.reminders();
     let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use rawr_server::config::Home;
 
 use self::input::Input;
-use self::open::Open;
+use self::open::{Awaits, Open};
 use self::transcript::Glance;
 use super::written::Written;
 use super::{Common, now_ms};
@@ -81,7 +81,7 @@ fn concerns(args: &HookArgs, input: &Input, open: &Open, home: &Home) -> anyhow:
         // Somebody else's hook goes on with the turn: it has not ended.
         "Stop" if input.stop_hook_active => Ok(false),
         "Stop" => under_pressure(args, input, home),
-        "UserPromptSubmit" => Ok(open.is_there()),
+        "UserPromptSubmit" => Ok(open.read().is_some_and(|awaits| awaits != Awaits::TurnsEnd)),
         "SessionStart" => {
             let threads = crate::saved::threads_folder(&home.dir);
             let is_known = open.is_there() || threads.join(&input.session_id).is_dir();

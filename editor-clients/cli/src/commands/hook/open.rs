@@ -22,6 +22,8 @@ pub(super) enum Awaits {
     Answer { action_id: String },
     /// The person, or the agent by itself, compacts.
     Compaction { action_id: String },
+    /// The person went on: from the end of that turn on the packet is an old one, whatever else the turn was.
+    TurnsEnd,
 }
 
 impl Open {

@@ -32,7 +32,7 @@ pub(super) async fn go(
     let answer = match args.event.as_str() {
         "Stop" => talk.stopped(open).await,
         "SessionStart" => talk.compacted(open).await,
-        _ => talk.left(open).await.map(|()| None),
+        _ => talk.went_on(open).await.map(|()| None),
     };
     talk.end().await;
     answer
@@ -60,20 +60,16 @@ impl<'i> Talk<'i> {
         let (asked, reason) = (VecDeque::new(), None);
         let mut talk = Self { sidecar, args, input, glance, last_turn, asked, reason };
         match talk.open().await {
-            Ok(true) => Ok(talk),
-            Ok(false) => {
-                talk.end().await;
-                bail!("another program looks after this session")
-            }
+            Ok(()) => Ok(talk),
             Err(error) => {
-                talk.end().await;
+                talk.sidecar.stop().await;
                 Err(error)
             }
         }
     }
 
-    /// Whether the thread is this hook's.
-    async fn open(&mut self) -> anyhow::Result<bool> {
+    /// Refused where another program looks after the session.
+    async fn open(&mut self) -> anyhow::Result<()> {
         let params = ThreadOpenParams {
             thread_id: self.input.session_id.clone(),
             cwd: self.input.cwd.clone(),
@@ -101,7 +97,7 @@ impl<'i> Talk<'i> {
         };
         let opened = self.call::<methods::ThreadOpen>(params).await?;
         self.asked.extend(opened.pending_actions);
-        Ok(opened.owner)
+        Ok(())
     }
 
     /// The turn has ended, or the agent has answered what it was asked instead of ending it.
@@ -112,8 +108,12 @@ impl<'i> Talk<'i> {
                 let said = self.input.last_assistant_message.clone();
                 self.report(&action_id, ActionStatus::Completed, said).await?;
             }
-            // The agent was stopped before it answered, or the person went on without a compaction.
-            Some(_) => self.left(open).await?,
+            Some(Awaits::TurnsEnd) => open.write(None)?,
+            // The agent was stopped before it answered.
+            Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => {
+                self.cancel().await;
+                open.write(None)?;
+            }
             None => {}
         }
         if open.is_there() {
@@ -131,10 +131,10 @@ impl<'i> Talk<'i> {
         let action = match open.read() {
             Some(Awaits::Compaction { action_id }) => Some(action_id),
             Some(Awaits::Answer { .. }) => {
-                self.left(open).await?;
+                self.cancel().await;
                 None
             }
-            None => None,
+            Some(Awaits::TurnsEnd) | None => None,
         };
         for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
             let origin = match &action {
@@ -169,9 +169,13 @@ impl<'i> Talk<'i> {
         }
     }
 
-    /// The person went on: what the packet said of the state of the work holds no more.
-    async fn left(&mut self, open: &Open) -> anyhow::Result<()> {
-        self.asked.clear();
+    /// The person says something else.
+    async fn went_on(&mut self, open: &Open) -> anyhow::Result<()> {
+        self.cancel().await;
+        open.write(Some(&Awaits::TurnsEnd))
+    }
+
+    async fn cancel(&mut self) {
         let params = SequenceRespondParams {
             thread_id: self.input.session_id.clone(),
             choice: Choice::Cancel,
@@ -183,7 +187,6 @@ impl<'i> Talk<'i> {
         // Nobody waits for what has ended by itself.
         let _ = self.call::<methods::SequenceRespond>(params).await;
         self.asked.clear();
-        open.write(None)
     }
 
     /// What the sequence wants next, handed to whoever can do it.
