@@ -19,8 +19,9 @@ pub(super) struct Open {
 #[serde(tag = "awaits", rename_all = "snake_case")]
 pub(super) enum Awaits {
     /// The agent answers a text of rawr's.
-    Answer { action_id: String },
-    /// The person, or the agent by itself, compacts.
+    Answer { action_id: String, is_packet: bool },
+    /// The packet stands in the transcript, and the person, or the agent by itself, compacts. The thread is told of it
+    /// only then: up to there it can be called off.
     Compaction { action_id: String },
     /// The person went on: from the end of that turn on the packet is an old one, whatever else the turn was.
     TurnsEnd,
@@ -76,7 +77,7 @@ mod tests {
         let open = Open::of(home.path(), "0199-a_b").unwrap();
         assert!(!open.is_there() && open.read().is_none());
         open.write(None).unwrap();
-        let awaits = Awaits::Answer { action_id: "s1.1".into() };
+        let awaits = Awaits::Compaction { action_id: "s1.1".into() };
         open.write(Some(&awaits)).unwrap();
         assert_eq!(open.read(), Some(awaits));
         open.write(None).unwrap();

@@ -7,9 +7,9 @@ use anyhow::bail;
 use rawr_protocol::{
     Action, ActionReportParams, ActionStatus, Choice, CompactionOrigin, CompactionReportParams,
     CompactionReportStatus, Host as HostInfo, HostCapabilities, PendingAction, Phase, Purpose,
-    Request, Role, SequenceRespondParams, SessionSource, SignalReportParams, ThreadCloseParams,
-    ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript, TurnCompletedParams, TurnOrigin,
-    TurnStartedParams, TurnStatus, Verdict, methods,
+    Request, Role, SequenceRespondParams, SessionSource, Signal, SignalReportParams,
+    ThreadCloseParams, ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript,
+    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus, Verdict, methods,
 };
 use serde_json::Map;
 use tokio::time::timeout;
@@ -103,41 +103,57 @@ impl<'i> Talk<'i> {
     /// The turn has ended, or the agent has answered what it was asked instead of ending it.
     async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
         match open.read() {
-            Some(Awaits::Answer { action_id }) if self.input.stop_hook_active => {
-                self.turn(TurnOrigin::Synthetic, Some(&action_id)).await?;
+            Some(Awaits::Answer { action_id, is_packet }) if self.input.stop_hook_active => {
+                if is_packet {
+                    return Self::saved(open, action_id);
+                }
                 let said = self.input.last_assistant_message.clone();
-                self.report(&action_id, ActionStatus::Completed, said).await?;
+                self.answered(&action_id, said).await?;
+                return self.next(open).await;
             }
-            Some(Awaits::TurnsEnd) => open.write(None)?,
             // The agent was stopped before it answered.
-            Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => {
-                self.cancel().await;
-                open.write(None)?;
-            }
-            None => {}
+            Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => self.cancel().await,
+            Some(Awaits::TurnsEnd) | None => {}
         }
-        if open.is_there() {
-            return self.next(open).await;
-        }
-        let verdict = self.turn(TurnOrigin::User, None).await?;
+        open.write(None)?;
+        let signals = std::mem::take(&mut self.last_turn.signals);
+        let said = self.input.last_assistant_message.clone();
+        let verdict = self.turn(TurnOrigin::User, None, signals, said).await?;
         match verdict.sequence_id {
             Some(_) => self.next(open).await,
             None => Ok(None),
         }
     }
 
+    fn saved(open: &Open, action_id: String) -> anyhow::Result<Option<Answer>> {
+        open.write(Some(&Awaits::Compaction { action_id }))?;
+        let message = "rawr: the continuation packet is there. Type /compact now, and the agent gets it \
+                       back; go on with another message, and it is dropped.";
+        Ok(Some(Answer::told(message.to_owned())))
+    }
+
     /// A compaction is over, whoever wanted it.
     async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
         let action = match open.read() {
-            Some(Awaits::Compaction { action_id }) => Some(action_id),
+            Some(Awaits::Compaction { action_id }) => {
+                // Where the agent was asked for no packet, its thread waits for the compaction already.
+                if !self.asked.iter().any(|asked| matches!(asked.action, Action::Compact { .. })) {
+                    let packet = self.last_turn.said().map(str::to_owned);
+                    self.answered(&action_id, packet).await?;
+                }
+                self.next_action().await?
+            }
             Some(Awaits::Answer { .. }) => {
                 self.cancel().await;
                 None
             }
             Some(Awaits::TurnsEnd) | None => None,
         };
+        open.write(None)?;
+        let compact = action.filter(|asked| matches!(asked.action, Action::Compact { .. }));
+        let action_id = compact.map(|asked| asked.action_id);
         for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
-            let origin = match &action {
+            let origin = match &action_id {
                 Some(_) => CompactionOrigin::Rawr,
                 None => CompactionOrigin::Host,
             };
@@ -145,17 +161,16 @@ impl<'i> Talk<'i> {
                 thread_id: self.input.session_id.clone(),
                 status,
                 origin,
-                action_id: action.clone(),
+                action_id: action_id.clone(),
                 tokens_before: None,
                 tokens_after: None,
                 error: None,
             };
             self.call::<methods::CompactionReport>(params).await?;
         }
-        if let Some(action_id) = action {
+        if let Some(action_id) = action_id {
             self.report(&action_id, ActionStatus::Completed, None).await?;
         }
-        open.write(None)?;
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
             return Ok(None);
         };
@@ -167,6 +182,12 @@ impl<'i> Talk<'i> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// What the agent was asked for, as a turn of its own.
+    async fn answered(&mut self, action_id: &str, said: Option<String>) -> anyhow::Result<()> {
+        self.turn(TurnOrigin::Synthetic, Some(action_id), Vec::new(), said.clone()).await?;
+        self.report(action_id, ActionStatus::Completed, said).await
     }
 
     /// The person says something else.
@@ -196,20 +217,16 @@ impl<'i> Talk<'i> {
             return Ok(None);
         };
         match action {
-            Action::InjectTurn { text, .. } => {
+            Action::InjectTurn { text, purpose, .. } => {
                 self.report(&action_id, ActionStatus::Accepted, None).await?;
-                open.write(Some(&Awaits::Answer { action_id }))?;
+                let is_packet = purpose == Purpose::PacketRequest;
+                open.write(Some(&Awaits::Answer { action_id, is_packet }))?;
                 let told = self.reason.as_ref().map(|reason| {
                     format!("rawr: {reason}. The agent writes its continuation packet.")
                 });
                 Ok(Some(Answer::go_on(text, told)))
             }
-            Action::Compact { .. } => {
-                open.write(Some(&Awaits::Compaction { action_id }))?;
-                let message = "rawr: the continuation packet is saved. Type /compact now, and the \
-                               agent gets it back; go on with another message, and it is dropped.";
-                Ok(Some(Answer::told(message.to_owned())))
-            }
+            Action::Compact { .. } => Self::saved(open, action_id),
             Action::DeliverInput { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => {
                 bail!("the sequence asks for something that hooks cannot do")
             }
@@ -221,30 +238,29 @@ impl<'i> Talk<'i> {
         &mut self,
         origin: TurnOrigin,
         action_id: Option<&str>,
+        signals: Vec<Signal>,
+        said: Option<String>,
     ) -> anyhow::Result<Verdict> {
         let turn_id = turn_id();
         let thread_id = self.input.session_id.clone();
-        let is_users = origin == TurnOrigin::User;
         let params = TurnStartedParams {
             thread_id: thread_id.clone(),
             turn_id: turn_id.clone(),
             origin,
             action_id: action_id.map(str::to_owned),
-            text: self.last_turn.prompt.clone().filter(|_| is_users),
+            text: self.last_turn.prompt.clone().filter(|_| origin == TurnOrigin::User),
         };
         self.call::<methods::TurnStarted>(params).await?;
-        if is_users {
-            for signal in std::mem::take(&mut self.last_turn.signals) {
-                let (thread_id, turn_id) = (thread_id.clone(), Some(turn_id.clone()));
-                let params = SignalReportParams { thread_id, turn_id, signal };
-                self.call::<methods::SignalReport>(params).await?;
-            }
+        for signal in signals {
+            let (thread_id, turn_id) = (thread_id.clone(), Some(turn_id.clone()));
+            let params = SignalReportParams { thread_id, turn_id, signal };
+            self.call::<methods::SignalReport>(params).await?;
         }
         let params = TurnCompletedParams {
             thread_id,
             turn_id,
             status: TurnStatus::Completed,
-            last_agent_message: self.input.last_assistant_message.clone(),
+            last_agent_message: said,
             usage: self.glance.map(|glance| TokenUsage {
                 context_tokens: glance.context_tokens,
                 input_tokens: None,

@@ -89,6 +89,11 @@ impl LastTurn {
         Self::within(host, transcript, LONGEST)
     }
 
+    /// What the agent said last, also before a compaction.
+    pub(super) fn said(&self) -> Option<&str> {
+        self.said.as_deref().filter(|said| !said.is_empty())
+    }
+
     /// Whether the agent has said more than the transcript tells.
     pub(super) fn is_behind(&self, said: Option<&str>) -> bool {
         let known = self.said.as_deref();

@@ -26,8 +26,13 @@ struct Entry {
     cwd: Option<String>,
 }
 
-/// How messages begin that only tell of commands of Claude Code's own.
-const OF_COMMANDS: [&str; 3] = ["<local-command-", "<command-name>", "[Request interrupted"];
+/// How messages begin that no person wrote: what commands of Claude Code's own do, and its summaries.
+const OF_ITS_OWN: [&str; 4] = [
+    "<local-command-",
+    "<command-name>",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+];
 
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     let mut fold = Fold::default();
@@ -52,7 +57,9 @@ struct Fold {
 impl Fold {
     fn read(&mut self, entry: Entry) {
         match (entry.kind.as_str(), entry.subtype.as_deref()) {
-            ("system", Some("compact_boundary")) => self.turn = LastTurn::default(),
+            ("system", Some("compact_boundary")) => {
+                self.turn = LastTurn { said: self.turn.said.take(), ..LastTurn::default() };
+            }
             ("assistant", _) => self.spoke(entry),
             ("user", _) => self.answered(entry),
             _ => {}
@@ -102,7 +109,7 @@ impl Fold {
                 Block::Text { .. } | Block::ToolUse { .. } | Block::Unknown => {}
             }
         }
-        let is_a_persons = |text: &String| !OF_COMMANDS.iter().any(|tag| text.starts_with(tag));
+        let is_a_persons = |text: &String| !OF_ITS_OWN.iter().any(|tag| text.starts_with(tag));
         if let Some(prompt) = prompt.filter(is_a_persons) {
             self.turn.prompt = Some(prompt);
             self.turn.signals.clear();

@@ -48,9 +48,17 @@ enum Item {
         command: Vec<String>,
         exit_code: Option<i64>,
     },
-    UserMessage {},
+    AgentMessage {
+        content: Vec<Part>,
+    },
     #[serde(other)]
     Other,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
 }
 
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
@@ -83,6 +91,9 @@ fn read(turn: &mut LastTurn, line: Line) {
             let command = CommandLine::Words(command);
             turn.signals.push(Signal::CommandFinished { command, exit_code, cwd: None });
         }
+        Line::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
+            turn.said = Some(content.into_iter().map(|part| part.text).collect());
+        }
         Line::EventMsg(_) | Line::Other => {}
     }
 }
@@ -107,6 +118,7 @@ mod tests {
             panic!("{turn:?}")
         };
         assert!(words.last().unwrap().contains("git commit"), "{words:?}");
+        assert_eq!(turn.said(), Some("Done: file written and committed."));
     }
 
     #[test]
