@@ -1,7 +1,9 @@
-//! What the tests share: a scripted model, the real Codex, throw-away homes and repositories. Holds no test and nothing of rawr itself.
+//! What the tests share: scripted models, the real Codex and Claude Code, throw-away homes and repositories. Holds no test and nothing of rawr itself.
 
 pub mod binary;
+pub mod claude;
 pub mod codex;
+pub mod mock_anthropic;
 pub mod mock_chat;
 pub mod mock_endpoint;
 pub mod mock_responses;
@@ -14,6 +16,7 @@ pub mod stand_in;
 pub mod terminal;
 
 pub use binary::rawr;
+pub use mock_anthropic::MockClaude;
 pub use mock_chat::MockChat;
 pub use mock_responses::MockModel;
 pub use repository::Repository;

@@ -2,10 +2,10 @@
 //!
 //! It runs on a thread of its own, so that tests with and without a runtime can use it.
 
-mod choose;
+pub(crate) mod choose;
 mod recorded;
 mod script;
-mod serve;
+pub(crate) mod serve;
 mod stream;
 
 use std::net::SocketAddr;

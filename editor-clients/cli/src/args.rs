@@ -3,6 +3,7 @@
 mod back;
 mod codex;
 mod files;
+mod hooks;
 mod people;
 mod state;
 
@@ -22,6 +23,7 @@ pub use self::files::{
     PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs, PromptsRenderArgs,
     PromptsResetArgs,
 };
+pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 pub use self::people::{
     CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
@@ -98,6 +100,11 @@ pub enum Command {
     Prompts(PromptsArgs),
     /// Check that everything is in place, and say what to do where it is not
     Doctor(DoctorArgs),
+    /// Let Claude Code or Codex sessions that rawr does not run call rawr
+    Hooks(HooksArgs),
+    /// Answer an agent's hook
+    #[command(hide = true)]
+    Hook(HookArgs),
     /// Look after what is stored: check, repair, compact, archive, export
     State(StateArgs),
     /// Run the sidecar on standard input and output; editors start this
@@ -136,6 +143,7 @@ Examples:
   rawr exec --host codex \"write the parser\" \"now the docs\"
   rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
   rawr exec --host codex -c rawr_auto_compaction.mode=suggest \"fix the tests\"
+  rawr exec --host claude --permission-mode acceptEdits \"fix the tests\"
   rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
   rawr exec --host embedded --json \"hello\"
 
@@ -171,7 +179,11 @@ pub struct AgentArgs {
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
 
-    /// The model to work with [default: Codex's own; the embedded agent follows a script]
+    /// The Claude Code binary [default: the first `claude` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub claude: Option<PathBuf>,
+
+    /// The model to work with [default: the host's own; the embedded agent follows a script]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
 
@@ -199,6 +211,10 @@ pub struct AgentArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     pub sandbox: Option<SandboxName>,
 
+    /// What Claude Code may do unasked, by its own word: acceptEdits, bypassPermissions, … [default: as Claude Code is configured]
+    #[arg(long, value_name = "MODE")]
+    pub permission_mode: Option<String>,
+
     /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
@@ -208,6 +224,8 @@ pub struct AgentArgs {
 pub enum HostName {
     /// The Codex CLI, through its app-server
     Codex,
+    /// Claude Code, through its stream of JSON
+    Claude,
     /// A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
     Embedded,
 }
@@ -269,6 +287,10 @@ pub struct DoctorArgs {
     /// The Codex binary [default: the first `codex` in the PATH]
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
+
+    /// The Claude Code binary [default: the first `claude` in the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub claude: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,11 @@
 //! What the driver needs of an agent host, in one vocabulary for all hosts. It knows nothing of rawr's policy.
 
+pub mod claude;
 pub mod codex;
 pub mod embedded;
+
+mod find;
+mod pipes;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -94,6 +98,16 @@ pub struct HostThread {
     pub baseline_tokens: u64,
     /// Where the host keeps a transcript of its own.
     pub transcript: Option<PathBuf>,
+}
+
+/// When a host compacts by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnCompaction {
+    /// Somebody else does it in time: only what the host cannot be talked out of.
+    #[default]
+    EmergencyBrakeOnly,
+    /// Nobody else does it.
+    AsConfigured,
 }
 
 /// How a compaction is to be done. A host does of it what it can, and says what it cannot.
@@ -274,8 +288,14 @@ pub enum HostError {
         "no `codex` in the PATH: install it with `npm install -g @openai/codex`, or say where it is with `--codex PATH`"
     )]
     CodexNotFound,
-    #[error("{} is not a program that can be run: name the Codex binary with `--codex PATH`", .path.display())]
-    NotAProgram { path: PathBuf },
+    #[error(
+        "no `claude` in the PATH: install it with `npm install -g @anthropic-ai/claude-code`, or say where it is with `--claude PATH`"
+    )]
+    ClaudeNotFound,
+    #[error("claude is not logged in: run `claude` and type /login, or set ANTHROPIC_API_KEY")]
+    ClaudeNotLoggedIn,
+    #[error("{} is not a program that can be run: name one with `{option} PATH`", .path.display())]
+    NotAProgram { path: PathBuf, option: &'static str },
     #[error("{} cannot be started: {source}", .path.display())]
     NotStarted { path: PathBuf, source: std::io::Error },
     #[error("no app-server of Codex answers at {}: {source}", .path.display())]

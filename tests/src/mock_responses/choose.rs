@@ -18,7 +18,7 @@ pub(super) fn reply<'s>(
     nth_or_last(found.map_or(&script.otherwise, |(_, replies)| replies), request.step)
 }
 
-fn nth_or_last(replies: &[Reply], n: usize) -> &Reply {
+pub(crate) fn nth_or_last(replies: &[Reply], n: usize) -> &Reply {
     &replies[n.min(replies.len() - 1)]
 }
 

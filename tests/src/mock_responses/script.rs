@@ -11,9 +11,9 @@ use tokio::sync::watch;
 /// tool outputs stand behind that message. The last reply of a list is repeated.
 #[derive(Debug, Clone)]
 pub struct Script {
-    pub(super) turns: Vec<(String, Vec<Reply>)>,
-    pub(super) otherwise: Vec<Reply>,
-    pub(super) compactions: Vec<Reply>,
+    pub(crate) turns: Vec<(String, Vec<Reply>)>,
+    pub(crate) otherwise: Vec<Reply>,
+    pub(crate) compactions: Vec<Reply>,
 }
 
 impl Default for Script {
@@ -67,7 +67,7 @@ pub struct Reply {
     /// Counted from the size of the request unless a test states it.
     pub input_tokens: Option<u64>,
     /// What it waits for; the request counts from its arrival on.
-    pub(super) gate: Option<Gate>,
+    pub(crate) gate: Option<Gate>,
 }
 
 /// Keeps replies back until a test lets them go.

@@ -1,4 +1,4 @@
-//! The HTTP side of the mock: one thread, one connection a task. Decides nothing about replies.
+//! The HTTP side of the mock models: one thread, one connection a task. Decides nothing about replies.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,7 +13,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::LocalSet;
@@ -22,6 +22,15 @@ use super::recorded::{Purpose, Recorded};
 use super::script::{Answer, Gate, Script};
 use super::{choose, stream};
 
+/// What answers at one path.
+pub(crate) trait Model: 'static {
+    /// How the path ends that it is asked at.
+    const PATH: &'static str;
+
+    /// The answer, and what it waits for.
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>);
+}
+
 /// Serves until `stopped` resolves, which it also does when its sender is dropped.
 pub(super) fn run(
     script: Script,
@@ -29,9 +38,18 @@ pub(super) fn run(
     stopped: oneshot::Receiver<()>,
     bound: &mpsc::Sender<SocketAddr>,
 ) {
+    serve(Responses { script, record }, stopped, bound);
+}
+
+/// The same for any model.
+pub(crate) fn serve(
+    model: impl Model,
+    stopped: oneshot::Receiver<()>,
+    bound: &mpsc::Sender<SocketAddr>,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime for the mock model: {error}"));
-    let model = Rc::new(Model { script, record });
+    let model = Rc::new(model);
     LocalSet::new().block_on(&runtime, async {
         tokio::select! {
             failed = listen(model, bound) => panic!("the mock model cannot listen: {failed}"),
@@ -40,12 +58,12 @@ pub(super) fn run(
     });
 }
 
-struct Model {
+struct Responses {
     script: Script,
     record: watch::Sender<Vec<Arc<Recorded>>>,
 }
 
-async fn listen(model: Rc<Model>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
+async fn listen(model: Rc<impl Model>, bound: &mpsc::Sender<SocketAddr>) -> std::io::Error {
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
         Err(error) => return error,
@@ -64,7 +82,7 @@ async fn listen(model: Rc<Model>, bound: &mpsc::Sender<SocketAddr>) -> std::io::
     }
 }
 
-async fn converse(model: Rc<Model>, connection: TcpStream) {
+async fn converse(model: Rc<impl Model>, connection: TcpStream) {
     let service = service_fn(move |request| answer(Rc::clone(&model), request));
     // A client that hangs up in the middle (a killed Codex, an interrupted turn) is part of the tests.
     let _ = hyper::server::conn::http1::Builder::new()
@@ -72,12 +90,13 @@ async fn converse(model: Rc<Model>, connection: TcpStream) {
         .await;
 }
 
-async fn answer(
-    model: Rc<Model>,
+async fn answer<M: Model>(
+    model: Rc<M>,
     request: Request<Incoming>,
 ) -> Result<Response<ReplyBody>, Infallible> {
-    if request.method() != Method::POST || !request.uri().path().ends_with("/responses") {
-        return Ok(error(StatusCode::NOT_FOUND, "the mock model only answers POST …/responses"));
+    if request.method() != Method::POST || !request.uri().path().ends_with(M::PATH) {
+        let only = format!("the mock model only answers POST …{}", M::PATH);
+        return Ok(error(StatusCode::NOT_FOUND, &only));
     }
     let Ok(body) = request.into_body().collect().await else {
         return Ok(error(StatusCode::BAD_REQUEST, "the request broke off"));
@@ -85,15 +104,18 @@ async fn answer(
     let Ok(body) = serde_json::from_slice(&body.to_bytes()) else {
         return Ok(error(StatusCode::BAD_REQUEST, "the request is not JSON"));
     };
-    let (response, gate) = model.reply(Recorded::new(body));
+    let (response, gate) = model.reply(body);
     if let Some(gate) = gate {
         gate.passed().await;
     }
     Ok(response)
 }
 
-impl Model {
-    fn reply(&self, mut request: Recorded) -> (Response<ReplyBody>, Option<Gate>) {
+impl Model for Responses {
+    const PATH: &'static str = "/responses";
+
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
+        let mut request = Recorded::new(body);
         let (number, compactions) = {
             let before = self.record.borrow();
             (
@@ -117,11 +139,11 @@ impl Model {
     }
 }
 
-fn events(body: ReplyBody) -> Response<ReplyBody> {
+pub(crate) fn events(body: ReplyBody) -> Response<ReplyBody> {
     with_type(Response::new(body), "text/event-stream")
 }
 
-fn error(status: StatusCode, message: &str) -> Response<ReplyBody> {
+pub(crate) fn error(status: StatusCode, message: &str) -> Response<ReplyBody> {
     let body = json!({"error": {"message": message, "type": "scripted"}});
     let mut response =
         with_type(Response::new(ReplyBody::whole(body.to_string())), "application/json");
@@ -135,7 +157,7 @@ fn with_type(mut response: Response<ReplyBody>, kind: &'static str) -> Response<
 }
 
 /// One piece of text, after which the body ends or stays open for ever.
-struct ReplyBody {
+pub(crate) struct ReplyBody {
     text: Option<Bytes>,
     then: End,
 }
@@ -147,11 +169,11 @@ enum End {
 }
 
 impl ReplyBody {
-    fn whole(text: String) -> Self {
+    pub(crate) fn whole(text: String) -> Self {
         Self { text: Some(text.into()), then: End::Close }
     }
 
-    fn endless(text: String) -> Self {
+    pub(crate) fn endless(text: String) -> Self {
         Self { text: Some(text.into()), then: End::Hang }
     }
 }

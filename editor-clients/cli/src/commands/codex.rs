@@ -18,7 +18,7 @@ use super::attach::WIDTH;
 use super::exec::Switches;
 use super::written::Written;
 use crate::args::CodexArgs;
-use crate::host::codex::{Threads, find_codex};
+use crate::host::codex::{Threads, find_codex, left_to_codex};
 use crate::render::one_line;
 
 /// What of Codex has no conversation on the screen.
@@ -155,7 +155,7 @@ fn app_server(
     let log = File::create(folder.path().join("log"))?;
     let mut command = Command::new(codex);
     command.arg("app-server").args(of_the_server(arguments));
-    for setting in own_compaction.overrides() {
+    for setting in left_to_codex(own_compaction) {
         command.arg("-c").arg(setting);
     }
     let mut address = OsString::from("unix://");

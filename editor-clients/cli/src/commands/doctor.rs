@@ -1,5 +1,7 @@
 //! `rawr doctor`: looks at everything that rawr needs and says what to do about what is missing. Changes nothing.
 
+mod claude;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +31,8 @@ pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<Exi
     for check in codex(args.codex.as_deref(), &config).await {
         report.tell(&check)?;
     }
+    report.tell(&claude::claude(args.claude.as_deref()).await)?;
+    report.tell(&claude::hooks())?;
     Ok(ExitCode::from(u8::from(report.failed)))
 }
 

@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use rawr_protocol::{ConfigGetParams, Directive, methods};
 use serde_json::{Map, Value};
 
-use super::{Common, exit_code, overrides};
+use super::{Common, exit_code, overrides, prompt};
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::drive::{self, Drive, DriveError, Prompts};
-use crate::host::Host;
-use crate::host::codex::{Codex, CodexSettings, OwnCompaction, find_codex};
+use crate::host::claude::{Claude, ClaudeSettings, find_claude};
+use crate::host::codex::{Codex, CodexSettings, find_codex};
+use crate::host::{Host, OwnCompaction};
 use crate::render::{Level, Reader, Renderer, Shown};
 use crate::saved::Saved;
 use crate::sidecar::{Launch, Sidecar, SidecarSettings};
@@ -44,6 +45,7 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
                 })
                 .await
         }
+        HostName::Claude => session.on_claude(claude_settings(&args.agent, cwd)?).await,
         HostName::Embedded => session.on_embedded(&args.agent, cwd, None).await,
     }
 }
@@ -60,21 +62,52 @@ pub(super) struct Session {
 
 /// Codex as the options say.
 pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<CodexSettings> {
-    for (name, is_given) in [
+    not_for("Codex", "embedded", &of_embedded(args))?;
+    not_for("Codex", "claude", &of_claude(args))?;
+    let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
+    settings.model = args.model.clone();
+    settings.sandbox = args.sandbox.map(Into::into);
+    Ok(settings)
+}
+
+/// Claude Code as the options say.
+fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSettings> {
+    not_for("Claude Code", "embedded", &of_embedded(args))?;
+    not_for("Claude Code", "codex", &of_codex(args))?;
+    let mut settings = ClaudeSettings::new(find_claude(args.claude.as_deref())?, cwd);
+    settings.model = args.model.clone();
+    settings.permission_mode = args.permission_mode.clone();
+    Ok(settings)
+}
+
+/// Options of one host, and whether they are given.
+type Given = [(&'static str, bool)];
+
+fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 2] {
+    [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())]
+}
+
+fn of_claude(args: &AgentArgs) -> [(&'static str, bool); 2] {
+    [("claude", args.claude.is_some()), ("permission-mode", args.permission_mode.is_some())]
+}
+
+fn of_embedded(args: &AgentArgs) -> [(&'static str, bool); 5] {
+    [
         ("base-url", args.base_url.is_some()),
         ("api-key-env", args.api_key_env.is_some()),
         ("context-window", args.context_window.is_some()),
         ("remote-compaction", args.remote_compaction),
         ("script", args.script.is_some()),
-    ] {
-        if is_given {
-            bail!("--{name} is for --host embedded; Codex has its own configuration");
+    ]
+}
+
+fn not_for(host: &str, theirs: &str, options: &Given) -> anyhow::Result<()> {
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => {
+            bail!("--{name} is for --host {theirs}; {host} has its own configuration")
         }
+        None => Ok(()),
     }
-    let mut settings = CodexSettings::new(find_codex(args.codex.as_deref())?, cwd);
-    settings.model = args.model.clone();
-    settings.sandbox = args.sandbox.map(Into::into);
-    Ok(settings)
 }
 
 impl Session {
@@ -87,6 +120,24 @@ impl Session {
         // A sidecar that cannot start should not cost a Codex.
         let mut sidecar = self.settings.launch().await?;
         let started = async { start(switches(&mut sidecar).await?.own_compaction()).await };
+        match started.await {
+            Ok(host) => self.drive(host, sidecar, stop).await,
+            Err(error) => {
+                sidecar.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn on_claude(self, settings: ClaudeSettings) -> anyhow::Result<ExitCode> {
+        let stop = Stop::on_signals()?;
+        let mut sidecar = self.settings.launch().await?;
+        let started = async {
+            let own_compaction = switches(&mut sidecar).await?.own_compaction();
+            let compact_instructions = prompt(&mut sidecar, "compact").await?;
+            let settings = ClaudeSettings { own_compaction, compact_instructions, ..settings };
+            Ok(Claude::start(&settings).await?)
+        };
         match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
             Err(error) => {
@@ -158,6 +209,7 @@ pub(super) async fn drive<L: Launch>(
 const ALL_OFF: [(&str, bool); 2] =
     [("features.rawr_auto_compaction", false), ("auto_compact.enabled", false)];
 
+/// A host leaves compaction to rawr, unless nothing of rawr's is wanted.
 /// As a host gave it.
 pub(super) type History = Vec<Map<String, Value>>;
 

@@ -3,7 +3,6 @@
 mod asides;
 mod attach;
 mod connection;
-mod find;
 mod goal;
 mod handoff;
 mod line;
@@ -18,11 +17,10 @@ mod wire;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use attach::Attachment;
 pub use connection::Experimental;
-pub use find::{find_codex, version};
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
 pub use restore::{Point, Restored, Then, Way};
@@ -38,7 +36,10 @@ use self::handoff::HandedOver;
 use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::turns::{Company, Turns};
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
+use super::find::{Program, find};
+use super::{
+    CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
+};
 
 /// How Codex is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,28 +66,21 @@ pub enum Sandbox {
     DangerFullAccess,
 }
 
-/// When Codex compacts by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OwnCompaction {
-    /// Somebody else does it in time.
-    #[default]
-    EmergencyBrakeOnly,
-    /// Nobody else does it.
-    AsConfigured,
-}
-
-impl OwnCompaction {
-    /// As `-c key=value` settings.
-    pub fn overrides(self) -> &'static [&'static str] {
-        match self {
-            Self::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY,
-            Self::AsConfigured => &[],
-        }
-    }
-}
-
 /// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
 pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
+
+/// How it is looked for.
+const PROGRAM: Program = Program { name: NAME, option: "--codex" };
+
+/// The binary to run: the one that a person named, else the first `codex` in the PATH.
+pub fn find_codex(explicit: Option<&Path>) -> Result<PathBuf, HostError> {
+    find(&PROGRAM, explicit)?.ok_or(HostError::CodexNotFound)
+}
+
+/// What `codex --version` says, without the program's name.
+pub async fn version(binary: &Path) -> Result<String, HostError> {
+    super::find::version(&PROGRAM, binary).await
+}
 
 /// What capsules know it by.
 pub const NAME: &str = "codex";
@@ -97,6 +91,14 @@ const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_auto_compact_token_limit_scope=\"body_after_prefix\"",
     "model_post_turn_compact_threshold_percent=0",
 ];
+
+/// As `-c key=value` settings.
+pub fn left_to_codex(own_compaction: OwnCompaction) -> &'static [&'static str] {
+    match own_compaction {
+        OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY,
+        OwnCompaction::AsConfigured => &[],
+    }
+}
 
 /// How Codex refuses a text for a turn that is over.
 const NO_TURN_ANY_MORE: &str = "no active turn";
@@ -134,7 +136,7 @@ impl CodexSettings {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("app-server");
-        let brake = self.own_compaction.overrides();
+        let brake = left_to_codex(self.own_compaction);
         for setting in self.overrides.iter().map(String::as_str).chain(brake.iter().copied()) {
             command.arg("-c").arg(setting);
         }

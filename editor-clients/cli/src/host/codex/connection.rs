@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{Incoming, Refusal};
-use super::wire::{Received, Wire};
+use super::wire::Wire;
 use crate::host::HostError;
+use crate::host::pipes::Received;
 
 /// A connection to one app-server.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ const UNWANTED: [&str; 7] = [
 impl Connection {
     /// Starts `command` and shakes hands.
     pub(super) async fn open(binary: &Path, command: Command) -> Result<Self, HostError> {
-        let wire = Wire::start(command);
+        let wire = Wire::start(super::NAME, command);
         let wire =
             wire.map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
         Self::greet(wire, Experimental::Wanted).await

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::connection::Connection;
 use super::message::Refusal;
-use super::{CodexSettings, find};
+use super::{CodexSettings, version};
 use crate::host::HostError;
 
 /// What was found.
@@ -27,7 +27,7 @@ pub struct CodexProbe {
 
 /// Asks a Codex of its own, started in `settings.cwd`.
 pub async fn probe(settings: &CodexSettings) -> Result<CodexProbe, HostError> {
-    let version = find::version(&settings.binary).await?;
+    let version = version(&settings.binary).await?;
     let mut connection = Connection::open(&settings.binary, settings.command()).await?;
     let thread_sample = knows_sample(&mut connection).await?;
     let thread_queue = knows_queue(&mut connection).await?;

@@ -1,6 +1,5 @@
 //! How messages reach an app-server and come back: over the pipes of a process of ours, or a socket of somebody else's. Knows no message.
 
-mod pipes;
 #[cfg(unix)]
 mod socket;
 
@@ -9,21 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 use tokio::process::Command;
 
-use self::pipes::Pipes;
 #[cfg(unix)]
 use self::socket::Socket;
-
-/// What came from the other side.
-#[derive(Debug)]
-pub(super) enum Received {
-    Message(Value),
-    /// Something that is not JSON.
-    Noise(String),
-    /// The other side has ended, or hung up. Told again at every further call.
-    End {
-        reason: String,
-    },
-}
+use crate::host::pipes::{Pipes, Received};
 
 /// One way to an app-server. Nothing is lost when a wait is cancelled.
 #[derive(Debug)]
@@ -35,8 +22,8 @@ pub(super) enum Wire {
 
 impl Wire {
     /// Starts the process, without a shell. It is killed when this is dropped.
-    pub(super) fn start(command: Command) -> std::io::Result<Self> {
-        Ok(Self::Pipes(Box::new(Pipes::start(command)?)))
+    pub(super) fn start(name: &'static str, command: Command) -> std::io::Result<Self> {
+        Ok(Self::Pipes(Box::new(Pipes::start(name, command)?)))
     }
 
     /// Reaches an app-server that listens on a unix socket.
@@ -84,12 +71,5 @@ impl Wire {
             #[cfg(unix)]
             Self::Socket(socket) => socket.close().await,
         }
-    }
-}
-
-fn received(text: &[u8]) -> Received {
-    match serde_json::from_slice(text) {
-        Ok(message) => Received::Message(message),
-        Err(_) => Received::Noise(String::from_utf8_lossy(text).into_owned()),
     }
 }

@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::{Received, received};
+use crate::host::pipes::{Received, received};
 
 /// A conversation with an app-server that belongs to somebody else.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The pipes of a Codex process: JSON lines out and in. Knows no message, and loses none when a wait is cancelled.
+//! The pipes of a host's process: JSON lines out and in. Knows no message, and loses none when a wait is cancelled.
 
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
@@ -8,16 +8,35 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use super::{Received, received};
-
-/// A running Codex. It is killed when this is dropped.
+/// What came from the other side.
 #[derive(Debug)]
-pub(in crate::host::codex) struct Pipes {
+pub(super) enum Received {
+    Message(Value),
+    /// Something that is not JSON.
+    Noise(String),
+    /// The other side has ended, or hung up. Told again at every further call.
+    End {
+        reason: String,
+    },
+}
+
+pub(super) fn received(text: &[u8]) -> Received {
+    match serde_json::from_slice(text) {
+        Ok(message) => Received::Message(message),
+        Err(_) => Received::Noise(String::from_utf8_lossy(text).into_owned()),
+    }
+}
+
+/// A running agent program. It is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    /// What a person calls it.
+    name: &'static str,
     child: Child,
     exit: Option<ExitStatus>,
-    /// Gone once Codex no longer reads.
+    /// Gone once the program no longer reads.
     stdin: Option<ChildStdin>,
-    /// What Codex has not taken yet. Kept here so that a cancelled wait cannot tear a line.
+    /// What the program has not taken yet. Kept here so that a cancelled wait cannot tear a line.
     unsent: Vec<u8>,
     stdout: LineReader<ChildStdout>,
     /// Gone once it is at its end.
@@ -31,18 +50,18 @@ const LAST_WORDS: usize = 8;
 /// How long a dead process's pipes may stay open: a program that it started can hold them.
 const AFTER_DEATH: Duration = Duration::from_secs(1);
 
-/// How long Codex may take to store its thread after its input has ended.
+/// How long the program may take to store its thread after its input has ended.
 const ORDERLY_END: Duration = Duration::from_secs(5);
 
 impl Pipes {
     /// Starts the process, without a shell.
-    pub(super) fn start(mut command: Command) -> std::io::Result<Self> {
+    pub(super) fn start(name: &'static str, mut command: Command) -> std::io::Result<Self> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Ctrl-C in a terminal is for the driver, which then ends Codex in order.
+        // Ctrl-C in a terminal is for the driver, which then ends the program in order.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
@@ -50,6 +69,7 @@ impl Pipes {
         let stdout = LineReader::new(child.stdout.take().ok_or_else(missing)?);
         let stderr = LineReader::new(child.stderr.take().ok_or_else(missing)?);
         Ok(Self {
+            name,
             stdin: Some(child.stdin.take().ok_or_else(missing)?),
             child,
             exit: None,
@@ -88,11 +108,11 @@ impl Pipes {
         let orderly = async {
             let last = async {
                 if let Some(mut stdin) = stdin.take() {
-                    // A Codex that reads no more is on its way out by itself.
+                    // One that reads no more is on its way out by itself.
                     let _ = stdin.write_all(unsent).await;
                 }
             };
-            // Nobody reads this any more, but a full pipe would keep Codex from ending.
+            // Nobody reads this any more, but a full pipe would keep the program from ending.
             let out = async { while let Ok(Some(_)) = stdout.next().await {} };
             let words = async { while stderr.is_some() && read_some(stderr).await.is_some() {} };
             tokio::join!(last, out, words);
@@ -142,8 +162,8 @@ impl Pipes {
                 .and_then(Result::ok);
         }
         let how = match self.exit {
-            Some(status) => format!("codex ended ({status})"),
-            None => "codex closed its output".to_owned(),
+            Some(status) => format!("{} ended ({status})", self.name),
+            None => format!("{} closed its output", self.name),
         };
         if self.last_words.is_empty() {
             return how;

@@ -1,0 +1,365 @@
+//! One hook's talk with a sidecar, as the owner of the session's thread: what happened is told, what is asked is handed to the agent.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use anyhow::bail;
+use rawr_protocol::{
+    Action, ActionReportParams, ActionStatus, Choice, CompactionOrigin, CompactionReportParams,
+    CompactionReportStatus, Host as HostInfo, HostCapabilities, PendingAction, Phase, Purpose,
+    Request, Role, SequenceRespondParams, SessionSource, Signal, SignalReportParams,
+    ThreadCloseParams, ThreadGetParams, ThreadOpenParams, TokenUsage, Transcript,
+    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus, Verdict, methods,
+};
+use serde_json::Map;
+use tokio::time::timeout;
+
+use super::input::{Answer, Input};
+use super::open::{Awaits, Open};
+use super::transcript::{Glance, LastTurn};
+use crate::args::HookArgs;
+use crate::commands::{Common, now_ms};
+use crate::sidecar::{Launch, Note, Sidecar};
+
+/// Does what the event calls for. `None`: the agent is told nothing.
+pub(super) async fn go(
+    common: &Common,
+    args: &HookArgs,
+    input: &Input,
+    open: &Open,
+) -> anyhow::Result<Option<Answer>> {
+    let mut talk = Talk::begin(common, args, input).await?;
+    let answer = match args.event.as_str() {
+        "Stop" => talk.stopped(open).await,
+        "SessionStart" => talk.compacted(open).await,
+        _ => talk.went_on(open).await.map(|()| None),
+    };
+    talk.end().await;
+    answer
+}
+
+struct Talk<'i> {
+    sidecar: Sidecar,
+    args: &'i HookArgs,
+    input: &'i Input,
+    glance: Option<Glance>,
+    last_turn: LastTurn,
+    asked: VecDeque<PendingAction>,
+    /// Why a sequence began, in words for the person.
+    reason: Option<String>,
+}
+
+/// What the next action may take: looking at the repository, asking a judge.
+const NEXT_ACTION: Duration = Duration::from_secs(40);
+
+impl<'i> Talk<'i> {
+    async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
+        let last_turn = last_turn(args, input).await?;
+        let glance = last_turn.used.and_then(|used| Glance::of(args, used));
+        let sidecar = common.sidecar(Map::new())?.launch().await?;
+        let (asked, reason) = (VecDeque::new(), None);
+        let mut talk = Self { sidecar, args, input, glance, last_turn, asked, reason };
+        match talk.open().await {
+            Ok(()) => Ok(talk),
+            Err(error) => {
+                talk.sidecar.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Refused where another program looks after the session.
+    async fn open(&mut self) -> anyhow::Result<()> {
+        let params = ThreadOpenParams {
+            thread_id: self.input.session_id.clone(),
+            cwd: self.input.cwd.clone(),
+            role: Role::Owner,
+            host: HostInfo {
+                name: self.args.host.name().to_owned(),
+                version: None,
+                capabilities: HostCapabilities {
+                    inject_turn: true,
+                    steer: false,
+                    sample: false,
+                    queue: false,
+                    // The person does it, when told that the packet is there.
+                    compact: true,
+                    judge: false,
+                    mid_turn_compact: false,
+                    inject_items: false,
+                },
+            },
+            model: self.input.model.clone(),
+            context_window: self.glance.map(|glance| glance.context_window),
+            baseline_tokens: self.glance.map_or(0, |glance| glance.baseline_tokens),
+            session_source: Some(SessionSource::User),
+            transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
+        };
+        let opened = self.call::<methods::ThreadOpen>(params).await?;
+        self.asked.extend(opened.pending_actions);
+        Ok(())
+    }
+
+    /// The turn has ended, or the agent has answered what it was asked instead of ending it.
+    async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        match open.read() {
+            Some(Awaits::Answer { action_id, is_packet }) if self.input.stop_hook_active => {
+                if is_packet {
+                    return Self::saved(open, action_id);
+                }
+                let said = self.input.last_assistant_message.clone();
+                self.answered(&action_id, said).await?;
+                return self.next(open).await;
+            }
+            // The agent was stopped before it answered.
+            Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => self.cancel().await,
+            Some(Awaits::TurnsEnd) | None => {}
+        }
+        open.write(None)?;
+        let signals = std::mem::take(&mut self.last_turn.signals);
+        let said = self.input.last_assistant_message.clone();
+        let verdict = self.turn(TurnOrigin::User, None, signals, said).await?;
+        match verdict.sequence_id {
+            Some(_) => self.next(open).await,
+            None => Ok(None),
+        }
+    }
+
+    fn saved(open: &Open, action_id: String) -> anyhow::Result<Option<Answer>> {
+        open.write(Some(&Awaits::Compaction { action_id }))?;
+        let message = "rawr: the continuation packet is there. Type /compact now, and the agent gets it \
+                       back; go on with another message, and it is dropped.";
+        Ok(Some(Answer::told(message.to_owned())))
+    }
+
+    /// A compaction is over, whoever wanted it.
+    async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        let action = match open.read() {
+            Some(Awaits::Compaction { action_id }) => {
+                // Where the agent was asked for no packet, its thread waits for the compaction already.
+                if !self.asked.iter().any(|asked| matches!(asked.action, Action::Compact { .. })) {
+                    let packet = self.last_turn.said().map(str::to_owned);
+                    self.answered(&action_id, packet).await?;
+                }
+                self.next_action().await?
+            }
+            Some(Awaits::Answer { .. }) => {
+                self.cancel().await;
+                None
+            }
+            Some(Awaits::TurnsEnd) | None => None,
+        };
+        open.write(None)?;
+        let compact = action.filter(|asked| matches!(asked.action, Action::Compact { .. }));
+        let action_id = compact.map(|asked| asked.action_id);
+        for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
+            let origin = match &action_id {
+                Some(_) => CompactionOrigin::Rawr,
+                None => CompactionOrigin::Host,
+            };
+            let params = CompactionReportParams {
+                thread_id: self.input.session_id.clone(),
+                status,
+                origin,
+                action_id: action_id.clone(),
+                tokens_before: None,
+                tokens_after: None,
+                error: None,
+            };
+            self.call::<methods::CompactionReport>(params).await?;
+        }
+        if let Some(action_id) = action_id {
+            self.report(&action_id, ActionStatus::Completed, None).await?;
+        }
+        let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
+            return Ok(None);
+        };
+        match action {
+            Action::InjectTurn { purpose: Purpose::Handoff, text, .. } => {
+                self.report(&action_id, ActionStatus::Accepted, None).await?;
+                self.report(&action_id, ActionStatus::Completed, None).await?;
+                Ok(Some(Answer::handoff(text)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What the agent was asked for, as a turn of its own.
+    async fn answered(&mut self, action_id: &str, said: Option<String>) -> anyhow::Result<()> {
+        self.turn(TurnOrigin::Synthetic, Some(action_id), Vec::new(), said.clone()).await?;
+        self.report(action_id, ActionStatus::Completed, said).await
+    }
+
+    /// The person says something else.
+    async fn went_on(&mut self, open: &Open) -> anyhow::Result<()> {
+        self.cancel().await;
+        open.write(Some(&Awaits::TurnsEnd))
+    }
+
+    async fn cancel(&mut self) {
+        let params = SequenceRespondParams {
+            thread_id: self.input.session_id.clone(),
+            choice: Choice::Cancel,
+            sequence_id: None,
+            turns: None,
+            minutes: None,
+            packet: None,
+        };
+        // Nobody waits for what has ended by itself.
+        let _ = self.call::<methods::SequenceRespond>(params).await;
+        self.asked.clear();
+    }
+
+    /// What the sequence wants next, handed to whoever can do it.
+    async fn next(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+        let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
+            open.write(None)?;
+            return Ok(None);
+        };
+        match action {
+            Action::InjectTurn { text, purpose, .. } => {
+                self.report(&action_id, ActionStatus::Accepted, None).await?;
+                let is_packet = purpose == Purpose::PacketRequest;
+                open.write(Some(&Awaits::Answer { action_id, is_packet }))?;
+                let told = self.reason.as_ref().map(|reason| {
+                    format!("rawr: {reason}. The agent writes its continuation packet.")
+                });
+                Ok(Some(Answer::go_on(text, told)))
+            }
+            Action::Compact { .. } => Self::saved(open, action_id),
+            Action::DeliverInput { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => {
+                bail!("the sequence asks for something that hooks cannot do")
+            }
+        }
+    }
+
+    /// One turn from beginning to end: nothing was told of it before.
+    async fn turn(
+        &mut self,
+        origin: TurnOrigin,
+        action_id: Option<&str>,
+        signals: Vec<Signal>,
+        said: Option<String>,
+    ) -> anyhow::Result<Verdict> {
+        let turn_id = turn_id();
+        let thread_id = self.input.session_id.clone();
+        let params = TurnStartedParams {
+            thread_id: thread_id.clone(),
+            turn_id: turn_id.clone(),
+            origin,
+            action_id: action_id.map(str::to_owned),
+            text: self.last_turn.prompt.clone().filter(|_| origin == TurnOrigin::User),
+        };
+        self.call::<methods::TurnStarted>(params).await?;
+        for signal in signals {
+            let (thread_id, turn_id) = (thread_id.clone(), Some(turn_id.clone()));
+            let params = SignalReportParams { thread_id, turn_id, signal };
+            self.call::<methods::SignalReport>(params).await?;
+        }
+        let params = TurnCompletedParams {
+            thread_id,
+            turn_id,
+            status: TurnStatus::Completed,
+            last_agent_message: said,
+            usage: self.glance.map(|glance| TokenUsage {
+                context_tokens: glance.context_tokens,
+                input_tokens: None,
+                cached_input_tokens: None,
+                output_tokens: None,
+                reasoning_tokens: None,
+            }),
+            queued_inputs: None,
+            review_mode: None,
+        };
+        Ok(self.call::<methods::TurnCompleted>(params).await?.verdict)
+    }
+
+    async fn report(
+        &mut self,
+        action_id: &str,
+        status: ActionStatus,
+        text: Option<String>,
+    ) -> anyhow::Result<()> {
+        self.asked.retain(|asked| asked.action_id != action_id);
+        let params = ActionReportParams {
+            thread_id: self.input.session_id.clone(),
+            action_id: action_id.to_owned(),
+            status,
+            turn_id: None,
+            text,
+            error: None,
+        };
+        self.call::<methods::ActionReport>(params).await.map(drop)
+    }
+
+    /// Waits while the sequence is at something that ends by itself.
+    async fn next_action(&mut self) -> anyhow::Result<Option<PendingAction>> {
+        loop {
+            if let Some(asked) = self.asked.pop_front() {
+                return Ok(Some(asked));
+            }
+            let params = ThreadGetParams { thread_id: self.input.session_id.clone() };
+            let phase = self.call::<methods::ThreadGet>(params).await?.thread.phase;
+            if matches!(phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval) {
+                return Ok(self.asked.pop_front());
+            }
+            if self.asked.is_empty() {
+                match timeout(NEXT_ACTION, self.sidecar.next_note()).await {
+                    Ok(Some(note)) => self.hear(note),
+                    Ok(None) | Err(_) => bail!("the sidecar says no more"),
+                }
+            }
+        }
+    }
+
+    async fn call<R: Request>(&mut self, params: R::Params) -> anyhow::Result<R::Result> {
+        let answer = self.sidecar.call::<R>(params).await;
+        for note in self.sidecar.notes() {
+            self.hear(note);
+        }
+        Ok(answer?)
+    }
+
+    fn hear(&mut self, note: Note) {
+        match note {
+            Note::Perform(perform) if perform.thread_id == self.input.session_id => {
+                self.asked.push_back(PendingAction {
+                    action_id: perform.action_id,
+                    sequence_id: perform.sequence_id,
+                    action: perform.action,
+                });
+            }
+            Note::HeadsUp(heads_up) if heads_up.thread_id == self.input.session_id => {
+                self.reason = Some(heads_up.reason);
+            }
+            _ => {}
+        }
+    }
+
+    async fn end(mut self) {
+        let params = ThreadCloseParams { thread_id: self.input.session_id.clone() };
+        // That it is not closed in order only means that it is closed by the end of the sidecar.
+        let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
+        self.sidecar.stop().await;
+    }
+}
+
+/// Another one for every hook: agents tell none, or the same for all that goes on in one turn of theirs.
+fn turn_id() -> String {
+    format!("hook-{}-{}", now_ms(), std::process::id())
+}
+
+/// Agents write their transcripts a moment after they call their hooks.
+async fn last_turn(args: &HookArgs, input: &Input) -> anyhow::Result<LastTurn> {
+    const LOOKS: u32 = 10;
+    const APART: Duration = Duration::from_millis(50);
+    let mut turn = LastTurn::of(args.host, input.transcript()?)?;
+    for _ in 0..LOOKS {
+        if !turn.is_behind(input.last_assistant_message.as_deref()) {
+            break;
+        }
+        tokio::time::sleep(APART).await;
+        turn = LastTurn::of(args.host, input.transcript()?)?;
+    }
+    Ok(turn)
+}

@@ -1,0 +1,164 @@
+//! What an agent's own transcript says of its last turn: how full the window is, and what was done. Reads; changes nothing.
+
+mod claude;
+mod codex;
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use anyhow::Context;
+use rawr_protocol::Signal;
+
+use crate::args::{HookArgs, HookHost};
+
+/// How full the window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Glance {
+    pub(super) context_tokens: u64,
+    pub(super) context_window: u64,
+    /// What the agent itself takes off both sides before it shows a percentage.
+    pub(super) baseline_tokens: u64,
+}
+
+/// What happened since the person's last message.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct LastTurn {
+    pub(super) prompt: Option<String>,
+    pub(super) signals: Vec<Signal>,
+    /// `None` before the first request, and after a compaction until the next.
+    pub(super) used: Option<Used>,
+    /// What the agent said last, where the transcript tells it in the hook's words.
+    said: Option<String>,
+}
+
+/// As the transcript tells it last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Used {
+    tokens: u64,
+    window: Option<u64>,
+}
+
+/// A longer transcript is read from there on. What comes before it is many turns ago.
+const LONGEST: u64 = 64 << 20;
+
+/// The last request's usage stands near the end.
+const END: u64 = 256 << 10;
+
+/// What is known of a model's window where nobody tells it.
+const CLAUDES_WINDOW: u64 = 200_000;
+const CLAUDES_LONG_WINDOW: u64 = 1_000_000;
+
+/// What Codex takes off both sides.
+const CODEX_BASELINE: u64 = 12_000;
+
+impl Glance {
+    /// `None` while nothing is known.
+    pub(super) fn at_end(args: &HookArgs, transcript: &Path) -> anyhow::Result<Option<Self>> {
+        for length in [END, LONGEST] {
+            let used = LastTurn::within(args.host, transcript, length)?.used;
+            if let Some(used) = used {
+                return Ok(Self::of(args, used));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn of(args: &HookArgs, Used { tokens, window }: Used) -> Option<Self> {
+        let (context_window, baseline_tokens) = match args.host {
+            HookHost::Claude => {
+                let guess =
+                    if tokens > CLAUDES_WINDOW { CLAUDES_LONG_WINDOW } else { CLAUDES_WINDOW };
+                (args.context_window.unwrap_or(guess), 0)
+            }
+            HookHost::Codex => (window.or(args.context_window)?, CODEX_BASELINE),
+        };
+        Some(Self { context_tokens: tokens, context_window, baseline_tokens })
+    }
+
+    /// Rounded down: a look that finds too much pressure costs a moment, one that finds too little a compaction.
+    pub(super) fn percent_remaining(self) -> u64 {
+        let window = self.context_window.saturating_sub(self.baseline_tokens).max(1);
+        let used = self.context_tokens.saturating_sub(self.baseline_tokens);
+        window.saturating_sub(used) * 100 / window
+    }
+}
+
+impl LastTurn {
+    pub(super) fn of(host: HookHost, transcript: &Path) -> anyhow::Result<Self> {
+        Self::within(host, transcript, LONGEST)
+    }
+
+    /// What the agent said last, also before a compaction.
+    pub(super) fn said(&self) -> Option<&str> {
+        self.said.as_deref().filter(|said| !said.is_empty())
+    }
+
+    /// Whether the agent has said more than the transcript tells.
+    pub(super) fn is_behind(&self, said: Option<&str>) -> bool {
+        let known = self.said.as_deref();
+        said.zip(known).is_some_and(|(said, known)| said.trim() != known.trim())
+    }
+
+    fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {
+        let text = end_of(transcript, length)
+            .with_context(|| format!("the transcript {}", transcript.display()))?;
+        let lines = text.split(|byte| *byte == b'\n');
+        Ok(match host {
+            HookHost::Claude => claude::last_turn(lines),
+            HookHost::Codex => codex::last_turn(lines),
+        })
+    }
+}
+
+/// The last bytes of a file. The first line may be torn, and is no JSON then.
+fn end_of(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let whole = file.metadata()?.len();
+    file.seek(SeekFrom::Start(whole.saturating_sub(length)))?;
+    let mut text = Vec::new();
+    file.take(length).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Parsing is what takes time: most lines are of no interest, and tell so early.
+fn holds(line: &[u8], word: &str) -> bool {
+    line.windows(word.len()).any(|window| window == word.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_long_transcript_is_enough_for_its_usage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let filler = format!(
+            "{{\"type\":\"user\",\"message\":{{\"content\":\"{}\"}}}}\n",
+            "x".repeat(600_000)
+        );
+        let usage = r#"{"type":"assistant","message":{"model":"m","content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
+        std::fs::write(&path, format!("{filler}{usage}\n")).unwrap();
+        let args = HookArgs { event: "Stop".into(), host: HookHost::Claude, context_window: None };
+        let glance = Glance::at_end(&args, &path).unwrap().unwrap();
+        assert_eq!((glance.context_tokens, glance.context_window), (150_020, 200_000));
+        assert_eq!(glance.percent_remaining(), 24);
+    }
+
+    #[test]
+    fn a_window_is_told_or_guessed_by_what_is_in_it() {
+        let check = |host, used, told, expected: Option<(u64, u64)>| {
+            let args = HookArgs { event: "Stop".into(), host, context_window: told };
+            let glance = Glance::of(&args, used);
+            let found = glance.map(|it| (it.context_window, it.percent_remaining()));
+            assert_eq!(found, expected);
+        };
+        let used = |tokens, window| Used { tokens, window };
+        check(HookHost::Claude, used(100_000, None), None, Some((200_000, 50)));
+        check(HookHost::Claude, used(250_000, None), None, Some((1_000_000, 75)));
+        check(HookHost::Claude, used(100_000, None), Some(400_000), Some((400_000, 75)));
+        check(HookHost::Codex, used(112_000, Some(212_000)), None, Some((212_000, 50)));
+        check(HookHost::Codex, used(112_000, None), None, None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Codex's rollout, folded into its last turn. Pure. A plan stands in no rollout as such, and is not looked for.
+
+use rawr_protocol::{CommandLine, Signal};
+use serde::Deserialize;
+
+use super::{LastTurn, Used, holds};
+
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+enum Line {
+    EventMsg(Event),
+    Compacted(serde::de::IgnoredAny),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    TaskStarted {},
+    TokenCount {
+        info: Option<Info>,
+    },
+    ItemCompleted {
+        item: Item,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    last_token_usage: Tokens,
+    model_context_window: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    #[serde(default)]
+    input_tokens: u64,
+    total_tokens: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Item {
+    CommandExecution {
+        command: Vec<String>,
+        exit_code: Option<i64>,
+    },
+    AgentMessage {
+        content: Vec<Part>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
+}
+
+pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
+    let mut turn = LastTurn::default();
+    for line in lines {
+        let counts = ["\"event_msg\"", "\"compacted\""];
+        if counts.iter().any(|word| holds(line, word))
+            && let Ok(line) = serde_json::from_slice(line)
+        {
+            read(&mut turn, line);
+        }
+    }
+    turn
+}
+
+fn read(turn: &mut LastTurn, line: Line) {
+    match line {
+        Line::Compacted(_) => turn.used = None,
+        Line::EventMsg(Event::TaskStarted {}) => turn.signals.clear(),
+        // An estimate after a compaction has no input; the compaction's own request came before.
+        Line::EventMsg(Event::TokenCount { info: Some(info) })
+            if info.last_token_usage.input_tokens > 0 =>
+        {
+            let tokens = info.last_token_usage.total_tokens;
+            turn.used = Some(Used { tokens, window: info.model_context_window });
+        }
+        Line::EventMsg(Event::ItemCompleted {
+            item: Item::CommandExecution { command, exit_code: Some(exit_code) },
+        }) => {
+            let command = CommandLine::Words(command);
+            turn.signals.push(Signal::CommandFinished { command, exit_code, cwd: None });
+        }
+        Line::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
+            turn.said = Some(content.into_iter().map(|part| part.text).collect());
+        }
+        Line::EventMsg(_) | Line::Other => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROLLOUT: &str = include_str!("../../../../../../tests/samples/rollouts/paginated.jsonl");
+
+    fn up_to(line: usize) -> LastTurn {
+        last_turn(ROLLOUT.lines().take(line).map(str::as_bytes))
+    }
+
+    #[test]
+    fn a_commit_and_the_window_are_read_from_a_rollout() {
+        let turn = up_to(39);
+        assert_eq!(turn.used, Some(Used { tokens: 143_139, window: Some(190_000) }));
+        let [Signal::CommandFinished { command: CommandLine::Words(words), exit_code: 0, .. }] =
+            &turn.signals[..]
+        else {
+            panic!("{turn:?}")
+        };
+        assert!(words.last().unwrap().contains("git commit"), "{words:?}");
+        assert_eq!(turn.said(), Some("Done: file written and committed."));
+    }
+
+    #[test]
+    fn the_next_turn_begins_anew() {
+        assert_eq!(up_to(48).signals, []);
+    }
+}

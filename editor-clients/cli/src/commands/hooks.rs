@@ -1,0 +1,162 @@
+//! `rawr hooks install`: hooks put into an agent's own configuration, or taken out. What else stands there stays as it is, and what is replaced is kept.
+
+mod settings;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use rawr_server::config::Home;
+
+use self::settings::{Wanted, install, uninstall};
+use super::Common;
+use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
+
+pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode> {
+    let HooksCommand::Install(args) = &args.command;
+    let project = args.project.as_deref().map(folder).transpose()?;
+    let mut out = anstream::stdout().lock();
+    for (host, is_wanted) in [(HookHost::Claude, args.claude), (HookHost::Codex, args.codex)] {
+        if !is_wanted {
+            continue;
+        }
+        let path = settings_file(host, project.as_deref())?;
+        let wanted = if args.uninstall { Vec::new() } else { wanted(common, args, host)? };
+        let done = change(&path, |text| match args.uninstall {
+            true => uninstall(text, host),
+            false => install(text, host, &wanted),
+        })?;
+        let shown = path.display();
+        match (done, args.uninstall) {
+            (Done::Nothing, true) => writeln!(out, "kept  {shown} (rawr's hooks are not in it)")?,
+            (Done::Nothing, false) => writeln!(out, "kept  {shown} (rawr's hooks are in it)")?,
+            (Done::Written { old: None }, _) => writeln!(out, "wrote {shown}")?,
+            (Done::Written { old: Some(old) }, _) => {
+                writeln!(out, "wrote {shown} (the old one is {})", old.display())?;
+            }
+        }
+        if host == HookHost::Codex && !args.uninstall {
+            writeln!(
+                out,
+                "Next: start `codex`, type /hooks and trust them; until then it passes them over."
+            )?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn folder(named: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(named)?;
+    if !path.is_dir() {
+        bail!("{} is not a folder: name the project with --project DIR", path.display());
+    }
+    Ok(path)
+}
+
+/// Where an agent reads its hooks. Of a project the file that is not shared: where rawr is differs from machine to machine.
+pub(super) fn settings_file(host: HookHost, project: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = |folder: &str| -> anyhow::Result<PathBuf> {
+        let home = set("HOME").context("HOME is not set: name a project with --project DIR")?;
+        Ok(Path::new(&home).join(folder))
+    };
+    Ok(match (host, project) {
+        (HookHost::Claude, Some(project)) => project.join(".claude/settings.local.json"),
+        (HookHost::Codex, Some(project)) => project.join(".codex/hooks.json"),
+        (HookHost::Claude, None) => match set("CLAUDE_CONFIG_DIR") {
+            Some(folder) => Path::new(&folder).join("settings.json"),
+            None => home(".claude/settings.json")?,
+        },
+        (HookHost::Codex, None) => match set("CODEX_HOME") {
+            Some(folder) => Path::new(&folder).join("hooks.json"),
+            None => home(".codex/hooks.json")?,
+        },
+    })
+}
+
+/// Whether rawr's hooks stand in a file.
+pub(super) fn are_in(host: HookHost, path: &Path) -> anyhow::Result<bool> {
+    let text = read(path)?;
+    Ok(uninstall(text.as_deref(), host).with_context(|| path.display().to_string())?.is_some())
+}
+
+/// The events that rawr listens to.
+fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::Result<Vec<Wanted>> {
+    let program = std::env::current_exe().context("this program does not know where it is")?;
+    let mut words = vec![utf8(&program)?];
+    // The agent's own environment says where home is, unless somebody said it here.
+    if let Some(home) = &common.home {
+        words.extend([
+            "--home".to_owned(),
+            utf8(
+                &Home::resolve(Some(home), None::<PathBuf>)
+                    .map_err(|problem| anyhow::anyhow!(problem.message))?
+                    .dir,
+            )?,
+        ]);
+    }
+    let wanted =
+        [("Stop", None, 60), ("SessionStart", Some("compact"), 30), ("UserPromptSubmit", None, 30)];
+    wanted
+        .into_iter()
+        .map(|(event, matcher, timeout)| {
+            let mut words = words.clone();
+            words.extend(["hook", event, "--host", host.name()].map(str::to_owned));
+            if let Some(tokens) = args.context_window {
+                words.extend(["--context-window".to_owned(), tokens.to_string()]);
+            }
+            let command = shlex::try_join(words.iter().map(String::as_str))?;
+            Ok(Wanted { event, matcher, command, timeout })
+        })
+        .collect()
+}
+
+fn utf8(path: &Path) -> anyhow::Result<String> {
+    let path = std::path::absolute(path)?;
+    let text = path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))?;
+    Ok(text.to_owned())
+}
+
+enum Done {
+    Nothing,
+    Written { old: Option<PathBuf> },
+}
+
+/// The new text takes the old one's place in one step, behind every link on the way.
+fn change(
+    path: &Path,
+    edit: impl Fn(Option<&str>) -> Result<Option<String>, settings::Problem>,
+) -> anyhow::Result<Done> {
+    let text = read(path)?;
+    let edited =
+        edit(text.as_deref()).with_context(|| format!("{} stays as it is", path.display()))?;
+    let Some(edited) = edited else { return Ok(Done::Nothing) };
+    let path = if text.is_some() { path.canonicalize()? } else { path.to_owned() };
+    let cannot = || format!("{} cannot be written", path.display());
+    let folder = path.parent().context("a file without a folder")?;
+    std::fs::create_dir_all(folder).with_context(cannot)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
+    file.write_all(edited.as_bytes()).with_context(cannot)?;
+    let mut old = None;
+    if text.is_some() {
+        file.as_file().set_permissions(path.metadata()?.permissions()).with_context(cannot)?;
+        let mut name = path.as_os_str().to_owned();
+        name.push(".before-rawr");
+        let kept = PathBuf::from(name);
+        std::fs::copy(&path, &kept)
+            .with_context(|| format!("{} cannot be kept", path.display()))?;
+        old = Some(kept);
+    }
+    file.as_file().sync_all().with_context(cannot)?;
+    file.persist(&path).map_err(|error| error.error).with_context(cannot)?;
+    Ok(Done::Written { old })
+}
+
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+    }
+}

@@ -1,0 +1,202 @@
+//! An agent's settings with rawr's hooks in them, or without. Pure: text in, text out; what is not rawr's stays word for word, in its order.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::args::HookHost;
+
+/// One hook of rawr's.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) event: &'static str,
+    /// Which of the event's kinds; all of them if absent.
+    pub(super) matcher: Option<&'static str>,
+    pub(super) command: String,
+    /// In seconds.
+    pub(super) timeout: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("it is not JSON: {0}: mend it, then try again")]
+    NotJson(#[from] serde_json::Error),
+    #[error("its `{what}` is not as the agent wants it: mend it, then try again")]
+    OddShape { what: String },
+}
+
+/// `None` where it says so already.
+pub(super) fn install(
+    text: Option<&str>,
+    host: HookHost,
+    wanted: &[Wanted],
+) -> Result<Option<String>, Problem> {
+    edit(text, host, wanted)
+}
+
+/// `None` where none are in it.
+pub(super) fn uninstall(text: Option<&str>, host: HookHost) -> Result<Option<String>, Problem> {
+    edit(text, host, &[])
+}
+
+const HOOKS: &str = "hooks";
+
+fn edit(text: Option<&str>, host: HookHost, wanted: &[Wanted]) -> Result<Option<String>, Problem> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
+    let before: Value = serde_json::from_str(text)?;
+    let mut settings: Ordered = shaped(text, "{}")?;
+    let mut hooks: Ordered = match settings.get(HOOKS) {
+        Some(hooks) => shaped(hooks.get(), HOOKS)?,
+        None => Ordered::default(),
+    };
+    let was_empty = settings.get(HOOKS).is_some() && hooks.0.is_empty();
+    let mut events: Vec<String> = hooks.0.iter().map(|(event, _)| event.clone()).collect();
+    let new = wanted.iter().map(|wanted| wanted.event.to_owned());
+    events.extend(new.filter(|event| hooks.get(event).is_none()));
+    for event in events {
+        let wanted: Vec<_> = wanted.iter().filter(|wanted| wanted.event == event).collect();
+        let groups = groups(hooks.get(&event), &event, host, &wanted)?;
+        hooks.set(&event, groups)?;
+    }
+    let stays = was_empty || !hooks.0.is_empty();
+    settings.set(HOOKS, stays.then(|| hooks.printed(2)))?;
+    let after = settings.printed(0) + "\n";
+    let same = serde_json::from_str::<Value>(&after)? == before;
+    Ok((!same).then_some(after))
+}
+
+/// The groups of one event: the others', and those that are wanted. `None`: none are left.
+fn groups(
+    before: Option<&RawValue>,
+    event: &str,
+    host: HookHost,
+    wanted: &[&Wanted],
+) -> Result<Option<String>, Problem> {
+    let mut wanted: Vec<_> = wanted.iter().map(|wanted| wanted.group()).collect();
+    let mut groups = Vec::new();
+    let what = format!("hooks.{event}");
+    let all: Vec<Box<RawValue>> = before.map_or(Ok(Vec::new()), |raw| shaped(raw.get(), &what))?;
+    for raw in &all {
+        let mut group: Value = serde_json::from_str(raw.get())?;
+        if let Some(at) = wanted.iter().position(|wanted| *wanted == group) {
+            wanted.remove(at);
+            groups.push(raw.get().to_owned());
+        } else if take_out(&mut group, host) {
+            let is_left = group[HOOKS].as_array().is_some_and(|hooks| !hooks.is_empty());
+            groups.extend(is_left.then(|| pretty(&group)).transpose()?);
+        } else {
+            groups.push(raw.get().to_owned());
+        }
+    }
+    for wanted in wanted {
+        groups.push(pretty(&wanted)?);
+    }
+    if groups.iter().map(String::as_str).eq(all.iter().map(|raw| raw.get())) {
+        return Ok(before.map(|raw| raw.get().to_owned()));
+    }
+    let is_left = !groups.is_empty();
+    Ok(is_left.then(|| format!("[\n      {}\n    ]", groups.join(",\n      "))))
+}
+
+/// As it stands three steps in.
+fn pretty(group: &Value) -> Result<String, Problem> {
+    Ok(serde_json::to_string_pretty(group)?.replace('\n', "\n      "))
+}
+
+/// Whether there were any of rawr's.
+fn take_out(group: &mut Value, host: HookHost) -> bool {
+    let Some(hooks) = group.get_mut(HOOKS).and_then(Value::as_array_mut) else { return false };
+    let before = hooks.len();
+    hooks.retain(|hook| !hook["command"].as_str().is_some_and(|command| is_ours(command, host)));
+    hooks.len() < before
+}
+
+/// Wherever rawr is, or was.
+fn is_ours(command: &str, host: HookHost) -> bool {
+    let Some(words) = shlex::split(command) else { return false };
+    let program = words.first().and_then(|program| program.rsplit(['/', '\\']).next());
+    let follows =
+        |one: &str, other: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == other);
+    matches!(program, Some("rawr" | "rawr.exe"))
+        && words.iter().any(|word| word == "hook")
+        && follows("--host", host.name())
+}
+
+impl Wanted {
+    fn group(&self) -> Value {
+        let hook = json!({"type": "command", "command": self.command, "timeout": self.timeout});
+        let mut group = json!({ "hooks": [hook] });
+        if let Some(matcher) = self.matcher {
+            group["matcher"] = matcher.into();
+        }
+        group
+    }
+}
+
+/// What is no JSON at all was told before.
+fn shaped<'t, T: Deserialize<'t>>(text: &'t str, what: &str) -> Result<T, Problem> {
+    serde_json::from_str(text).map_err(|_| Problem::OddShape { what: what.to_owned() })
+}
+
+/// An object whose values stay as they were written.
+#[derive(Debug, Default)]
+struct Ordered(Vec<(String, Box<RawValue>)>);
+
+impl Ordered {
+    fn get(&self, key: &str) -> Option<&RawValue> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
+    }
+
+    fn set(&mut self, key: &str, value: Option<String>) -> Result<(), Problem> {
+        let at = self.0.iter().position(|(name, _)| name == key);
+        match (at, value) {
+            (Some(at), None) => drop(self.0.remove(at)),
+            (Some(at), Some(value)) => self.0[at].1 = RawValue::from_string(value)?,
+            (None, Some(value)) => {
+                self.0.push((key.to_owned(), RawValue::from_string(value)?));
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    fn printed(&self, indent: usize) -> String {
+        if self.0.is_empty() {
+            return "{}".to_owned();
+        }
+        let (outer, inner) = (" ".repeat(indent), " ".repeat(indent + 2));
+        let entry = |(key, value): &(String, Box<RawValue>)| {
+            format!("{inner}{}: {}", Value::from(key.as_str()), value.get())
+        };
+        let entries: Vec<_> = self.0.iter().map(entry).collect();
+        format!("{{\n{}\n{outer}}}", entries.join(",\n"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Ordered;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Ordered(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[cfg(test)]
+mod tests;

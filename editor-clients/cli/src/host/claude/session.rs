@@ -1,0 +1,65 @@
+//! A new conversation of Claude Code's: its id, and where its transcript is going to be. Writes nothing.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+
+use super::ClaudeSettings;
+
+/// Claude Code takes nothing but UUIDs.
+pub(super) fn fresh_id() -> String {
+    // Its keys are drawn anew each time, by the system's own randomness.
+    let draw = || RandomState::new().build_hasher().finish();
+    uuid(u128::from(draw()) << 64 | u128::from(draw()))
+}
+
+/// Marked as random ones are.
+fn uuid(random: u128) -> String {
+    let marked = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{marked:032x}");
+    let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
+    parts.join("-")
+}
+
+/// `None` where Claude Code would shorten the folder's name in a way of its own.
+pub(super) fn transcript(settings: &ClaudeSettings, session: &str) -> Option<PathBuf> {
+    const LONGEST: usize = 200;
+    let set = settings.environment.iter();
+    let variable = |name: &str| -> Option<OsString> {
+        let own = set.clone().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        own.or_else(|| std::env::var_os(name)).filter(|value| !value.is_empty())
+    };
+    let config = variable("CLAUDE_CONFIG_DIR")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&variable("HOME")?).join(".claude")))?;
+    let cwd = settings.cwd.canonicalize().ok()?;
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let folder: String = cwd.to_str()?.chars().map(letter).collect();
+    (folder.len() <= LONGEST)
+        .then(|| config.join("projects").join(folder).join(format!("{session}.jsonl")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_random_uuid_and_another_one_every_time() {
+        assert_eq!(uuid(0), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(uuid(u128::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_ne!(fresh_id(), fresh_id());
+    }
+
+    #[test]
+    fn the_transcript_is_in_a_folder_named_after_the_work_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let cwd = root.path().canonicalize().unwrap().join("my.project");
+        std::fs::create_dir(&cwd).unwrap();
+        let mut settings = ClaudeSettings::new("claude".into(), cwd.clone());
+        settings.environment = vec![("CLAUDE_CONFIG_DIR".into(), "/config".into())];
+        let name = cwd.to_str().unwrap().replace(['/', '.', '_'], "-");
+        let expected = PathBuf::from(format!("/config/projects/{name}/id.jsonl"));
+        assert_eq!(transcript(&settings, "id"), Some(expected));
+    }
+}

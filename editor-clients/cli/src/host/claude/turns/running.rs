@@ -1,0 +1,163 @@
+//! One turn of Claude Code's as it runs: its calls, its requests to the model, its compaction. Pure.
+
+use std::collections::HashMap;
+
+use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
+
+use crate::host::claude::calls::Call;
+use crate::host::claude::message::{Delta, TurnResult, Usage};
+use crate::host::{HostEvent, TurnKind};
+
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) id: String,
+    pub(super) kind: TurnKind,
+    pub(super) origin: CompactionOrigin,
+    pub(super) compaction: Compaction,
+    pub(super) last_agent_message: Option<String>,
+    /// What Claude Code says in the agent's place, mostly an error.
+    pub(super) said_by_claude: Option<String>,
+    /// Calls of tools that have no answer, a sub-agent's included.
+    pub(super) calls: HashMap<String, Call>,
+    /// The request to the model that runs, or the last one.
+    request: Request,
+    is_usage_owed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Compaction {
+    #[default]
+    None,
+    Running,
+    /// With the estimate of what is left, or why there was none.
+    Over(Result<Option<u64>, String>),
+}
+
+#[derive(Debug, Default)]
+struct Request {
+    usage: Usage,
+    calls_tools: bool,
+    has_ended: bool,
+}
+
+impl Running {
+    pub(super) fn new(id: String, kind: TurnKind, origin: CompactionOrigin) -> Self {
+        Self {
+            id,
+            kind,
+            origin,
+            compaction: Compaction::None,
+            last_agent_message: None,
+            said_by_claude: None,
+            calls: HashMap::new(),
+            request: Request::default(),
+            is_usage_owed: false,
+        }
+    }
+
+    pub(super) fn compacts(&self) -> bool {
+        self.kind == TurnKind::Compaction || self.compaction == Compaction::Running
+    }
+
+    pub(super) fn request_started(&mut self, usage: Usage) {
+        self.request = Request { usage, ..Request::default() };
+    }
+
+    pub(super) fn request_goes_on(&mut self, delta: Delta, usage: Usage) {
+        self.request.usage = self.request.usage.and(usage);
+        if let Some(reason) = delta.stop_reason {
+            self.request.calls_tools = matches!(reason.as_str(), "tool_use" | "pause_turn");
+        }
+    }
+
+    pub(super) fn request_ended(&mut self) {
+        self.request.has_ended = true;
+        self.is_usage_owed = true;
+    }
+
+    /// The window was not known when the last request's usage was told.
+    pub(super) fn owe_usage(&mut self) {
+        self.is_usage_owed |= self.request.has_ended;
+    }
+
+    /// Once the tools are done that the last answer called. What ends the turn is told with its end.
+    pub(super) fn tell_usage_midway(&mut self, window: Option<u64>, events: &mut Vec<HostEvent>) {
+        if self.request.calls_tools && !self.calls.values().any(|call| call.is_main) {
+            self.tell_usage(true, window, events);
+        }
+    }
+
+    pub(super) fn tell_usage(
+        &mut self,
+        needs_follow_up: bool,
+        window: Option<u64>,
+        events: &mut Vec<HostEvent>,
+    ) {
+        if !std::mem::take(&mut self.is_usage_owed) {
+            return;
+        }
+        let used = self.request.usage;
+        let usage = TokenUsage {
+            context_tokens: used.context_tokens(),
+            input_tokens: used.input_tokens,
+            cached_input_tokens: used.cache_read_input_tokens,
+            output_tokens: used.output_tokens,
+            reasoning_tokens: None,
+        };
+        let (turn_id, context_window) = (self.id.clone(), window);
+        events.push(HostEvent::Usage { turn_id, usage, context_window, needs_follow_up });
+    }
+
+    pub(super) fn compaction_ended(&self, how: Result<Option<u64>, String>) -> HostEvent {
+        let (turn_id, origin) = (self.id.clone(), self.origin);
+        match how {
+            Ok(tokens_after) => HostEvent::CompactionCompleted { turn_id, origin, tokens_after },
+            Err(error) => HostEvent::CompactionFailed { turn_id, origin, error },
+        }
+    }
+
+    pub(super) fn end(
+        mut self,
+        status: TurnStatus,
+        last_words: Option<String>,
+        error: Option<String>,
+        events: &mut Vec<HostEvent>,
+    ) {
+        for (call_id, _) in std::mem::take(&mut self.calls) {
+            events.push(HostEvent::ToolFinished { turn_id: self.id.clone(), call_id });
+        }
+        let never = || {
+            self.said_by_claude
+                .clone()
+                .unwrap_or_else(|| "the compaction's turn ended without a compaction".to_owned())
+        };
+        match (std::mem::take(&mut self.compaction), &self.kind) {
+            (Compaction::Over(how), _) => events.push(self.compaction_ended(how)),
+            (Compaction::Running, _) | (Compaction::None, TurnKind::Compaction) => {
+                events.push(self.compaction_ended(Err(never())));
+            }
+            (Compaction::None, TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host) => {}
+        }
+        let said = last_words.filter(|words| error.is_none() && !words.is_empty());
+        events.push(HostEvent::TurnCompleted {
+            turn_id: self.id,
+            status,
+            last_agent_message: self.last_agent_message.or(said),
+            error,
+        });
+    }
+}
+
+/// How a turn ended, and what went wrong.
+pub(super) fn outcome(result: &TurnResult) -> (TurnStatus, Option<String>) {
+    let reason = result.terminal_reason.as_deref().unwrap_or_default();
+    if reason.starts_with("aborted") {
+        return (TurnStatus::Interrupted, None);
+    }
+    if !result.is_error {
+        return (TurnStatus::Completed, None);
+    }
+    let said = result.result.clone().filter(|said| !said.is_empty());
+    let error = said.unwrap_or_else(|| result.errors.join("; "));
+    (TurnStatus::Failed, Some(error))
+}

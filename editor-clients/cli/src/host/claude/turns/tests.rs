@@ -1,0 +1,352 @@
+//! The rules of a conversation's turns, on lines as Claude Code writes them. Starts nothing.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::Turns;
+use crate::host::{HostEvent, TurnKind};
+
+/// What happens to the turns: a message is given to Claude Code, or it speaks.
+enum Step {
+    Promise(&'static str, TurnKind, &'static str),
+    Line(Value),
+}
+use Step::{Line, Promise};
+
+fn check(steps: impl IntoIterator<Item = Step>, expected: Expect) {
+    let mut turns = Turns::new("/work".to_owned());
+    let mut told = String::new();
+    for step in steps {
+        match step {
+            Promise(turn_id, kind, text) => turns.promise(turn_id, kind, text),
+            Line(line) => {
+                let events = turns.read(serde_json::from_value(line).unwrap());
+                told.extend(events.iter().map(|event| short(event) + "\n"));
+            }
+        }
+    }
+    if turns.is_busy() {
+        told.push_str("busy\n");
+    }
+    expected.assert_eq(&told);
+}
+
+fn short(event: &HostEvent) -> String {
+    match event {
+        HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => format!(
+            "{turn_id} uses {} of {context_window:?}, goes on: {needs_follow_up}",
+            usage.context_tokens
+        ),
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+            format!("{turn_id} {status}, last said: {last_agent_message:?}, error: {error:?}")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn asked(turn: &'static str) -> Step {
+    Promise(turn, TurnKind::Asked, "do it")
+}
+
+fn compaction() -> Step {
+    Promise("c", TurnKind::Compaction, "/compact keep it")
+}
+
+fn lifecycle(turn: &str, state: &str) -> Step {
+    Line(json!({"type": "command_lifecycle", "command_uuid": turn, "state": state}))
+}
+
+fn begun(turn: &str) -> [Step; 3] {
+    [lifecycle(turn, "queued"), lifecycle(turn, "started"), init()]
+}
+
+fn init() -> Step {
+    let capabilities = json!(["interrupt_receipt_v1", "msg_lifecycle_v1"]);
+    Line(json!({"type": "system", "subtype": "init", "model": "m", "capabilities": capabilities}))
+}
+
+fn compacting() -> Step {
+    Line(json!({"type": "system", "subtype": "status", "status": "compacting"}))
+}
+
+fn not_compacted(error: &str) -> Step {
+    Line(json!({"type": "system", "subtype": "status", "status": null,
+        "compact_result": "failed", "compact_error": error}))
+}
+
+fn compacted() -> Step {
+    let metadata = json!({"trigger": "manual", "pre_tokens": 95_000, "post_tokens": 2_500});
+    Line(json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}))
+}
+
+/// A request to the model, with what it answers.
+fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    let event = |event: Value| {
+        Line(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
+    };
+    let usage = json!({"input_tokens": input - 500, "cache_read_input_tokens": 500,
+        "cache_creation_input_tokens": 0, "output_tokens": 1});
+    let mut steps = vec![event(json!({"type": "message_start", "message": {"usage": usage}}))];
+    steps.extend(answer);
+    steps.extend([
+        event(json!({"type": "message_delta", "delta": {"stop_reason": stop},
+            "usage": {"output_tokens": 20}})),
+        event(json!({"type": "message_stop"})),
+    ]);
+    steps
+}
+
+fn assistant(block: Value, parent: Value) -> Step {
+    let message = json!({"model": "m", "content": [block]});
+    Line(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent}))
+}
+
+fn says(text: &str) -> Step {
+    assistant(json!({"type": "text", "text": text}), Value::Null)
+}
+
+fn errs(text: &str) -> Step {
+    let message = json!({"model": "<synthetic>", "content": [{"type": "text", "text": text}]});
+    Line(json!({"type": "assistant", "message": message}))
+}
+
+fn calls(id: &str, command: &str, parent: Value) -> Step {
+    let input = json!({ "command": command });
+    assistant(json!({"type": "tool_use", "id": id, "name": "Bash", "input": input}), parent)
+}
+
+fn answers(id: &str, parent: Value) -> Step {
+    let result =
+        json!({"type": "tool_result", "tool_use_id": id, "content": "", "is_error": false});
+    let message = json!({"role": "user", "content": [result]});
+    Line(json!({"type": "user", "message": message, "parent_tool_use_id": parent,
+        "tool_use_result": {"stdout": "", "interrupted": false}}))
+}
+
+fn result(is_error: bool, reason: &str, said: &str) -> Step {
+    Line(json!({"type": "result", "subtype": "success", "is_error": is_error,
+        "terminal_reason": reason, "result": said,
+        "modelUsage": {"m": {"contextWindow": 200_000}, "helper": {"contextWindow": 100_000}}}))
+}
+
+fn over(said: &str) -> Step {
+    result(false, "completed", said)
+}
+
+fn story(parts: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
+    parts.into_iter().flatten().collect()
+}
+
+#[test]
+fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
+    check(
+        story([
+            vec![asked("t")],
+            begun("t").into(),
+            request(60_000, "tool_use", [calls("a", "git commit -m x", Value::Null)]),
+            vec![answers("a", Value::Null)],
+            request(61_000, "end_turn", [says("Done.")]),
+            vec![over("Done."), lifecycle("t", "completed")],
+        ]),
+        expect![[r#"
+            TurnStarted { turn_id: "t", kind: Asked }
+            ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+            CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+            ToolFinished { turn_id: "t", call_id: "a" }
+            t uses 60020 of None, goes on: true
+            AgentMessage { turn_id: "t", text: "Done." }
+            t uses 61020 of Some(200000), goes on: false
+            t completed, last said: Some("Done."), error: None
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
+    check(
+        [asked("t"), lifecycle("t", "queued")],
+        expect![[r#"
+        busy
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
+    let mut steps = story([vec![asked("t")], begun("t").into()]);
+    steps.extend([
+        assistant(json!({"type": "text", "text": "sub"}), json!("task")),
+        calls("a", "git commit -m x", json!("task")),
+        answers("a", json!("task")),
+    ]);
+    for step in request(9_000, "tool_use", []) {
+        let Line(mut line) = step else { continue };
+        line["parent_tool_use_id"] = json!("task");
+        steps.push(Line(line));
+    }
+    check(
+        steps,
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+        CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+        ToolFinished { turn_id: "t", call_id: "a" }
+        busy
+    "#]],
+    );
+}
+
+#[test]
+fn a_compaction_is_over_with_its_turn() {
+    check(
+        story([
+            vec![compaction(), lifecycle("c", "started"), compacting()],
+            request(95_000, "end_turn", []),
+            vec![init(), compacted(), over("")],
+        ]),
+        expect![[r#"
+            TurnStarted { turn_id: "c", kind: Compaction }
+            CompactionStarted { turn_id: "c", origin: Rawr }
+            CompactionCompleted { turn_id: "c", origin: Rawr, tokens_after: Some(2500) }
+            c completed, last said: None, error: None
+        "#]],
+    );
+}
+
+#[test]
+fn a_compaction_that_failed_says_why() {
+    let steps = || vec![compaction(), lifecycle("c", "started"), compacting()];
+    check(
+        story([steps(), vec![not_compacted("API Error: 500"), init(), over("")]]),
+        expect![[r#"
+        TurnStarted { turn_id: "c", kind: Compaction }
+        CompactionStarted { turn_id: "c", origin: Rawr }
+        CompactionFailed { turn_id: "c", origin: Rawr, error: "API Error: 500" }
+        c completed, last said: None, error: None
+    "#]],
+    );
+    check(
+        [
+            compaction(),
+            lifecycle("c", "started"),
+            init(),
+            errs("Error: No messages to compact"),
+            over(""),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "c", kind: Compaction }
+            CompactionFailed { turn_id: "c", origin: Rawr, error: "Error: No messages to compact" }
+            c completed, last said: None, error: None
+        "#]],
+    );
+}
+
+#[test]
+fn a_compaction_inside_a_turn_is_the_hosts_or_the_users() {
+    for (text, expected) in [
+        (
+            "do it",
+            expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        CompactionStarted { turn_id: "t", origin: Host }
+        CompactionCompleted { turn_id: "t", origin: Host, tokens_after: Some(2500) }
+        CompactionStarted { turn_id: "t", origin: Host }
+        CompactionFailed { turn_id: "t", origin: Host, error: "no" }
+        t completed, last said: None, error: None
+    "#]],
+        ),
+        (
+            "/compact now",
+            expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        CompactionStarted { turn_id: "t", origin: User }
+        CompactionCompleted { turn_id: "t", origin: User, tokens_after: Some(2500) }
+        CompactionStarted { turn_id: "t", origin: User }
+        CompactionFailed { turn_id: "t", origin: User, error: "no" }
+        t completed, last said: None, error: None
+    "#]],
+        ),
+    ] {
+        check(
+            story([
+                vec![Promise("t", TurnKind::Asked, text)],
+                begun("t").into(),
+                vec![compacting(), compacted(), compacting(), not_compacted("no"), over("")],
+            ]),
+            expected,
+        );
+    }
+}
+
+#[test]
+fn a_turn_of_claudes_own_ends_where_it_takes_a_message_up() {
+    check(
+        story([
+            vec![init(), says("The tests are done."), asked("t"), lifecycle("t", "queued")],
+            vec![lifecycle("t", "started"), says("And so am I."), over("And so am I.")],
+            vec![init(), over("nothing")],
+        ]),
+        expect![[r#"
+            TurnStarted { turn_id: "own-1", kind: Host }
+            AgentMessage { turn_id: "own-1", text: "The tests are done." }
+            own-1 completed, last said: Some("The tests are done."), error: None
+            TurnStarted { turn_id: "t", kind: Asked }
+            AgentMessage { turn_id: "t", text: "And so am I." }
+            t completed, last said: Some("And so am I."), error: None
+            TurnStarted { turn_id: "own-2", kind: Host }
+            own-2 completed, last said: Some("nothing"), error: None
+        "#]],
+    );
+}
+
+#[test]
+fn an_older_claude_that_does_not_tell_of_messages_begins_with_what_it_was_given() {
+    let init = json!({"type": "system", "subtype": "init", "model": "m"});
+    check(
+        [asked("t"), Line(init), over("Done.")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        t completed, last said: Some("Done."), error: None
+    "#]],
+    );
+}
+
+#[test]
+fn an_interruption_is_no_failure_and_ends_what_ran() {
+    let steps = |end: Step| {
+        story([vec![asked("t")], begun("t").into(), vec![calls("a", "sleep 9", Value::Null), end]])
+    };
+    check(
+        steps(result(true, "aborted_tools", "")),
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+        ToolFinished { turn_id: "t", call_id: "a" }
+        t interrupted, last said: None, error: None
+    "#]],
+    );
+    check(
+        story([
+            steps(errs("Prompt is too long")),
+            vec![result(true, "blocking_limit", "Prompt is too long")],
+        ]),
+        expect![[r#"
+            TurnStarted { turn_id: "t", kind: Asked }
+            ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
+            ToolFinished { turn_id: "t", call_id: "a" }
+            t failed, last said: None, error: Some("Prompt is too long")
+        "#]],
+    );
+}
+
+#[test]
+fn lines_of_another_release_are_passed_over() {
+    check(
+        [
+            Line(json!({"type": "news", "of": "tomorrow"})),
+            Line(json!({"type": "system", "subtype": "task_started", "task_id": "b"})),
+            Line(json!({"type": "assistant", "message": {"content": [{"type": "odd"}]}})),
+        ],
+        expect![[""]],
+    );
+}

@@ -1,0 +1,107 @@
+//! The real Claude Code for tests: where its binary is, and a home that leads to a mock model. Starts nothing itself.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::MockClaude;
+
+/// The folder whose lock file pins Claude Code.
+const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/claude");
+
+/// The model that it is told to use.
+pub const MODEL: &str = "claude-sonnet-4-5";
+
+/// The native binary. Panics with the command that installs it when it is not there.
+pub fn binary() -> PathBuf {
+    let modules = Path::new(INSTALL).join("node_modules/@anthropic-ai");
+    let name = format!("claude{}", std::env::consts::EXE_SUFFIX);
+    let mut candidates =
+        platforms().into_iter().map(|of| modules.join(format!("claude-code-{of}")).join(&name));
+    candidates.find(|binary| binary.is_file()).unwrap_or_else(|| {
+        panic!("Claude Code is not installed for the tests. Run: npm ci --prefix tests/claude")
+    })
+}
+
+/// The ends of the names of npm packages that hold its binary; npm installs the one that fits.
+fn platforms() -> Vec<String> {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    };
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    ["", "-musl"].map(|libc| format!("{system}-{machine}{libc}")).to_vec()
+}
+
+/// A throw-away home: no login, no network, one endpoint, the mock.
+#[derive(Debug)]
+pub struct ClaudeHome {
+    folder: TempDir,
+    base_url: String,
+}
+
+impl ClaudeHome {
+    pub fn new(model: &MockClaude) -> Self {
+        let folder = TempDir::new().unwrap_or_else(|error| panic!("no folder for a home: {error}"));
+        Self { folder, base_url: model.base_url() }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What a Claude Code that must not see the user's own settings is started with.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let home = self.path().display().to_string();
+        let pairs = [
+            ("CLAUDE_CONFIG_DIR", format!("{home}/.claude")),
+            ("HOME", home),
+            ("ANTHROPIC_BASE_URL", self.base_url.clone()),
+            ("ANTHROPIC_API_KEY", "sk-ant-none".to_owned()),
+            ("ANTHROPIC_MODEL", MODEL.to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+            ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
+            ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ("DISABLE_TELEMETRY", "1".to_owned()),
+            // It asks for this where it runs as root, as in a container.
+            ("IS_SANDBOX", "1".to_owned()),
+        ];
+        pairs.map(|(key, value)| (key.to_owned(), value)).to_vec()
+    }
+
+    /// Nothing of the user's own Claude Code or rawr reaches what this starts.
+    pub fn equip(&self, command: &mut Command) {
+        for (key, _) in std::env::vars_os() {
+            let name = key.to_string_lossy();
+            let foreign = ["ANTHROPIC_", "CLAUDE", "CODEX_", "RAWR_", "AWS_", "DISABLE_"];
+            if foreign.iter().any(|prefix| name.starts_with(prefix)) {
+                command.env_remove(&key);
+            }
+        }
+        command.envs(self.environment());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_lock_file_pins_one_version_and_names_no_registry() {
+        let lock = std::fs::read_to_string(Path::new(INSTALL).join("package-lock.json")).unwrap();
+        assert!(!lock.contains("://"));
+        let lock: Value = serde_json::from_str(&lock).unwrap();
+        let claude = &lock["packages"]["node_modules/@anthropic-ai/claude-code"];
+        assert_eq!(claude["version"], "2.1.329");
+        assert!(claude["integrity"].is_string());
+    }
+}

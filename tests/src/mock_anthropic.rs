@@ -1,0 +1,104 @@
+//! A model that answers from a script: the Anthropic messages API on a loopback port. It must not reach a network, nor guess what a test left out.
+//!
+//! It runs on a thread of its own, so that tests with and without a runtime can use it.
+
+mod recorded;
+mod stream;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use hyper::{Response, StatusCode};
+use serde_json::Value;
+use tokio::sync::{oneshot, watch};
+
+pub use self::recorded::Recorded;
+use crate::mock_responses::choose::nth_or_last;
+use crate::mock_responses::serve::{Model, ReplyBody, error, events, serve};
+use crate::mock_responses::{Answer, Gate, Purpose, Reply, Script};
+
+/// A running mock. It stops when it is dropped; replies under way are cut off.
+#[derive(Debug)]
+pub struct MockClaude {
+    address: SocketAddr,
+    recorded: watch::Receiver<Vec<Arc<Recorded>>>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MockClaude {
+    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    pub fn start(script: Script) -> Self {
+        let (record, recorded) = watch::channel(Vec::new());
+        let (stop, stopped) = oneshot::channel();
+        let (bound, address) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("mock claude".to_owned())
+            .spawn(move || serve(Messages { script, record }, stopped, &bound))
+            .unwrap_or_else(|error| panic!("no thread for the mock model: {error}"));
+        let address =
+            address.recv().unwrap_or_else(|_| panic!("the mock model ended before it listened"));
+        Self { address, recorded, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// What `ANTHROPIC_BASE_URL` is set to.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every request so far, oldest first.
+    pub fn requests(&self) -> Vec<Arc<Recorded>> {
+        self.recorded.borrow().clone()
+    }
+}
+
+impl Drop for MockClaude {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the mock has been printed on its own thread; a second one here would abort the test run.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Messages {
+    script: Script,
+    record: watch::Sender<Vec<Arc<Recorded>>>,
+}
+
+impl Model for Messages {
+    const PATH: &'static str = "/messages";
+
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
+        let mut request = Recorded::new(body);
+        let before = self.record.borrow().clone();
+        let compactions = before.iter().filter(|request| request.purpose != Purpose::Turn).count();
+        let reply = choose(&self.script, &mut request, compactions);
+        let response = match &reply.answer {
+            Answer::Http { status, message } => error(
+                StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+                message,
+            ),
+            Answer::Stall => {
+                events(ReplyBody::endless(stream::events(before.len(), &request, reply)))
+            }
+            Answer::Items(_) | Answer::Failed { .. } => {
+                events(ReplyBody::whole(stream::events(before.len(), &request, reply)))
+            }
+        };
+        self.record.send_modify(|requests| requests.push(Arc::new(request)));
+        (response, reply.gate.clone())
+    }
+}
+
+fn choose<'s>(script: &'s Script, request: &mut Recorded, compactions_before: usize) -> &'s Reply {
+    if request.purpose != Purpose::Turn {
+        return nth_or_last(&script.compactions, compactions_before);
+    }
+    let text = request.last_user_message().unwrap_or_default();
+    let found = script.turns.iter().find(|(marker, _)| text.contains(marker));
+    request.marker = found.map(|(marker, _)| marker.clone());
+    nth_or_last(found.map_or(&script.otherwise, |(_, replies)| replies), request.step)
+}

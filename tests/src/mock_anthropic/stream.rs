@@ -1,0 +1,70 @@
+//! A reply as server-sent events of the messages API. Only what clients read; no timing, no sockets.
+
+use serde_json::{Value, json};
+
+use super::recorded::Recorded;
+use crate::mock_responses::{Answer, Item, Reply};
+
+/// The events of an answer up to its end, or up to where it stalls.
+pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String {
+    let mut stream = String::new();
+    // Four characters a token is what providers' own rules of thumb say; tests that care state a number.
+    let input = reply.input_tokens.unwrap_or_else(|| request.body.to_string().len() as u64 / 4);
+    let message = json!({
+        "id": format!("msg_{number}"), "type": "message", "role": "assistant", "content": [],
+        "model": request.body["model"], "stop_reason": null, "stop_sequence": null,
+        "usage": usage(input, 1),
+    });
+    push(&mut stream, "message_start", json!({ "message": message }));
+    match &reply.answer {
+        Answer::Items(items) => {
+            for (index, item) in items.iter().enumerate() {
+                block(&mut stream, number, index, item);
+            }
+            let calls = items.iter().any(|item| !matches!(item, Item::Say(_)));
+            let stop = json!({
+                "delta": {"stop_reason": if calls { "tool_use" } else { "end_turn" }},
+                "usage": usage(input, 20),
+            });
+            push(&mut stream, "message_delta", stop);
+            push(&mut stream, "message_stop", json!({}));
+        }
+        Answer::Failed { code, message } => {
+            push(&mut stream, "error", json!({"error": {"type": code, "message": message}}));
+        }
+        Answer::Stall | Answer::Http { .. } => {}
+    }
+    stream
+}
+
+fn block(stream: &mut String, number: usize, index: usize, item: &Item) {
+    let (opened, delta) = match item {
+        Item::Say(text) => {
+            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
+        }
+        Item::Call { name, arguments } => (
+            call(number, index, name),
+            json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
+        ),
+        Item::CustomCall { name, .. } => panic!("{name}: this model has no calls of free text"),
+    };
+    push(stream, "content_block_start", json!({"index": index, "content_block": opened}));
+    push(stream, "content_block_delta", json!({"index": index, "delta": delta}));
+    push(stream, "content_block_stop", json!({ "index": index }));
+}
+
+fn call(number: usize, index: usize, name: &str) -> Value {
+    json!({"type": "tool_use", "id": format!("toolu_{number}_{index}"), "name": name, "input": {}})
+}
+
+fn usage(input: u64, output: u64) -> Value {
+    json!({
+        "input_tokens": input, "output_tokens": output,
+        "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+    })
+}
+
+fn push(stream: &mut String, kind: &str, mut event: Value) {
+    event["type"] = kind.into();
+    stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+}

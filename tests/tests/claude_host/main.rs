@@ -1,0 +1,179 @@
+//! `rawr exec --host claude`: the whole path on the real Claude Code, its model played by a script. One case a promise.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod ends;
+mod lab;
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use lab::{Lab, PACKET, shell};
+use rawr_tests::mock_anthropic::Recorded;
+use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say};
+use serde_json::json;
+
+/// The agent plans, commits under pressure and concludes; then it answers the packet request, and goes on.
+fn session() -> Script {
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    let planned = |step: &str| call("TaskCreate", json!({"subject": step, "description": step}));
+    let done = json!({"taskId": "1", "status": "completed"});
+    Script::default()
+        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on(":handoff]", [say("Writing the docs now.").input_tokens(23_000)])
+        .on("AND-NOW", [say("The docs are written, as you asked.").input_tokens(24_000)])
+        .on(
+            "WRITE-PARSER",
+            [
+                planned("write the parser").and(planned("write the docs")).input_tokens(60_000),
+                shell(commit).input_tokens(62_000),
+                call("TaskUpdate", done).input_tokens(64_000),
+                say("The parser is written and committed.").input_tokens(65_000),
+            ],
+        )
+        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
+}
+
+#[test]
+fn a_real_claude_is_carried_across() {
+    let lab = Lab::new(session());
+    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
+    assert_eq!(lab.repository.subjects().first().map(String::as_str), Some("Add the parser"));
+    let verdict = done.one("verdict", |event| event["outcome"] == "compact");
+    let gates = verdict["gates"].as_array().unwrap();
+    let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
+    let evidence = boundary["evidence"].as_str().unwrap();
+    assert!(evidence.contains("commit") && evidence.contains("plan_checkpoint"), "{boundary}");
+    assert_eq!(verdict["percentRemaining"], 67, "{verdict}");
+    assert_eq!(done.one("packet", |_| true)["author"], "agent");
+    expect![[r#"
+        user: WRITE-PARSER please
+          ran printf 'parse\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'
+          agent: The parser is written and committed.
+        turn completed
+        [compact by turn_complete]
+        [heads-up will_compact]
+        rawr: packet_request
+          agent: <continuation_packet>
+        turn completed
+        [packet by agent]
+        [compaction in_progress]
+        [compaction completed]
+        turn completed
+        rawr: handoff
+          agent: Writing the docs now.
+        turn completed
+        user: AND-NOW the docs
+          agent: The docs are written, as you asked.
+        turn completed
+    "#]]
+    .assert_eq(&done.story());
+    // Claude Code keeps the last message of the agent beside its summary: here the packet.
+    expect![[r#"
+        turn begins
+          user: WRITE-PARSER please
+        turn goes on
+          assistant: <TaskCreate>
+          assistant: <TaskCreate>
+          tool
+          tool
+        turn goes on
+          assistant: <Bash>
+          tool
+        turn goes on
+          assistant: <TaskUpdate>
+          tool
+        turn goes on
+          assistant: The parser is written and committed.
+          user: [rawr] This thread's context will be compacted next, b … packet_request]
+        compaction goes on
+          assistant: <continuation_packet>
+          user: CRITICAL: Respond with TEXT ONLY. Do NOT call any tool
+        turn begins
+          user: This session is being continued from a previous conver
+          assistant: <continuation_packet>
+          user: <local-command-caveat>The command below was run direct
+          and: <command-name>/compact</command-name>
+          and: <local-command-stdout>Compacted </local-command-stdout>
+          and: [rawr] The compaction is done. Heads-ups, packet reques … handoff]
+        turn goes on
+          assistant: Writing the docs now.
+          user: AND-NOW the docs
+    "#]]
+    .assert_eq(&lab.sent());
+    let requests = lab.model.requests();
+    let is_summary = |request: &&Arc<Recorded>| request.purpose == Purpose::LocalCompaction;
+    let summary = requests.iter().find(is_summary).unwrap();
+    let asked = summary.user_messages().pop().unwrap();
+    assert!(asked.contains("every standing instruction word for word"), "{asked}");
+    let handoff = requests[requests.len() - 2].user_messages().pop().unwrap();
+    assert!(handoff.contains("Next: write the docs of parser.txt"), "{handoff}");
+}
+
+#[test]
+fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
+    let lab = Lab::new(session().on_compaction([http_error(500)]));
+    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+    done.expect_success();
+    let failed = done.one("compaction", |event| event["status"] == "failed");
+    assert!(failed["error"].as_str().unwrap().contains("scripted error 500"), "{failed}");
+    assert!(done.all("handoff").is_empty(), "{}", done.dump());
+    assert_eq!(done.said().last(), Some(&"The docs are written, as you asked."));
+    let last = lab.model.requests().pop().unwrap();
+    assert!(last.agent_messages().iter().any(|said| said.contains("parser is written")));
+}
+
+/// Claude Code refuses to ask its model when the window is all but full, the packet's request included.
+#[test]
+fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
+    let fills = [shell("true").input_tokens(186_000), say("never").input_tokens(187_000)];
+    let lab = Lab::new(session().on("READ-ALL", fills));
+    let done = lab.exec(&["READ-ALL of it", "AND-NOW the docs"]);
+    assert_eq!(done.one("packet", |_| true)["author"], "watcher");
+    expect![[r#"
+        user: READ-ALL of it
+          ran true
+        turn failed
+        [notice: the turn broke off: Prompt is too long]
+        [compact by turn_complete]
+        [heads-up will_compact]
+        rawr: packet_request
+        turn failed
+        [notice: the turn broke off: Prompt is too long]
+        [packet by watcher]
+        [compaction in_progress]
+        [compaction completed]
+        turn completed
+        rawr: handoff
+          agent: Writing the docs now.
+        turn completed
+        user: AND-NOW the docs
+          agent: The docs are written, as you asked.
+        turn completed
+    "#]]
+    .assert_eq(&done.story());
+}
+
+/// What the agent's own commands see of what Claude Code was started with.
+#[test]
+fn claude_compacts_by_itself_only_where_rawr_does_not() {
+    let off = ["-c", "features.rawr_auto_compaction=false"];
+    for (options, expected) in [(&[][..], "own=1 hooks=off"), (&off, "own= hooks=off")] {
+        let asks = shell("echo own=$DISABLE_AUTO_COMPACT hooks=$RAWR_HOOKS");
+        let lab = Lab::new(Script::default().on("LOOK", [asks, say("seen")]));
+        lab.exec(&[options, &["LOOK around"]].concat()).expect_success();
+        let last = lab.model.requests().pop().unwrap().body.to_string();
+        assert!(last.contains(expected), "{last}");
+    }
+}
+
+#[test]
+fn what_claude_may_not_do_is_told() {
+    let lab = Lab::new(Script::default().on("TOUCH", [shell("touch x"), say("I may not.")]));
+    let done = lab.exec(&["--permission-mode", "default", "TOUCH it"]);
+    done.expect_success();
+    assert!(!lab.repository.path().join("x").exists());
+    assert!(done.notices().iter().any(|notice| notice.contains("--permission-mode")));
+}

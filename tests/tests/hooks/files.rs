@@ -1,0 +1,110 @@
+//! What `rawr hooks install` does to files, and what `rawr doctor` says of it.
+
+use std::path::PathBuf;
+
+use rawr_tests::mock_responses::Script;
+use serde_json::Value;
+
+use super::lab::Lab;
+
+fn settings(lab: &Lab) -> PathBuf {
+    lab.home.path().join(".claude/settings.json")
+}
+
+#[test]
+fn hooks_are_put_in_once_and_taken_out_and_the_old_file_is_kept() {
+    let lab = Lab::new(Script::default());
+    let before = "{\n  \"model\": \"opus\",\n  \"env\": {\"B\": \"1\", \"A\": \"2\"}\n}\n";
+    std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
+    std::fs::write(settings(&lab), before).unwrap();
+
+    let said = lab.says(&["hooks", "install", "--claude"]);
+    assert!(said.starts_with("wrote ") && said.contains("settings.json.before-rawr"), "{said}");
+    let kept = settings(&lab).with_file_name("settings.json.before-rawr");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), before);
+    let text = std::fs::read_to_string(settings(&lab)).unwrap();
+    assert!(
+        text.starts_with("{\n  \"model\": \"opus\",\n  \"env\": {\"B\": \"1\", \"A\": \"2\"},\n")
+    );
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let events: Vec<_> = value["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(events, ["SessionStart", "Stop", "UserPromptSubmit"]);
+
+    let said = lab.says(&["hooks", "install", "--claude"]);
+    assert!(said.starts_with("kept ") && said.contains("are in it"), "{said}");
+    assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), text);
+
+    lab.says(&["hooks", "install", "--claude", "--uninstall"]);
+    assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), before);
+    let said = lab.says(&["hooks", "install", "--claude", "--uninstall"]);
+    assert!(said.starts_with("kept ") && said.contains("not in it"), "{said}");
+}
+
+#[test]
+fn a_projects_hooks_go_where_they_are_not_shared() {
+    let lab = Lab::new(Script::default());
+    lab.says(&["--home", "h", "hooks", "install", "--claude", "--codex", "--project", "."]);
+    let text = |name: &str| std::fs::read_to_string(lab.repository.path().join(name)).unwrap();
+    let home = lab.repository.path().canonicalize().unwrap().join("h");
+    for (name, host) in [(".claude/settings.local.json", "claude"), (".codex/hooks.json", "codex")]
+    {
+        let text = text(name);
+        let end = format!("--home {} hook Stop --host {host}", home.display());
+        assert!(text.contains(&end), "{end}: {text}");
+    }
+    assert!(!settings(&lab).exists());
+}
+
+#[test]
+fn a_file_that_is_not_understood_stays_as_it_is() {
+    let lab = Lab::new(Script::default());
+    std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
+    std::fs::write(settings(&lab), "{ // mine\n}").unwrap();
+    let output = lab.run(&["hooks", "install", "--claude"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("stays as it is") && error.contains("not JSON"), "{error}");
+    assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), "{ // mine\n}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_settings_stays_a_link_and_permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new(Script::default());
+    let real = lab.home.path().join("dotfiles.json");
+    std::fs::write(&real, "{}").unwrap();
+    std::fs::set_permissions(&real, PermissionsExt::from_mode(0o640)).unwrap();
+    std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&real, settings(&lab)).unwrap();
+    lab.says(&["hooks", "install", "--claude"]);
+    assert!(settings(&lab).is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("hook Stop"));
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn an_agent_must_be_named() {
+    let lab = Lab::new(Script::default());
+    assert_eq!(lab.run(&["hooks", "install"]).status.code(), Some(2));
+    let output = lab.run(&["hooks", "install", "--claude", "--project", "/no/such"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--project DIR"));
+}
+
+#[test]
+fn the_doctor_says_whether_claude_and_hooks_are_in_place() {
+    let lab = Lab::new(Script::default());
+    let claude = rawr_tests::claude::binary().display().to_string();
+    let check = |name: &str| -> Value {
+        let output = lab.run(&["doctor", "--json", "--claude", &claude, "--codex", "/no/such"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut checks = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        checks.find(|check| check["name"] == name).unwrap()
+    };
+    let found = check("claude");
+    assert_eq!(found["status"], "ok", "{found}");
+    assert!(found["message"].as_str().unwrap().starts_with("2.1.329 in "), "{found}");
+    assert!(check("hooks")["todo"][0].as_str().unwrap().contains("rawr hooks install"));
+    lab.says(&["hooks", "install", "--claude"]);
+    assert!(check("hooks")["message"].as_str().unwrap().contains("settings.json"));
+}

@@ -1,0 +1,145 @@
+//! A real Claude Code that a person would run, with rawr's hooks installed, and its model. Holds no case.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rawr_tests::claude::{ClaudeHome, binary};
+use rawr_tests::mock_responses::{Purpose, Script};
+use rawr_tests::{MockClaude, Repository, rawr, sent};
+use serde_json::{Value, json};
+
+pub struct Lab {
+    pub model: MockClaude,
+    pub home: ClaudeHome,
+    pub repository: Repository,
+}
+
+impl Lab {
+    pub fn new(script: Script) -> Self {
+        let model = MockClaude::start(script);
+        let home = ClaudeHome::new(&model);
+        Self { model, home, repository: Repository::new() }
+    }
+
+    pub fn rawr(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(rawr());
+        command.args(arguments).current_dir(self.repository.path());
+        self.home.equip(&mut command);
+        command.env("RAWR_HOME", self.home.path());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.rawr(arguments).output().unwrap()
+    }
+
+    /// What a command says that must succeed.
+    pub fn says(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn claude(&self) -> Claude {
+        let mut command = Command::new(binary());
+        command
+            .args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"])
+            .args(["--verbose", "--include-hook-events"])
+            .args(["--permission-mode", "bypassPermissions"])
+            .current_dir(self.repository.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        self.home.equip(&mut command);
+        command.env("RAWR_HOME", self.home.path());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (line, lines) = channel();
+        std::thread::spawn(move || {
+            for text in stdout.lines().map_while(Result::ok) {
+                drop(line.send(serde_json::from_str(&text).unwrap()));
+            }
+        });
+        let input = child.stdin.take();
+        Claude { child, input, lines }
+    }
+
+    /// What the model was sent.
+    pub fn sent(&self) -> String {
+        sent(self.model.requests().iter().map(|request| {
+            let is_turn = request.purpose == Purpose::Turn;
+            (if is_turn { "turn" } else { "compaction" }, request.transcript())
+        }))
+    }
+
+    /// What went wrong in hooks.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("rawr/hooks.log")).unwrap_or_default()
+    }
+
+    /// What hooks have left for the next one.
+    pub fn is_open(&self) -> bool {
+        let folder = std::fs::read_dir(self.home.path().join("rawr/hooks"));
+        folder.is_ok_and(|mut files| files.next().is_some())
+    }
+
+    /// The events of the only thread.
+    pub fn events(&self) -> String {
+        let threads = self.home.path().join("rawr/auto_compaction/threads");
+        let Ok(mut threads) = std::fs::read_dir(threads) else { return String::new() };
+        let thread = threads.next().unwrap().unwrap().path();
+        std::fs::read_to_string(thread.join("events.jsonl")).unwrap()
+    }
+}
+
+pub struct Claude {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Value>,
+}
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+impl Claude {
+    /// Says something, and hears all up to the end of the turn.
+    pub fn ask(&mut self, text: &str) -> Vec<Value> {
+        let message = json!({"type": "user", "message": {"role": "user", "content": text}});
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        let mut heard = Vec::new();
+        loop {
+            let line = self.lines.recv_timeout(LIMIT);
+            let line = line.unwrap_or_else(|_| panic!("no end of the turn: {heard:#?}"));
+            let is_end = line["type"] == "result";
+            heard.push(line);
+            if is_end {
+                return heard;
+            }
+        }
+    }
+
+    pub fn leave(mut self) {
+        drop(self.input.take());
+        while self.lines.recv_timeout(LIMIT).is_ok() {}
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Claude {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// What hooks of one event answered, one text each; the silent ones left out.
+pub fn answers(heard: &[Value], event: &str) -> Vec<String> {
+    let of = heard
+        .iter()
+        .filter(|line| line["subtype"] == "hook_response" && line["hook_event"] == event);
+    of.filter_map(|line| line["stdout"].as_str())
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

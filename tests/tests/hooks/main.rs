@@ -1,0 +1,134 @@
+//! rawr's hooks in a session of the real Claude Code that rawr does not run. One case a promise.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod broken;
+mod files;
+mod lab;
+
+use expect_test::expect;
+use lab::{Lab, answers};
+use rawr_tests::Session;
+use rawr_tests::claude::binary;
+use rawr_tests::mock_responses::{Reply, Script, call, say};
+use serde_json::{Value, json};
+
+const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
+    Next: write the docs of parser.txt\n</continuation_packet>";
+
+fn shell(command: &str) -> Reply {
+    call("Bash", json!({ "command": command }))
+}
+
+fn session() -> Script {
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    Script::default()
+        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on("AND-NOW", [say("The docs are written.").input_tokens(24_000)])
+        .on("READ", [say("All is read.").input_tokens(12_000)])
+        .on(
+            "WRITE-PARSER",
+            [
+                shell(commit).input_tokens(64_000),
+                say("The parser is written and committed.").input_tokens(65_000),
+            ],
+        )
+        .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
+}
+
+/// Whoever compacts by hand is told when; in between rawr keeps no process.
+#[test]
+fn a_session_is_carried_across_a_compaction_by_hand() {
+    let lab = Lab::new(session());
+    lab.says(&["hooks", "install", "--claude"]);
+    let mut claude = lab.claude();
+
+    let read = claude.ask("READ all of it");
+    assert!(answers(&read, "Stop").is_empty());
+    assert!(lab.events().is_empty(), "without pressure nothing is recorded");
+
+    let worked = claude.ask("WRITE-PARSER please");
+    let stopped = answers(&worked, "Stop");
+    assert_eq!(stopped.len(), 2, "{stopped:?}");
+    let asked: Value = serde_json::from_str(&stopped[0]).unwrap();
+    assert_eq!(asked["decision"], "block");
+    assert!(asked["systemMessage"].as_str().unwrap().contains("a phase ended here (commit)"));
+    let saved: Value = serde_json::from_str(&stopped[1]).unwrap();
+    assert!(saved.get("decision").is_none());
+    assert!(saved["systemMessage"].as_str().unwrap().contains("/compact"));
+    assert!(lab.is_open());
+
+    let compacted = claude.ask("/compact");
+    assert_eq!(answers(&compacted, "SessionStart").len(), 1);
+    assert!(!lab.is_open());
+    let after = claude.ask("AND-NOW the docs");
+    assert!(answers(&after, "Stop").is_empty());
+    claude.leave();
+
+    expect![[r#"
+        turn begins
+          user: READ all of it
+        turn goes on
+          assistant: All is read.
+          user: WRITE-PARSER please
+        turn goes on
+          assistant: <Bash>
+          tool
+        turn goes on
+          assistant: The parser is written and committed.
+          user: Stop hook feedback: … packet_request]
+        compaction goes on
+          assistant: <continuation_packet>
+          user: CRITICAL: Respond with TEXT ONLY. Do NOT call any tool
+        turn begins
+          user: This session is being continued from a previous conver
+          assistant: <continuation_packet>
+          user: <local-command-caveat>The command below was run direct
+          and: <command-name>/compact</command-name>
+          and: <local-command-stdout>Compacted </local-command-stdout>
+          and: AND-NOW the docs
+    "#]]
+    .assert_eq(&lab.sent());
+    let last = lab.model.requests().pop().unwrap();
+    let reminders = last.reminders();
+    let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
+    assert_eq!(handoffs.len(), 1, "{reminders:#?}");
+    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+    let events = lab.events();
+    assert!(events.contains(r#""ending":"completed""#), "{events}");
+    assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
+    assert_eq!(lab.log(), "");
+}
+
+#[test]
+fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
+    let lab = Lab::new(session());
+    lab.says(&["hooks", "install", "--claude"]);
+    let mut claude = lab.claude();
+    claude.ask("WRITE-PARSER please");
+    assert!(lab.is_open());
+    claude.ask("AND-NOW the docs");
+    assert!(!lab.is_open());
+    let compacted = claude.ask("/compact");
+    assert!(answers(&compacted, "SessionStart").is_empty(), "{}", lab.events());
+    claude.leave();
+    let events = lab.events();
+    assert!(events.contains(r#""ending":"cancelled""#), "{events}");
+    assert!(events.contains("compaction_reported"), "{events}");
+    assert_eq!(lab.log(), "");
+}
+
+#[test]
+fn a_session_that_rawr_runs_itself_is_left_alone() {
+    let lab = Lab::new(session());
+    lab.says(&["hooks", "install", "--claude"]);
+    let claude = binary().display().to_string();
+    let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];
+    let done =
+        Session::of(lab.run(&[&exec[..], &["--claude", &claude, "WRITE-PARSER please"]].concat()));
+    done.expect_success();
+    assert_eq!(done.all("packet").len(), 1, "{}", done.dump());
+    assert_eq!(done.all("injected").len(), 1, "{}", done.dump());
+    assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+}
