@@ -20,6 +20,8 @@ export function journeys(editor: string): void {
     lab.model.release();
     await agent?.leave();
     agent = undefined;
+    // The next journey's thread is to be the only one that is run.
+    await lab.bar.waitFor({ state: 'hidden' });
   });
   after(() => lab.close());
 
