@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 
 use self::input::Input;
 use self::open::{Awaits, Open};
-use self::transcript::Glance;
+use self::transcript::{Glance, LastTurn};
 use super::written::Written;
 use super::{Common, now_ms};
 use crate::args::{HookArgs, HookHost};
@@ -81,6 +81,11 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
         "Stop" if input.stop_hook_active => Ok(false),
         "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(open.read().is_some_and(|awaits| awaits != Awaits::TurnsEnd)),
+        // Whoever ended the agent after a compaction hears of that only now.
+        "SessionStart" if input.source.as_deref() == Some("resume") => {
+            let waits = matches!(open.read(), Some(Awaits::Compaction { .. }));
+            Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
+        }
         "SessionStart" => {
             let threads = threads_folder(&common.home()?.dir);
             let is_known = open.is_there() || threads.join(&input.session_id).is_dir();

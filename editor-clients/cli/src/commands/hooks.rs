@@ -88,8 +88,11 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
     if common.home.is_some() {
         words.extend(["--home".to_owned(), utf8(&common.home()?.dir)?]);
     }
-    let wanted =
-        [("Stop", None, 60), ("SessionStart", Some("compact"), 30), ("UserPromptSubmit", None, 30)];
+    let wanted = [
+        ("Stop", None, 60),
+        ("SessionStart", Some("compact|resume"), 30),
+        ("UserPromptSubmit", None, 30),
+    ];
     wanted
         .into_iter()
         .map(|(event, matcher, timeout)| {
