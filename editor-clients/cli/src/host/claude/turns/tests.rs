@@ -173,10 +173,13 @@ fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
 
 #[test]
 fn a_message_that_never_reached_the_agent_has_had_its_turn() {
-    check([asked("t"), lifecycle("t", "queued"), over("")], expect![[r#"
+    check(
+        [asked("t"), lifecycle("t", "queued"), over("")],
+        expect![[r#"
         TurnStarted { turn_id: "t", kind: Asked }
         t completed, last said: None, error: None
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
