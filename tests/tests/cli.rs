@@ -233,7 +233,7 @@ fn a_reader_that_hangs_up_is_a_normal_end() {
 
 #[test]
 fn wrong_usage_says_what_is_right() {
-    check_error(&["exec", "--host", "emacs", "hi"], 2, &["'emacs'", "codex, embedded"]);
+    check_error(&["exec", "--host", "emacs", "hi"], 2, &["'emacs'", "codex, claude, embedded"]);
     check_error(&["exec", "hi"], 2, &["--host"]);
     check_error(&["exec", "--host", "embedded", "-c", "mode", "hi"], 2, &["KEY=VALUE"]);
     check_error(&["exec", "--host", "embedded"], 1, &["there is no prompt", "standard input"]);
@@ -365,6 +365,7 @@ fn the_help_begins_with_what_to_do() {
               config       Show the configuration and say what is wrong with it
               prompts      List, edit, compare, reset and try out the prompts
               doctor       Check that everything is in place, and say what to do where it is not
+              hooks        Let Claude Code or Codex sessions that rawr does not run call rawr
               state        Look after what is stored: check, repair, compact, archive, export
               serve        Run the sidecar on standard input and output; editors start this
               completions  Print a completion script for a shell
@@ -405,6 +406,7 @@ fn the_help_begins_with_what_to_do() {
 
                       Possible values:
                       - codex:    The Codex CLI, through its app-server
+                      - claude:   Claude Code, through its stream of JSON
                       - embedded: A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
 
                   --cd <DIR>
@@ -416,8 +418,11 @@ fn the_help_begins_with_what_to_do() {
                   --codex <PATH>
                       The Codex binary [default: the first `codex` in the PATH]
 
+                  --claude <PATH>
+                      The Claude Code binary [default: the first `claude` in the PATH]
+
                   --model <MODEL>
-                      The model to work with [default: Codex's own; the embedded agent follows a script]
+                      The model to work with [default: the host's own; the embedded agent follows a script]
 
                   --base-url <URL>
                       The OpenAI-compatible endpoint of the embedded agent's model, up to /v1
@@ -436,6 +441,9 @@ fn the_help_begins_with_what_to_do() {
 
                       [possible values: read-only, workspace-write, danger-full-access]
 
+                  --permission-mode <MODE>
+                      What Claude Code may do unasked, by its own word: acceptEdits, bypassPermissions, … [default: as Claude Code is configured]
+
               -c, --config <KEY=VALUE>
                       A setting of rawr's for this run, as in rawr.toml; may be given more than once
 
@@ -449,6 +457,7 @@ fn the_help_begins_with_what_to_do() {
               rawr exec --host codex "write the parser" "now the docs"
               rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
               rawr exec --host codex -c rawr_auto_compaction.mode=suggest "fix the tests"
+              rawr exec --host claude --permission-mode acceptEdits "fix the tests"
               rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 "fix the tests"
               rawr exec --host embedded --json "hello"
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod broken;
+mod codex;
 mod files;
 mod lab;
 
@@ -46,7 +47,8 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
 
     let read = claude.ask("READ all of it");
     assert!(answers(&read, "Stop").is_empty());
-    assert!(lab.events().is_empty(), "without pressure nothing is recorded");
+    let log = lab.home.path().join("rawr/sidecar.log");
+    assert!(!log.exists(), "without pressure no sidecar is started");
 
     let worked = claude.ask("WRITE-PARSER please");
     let stopped = answers(&worked, "Stop");
@@ -117,6 +119,29 @@ fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
     assert!(events.contains(r#""ending":"cancelled""#), "{events}");
     assert!(events.contains("compaction_reported"), "{events}");
     assert_eq!(lab.log(), "");
+}
+
+/// The agent is told, and rawr writes.
+#[test]
+fn a_packet_by_rawr_is_handed_over_too_or_dropped() {
+    for goes_on in [false, true] {
+        let lab = Lab::new(session().on(":heads_up]", [say("ok").input_tokens(66_000)]));
+        let config = "rawr_auto_compaction.packet_author = \"watcher\"";
+        std::fs::write(lab.home.path().join("rawr.toml"), config).unwrap();
+        lab.says(&["hooks", "install", "--claude"]);
+        let mut claude = lab.claude();
+        let stopped = answers(&claude.ask("WRITE-PARSER please"), "Stop");
+        assert_eq!(stopped.len(), 2, "{stopped:?}");
+        assert!(stopped[0].contains(":heads_up]") && stopped[1].contains("/compact"));
+        if goes_on {
+            claude.ask("AND-NOW the docs");
+        }
+        let handed_over = answers(&claude.ask("/compact"), "SessionStart");
+        claude.leave();
+        assert_eq!(handed_over.len(), usize::from(!goes_on), "{}", lab.events());
+        assert!(handed_over.iter().all(|text| text.contains("Built by rawr")), "{handed_over:?}");
+        assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+    }
 }
 
 #[test]

@@ -12,16 +12,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use rawr_server::config::Home;
 
 use self::input::Input;
 use self::open::{Awaits, Open};
-use self::transcript::Glance;
+use self::transcript::{Glance, LastTurn};
 use super::written::Written;
 use super::{Common, now_ms};
 use crate::args::{HookArgs, HookHost};
 use crate::host::claude::HOOKS_OFF;
 use crate::private::make_folder;
+use crate::saved::threads_folder;
 
 /// Never an error: an agent may take any other exit code for a reason not to end its turn.
 pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
@@ -55,9 +55,8 @@ fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
     let input: Input = serde_json::from_str(&text).context("what the agent says")?;
-    let home = common.home()?;
-    let open = Open::of(&home.dir, &input.session_id)?;
-    if !concerns(args, &input, &open, &home)? {
+    let open = Open::of(&common.home()?.dir, &input.session_id)?;
+    if !concerns(common, args, &input, &open)? {
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -75,15 +74,20 @@ fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
 }
 
 /// Whether there is anything to do. It mostly is not, and the agent waits: no sidecar is started to find that out.
-fn concerns(args: &HookArgs, input: &Input, open: &Open, home: &Home) -> anyhow::Result<bool> {
+fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> anyhow::Result<bool> {
     match args.event.as_str() {
         "Stop" if open.is_there() => Ok(true),
         // Somebody else's hook goes on with the turn: it has not ended.
         "Stop" if input.stop_hook_active => Ok(false),
-        "Stop" => under_pressure(args, input, home),
+        "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(open.read().is_some_and(|awaits| awaits != Awaits::TurnsEnd)),
+        // Whoever ended the agent after a compaction hears of that only now.
+        "SessionStart" if input.source.as_deref() == Some("resume") => {
+            let waits = matches!(open.read(), Some(Awaits::Compaction { .. }));
+            Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
+        }
         "SessionStart" => {
-            let threads = crate::saved::threads_folder(&home.dir);
+            let threads = threads_folder(&common.home()?.dir);
             let is_known = open.is_there() || threads.join(&input.session_id).is_dir();
             Ok(input.source.as_deref() == Some("compact") && is_known)
         }
@@ -91,9 +95,10 @@ fn concerns(args: &HookArgs, input: &Input, open: &Open, home: &Home) -> anyhow:
     }
 }
 
-fn under_pressure(args: &HookArgs, input: &Input, home: &Home) -> anyhow::Result<bool> {
+fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {
     let Some(glance) = Glance::at_end(args, input.transcript()?)? else { return Ok(false) };
-    let config = Written::read(home, Some(Path::new(&input.cwd)), None).config.effective();
+    let config =
+        Written::read(&common.home()?, Some(Path::new(&input.cwd)), None).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
     if value("features.rawr_auto_compaction") != Some(&serde_json::Value::Bool(true)) {
         return Ok(false);

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use rawr_server::config::Home;
 
 use self::settings::{Wanted, install, uninstall};
 use super::Common;
@@ -86,18 +85,14 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let mut words = vec![utf8(&program)?];
     // The agent's own environment says where home is, unless somebody said it here.
-    if let Some(home) = &common.home {
-        words.extend([
-            "--home".to_owned(),
-            utf8(
-                &Home::resolve(Some(home), None::<PathBuf>)
-                    .map_err(|problem| anyhow::anyhow!(problem.message))?
-                    .dir,
-            )?,
-        ]);
+    if common.home.is_some() {
+        words.extend(["--home".to_owned(), utf8(&common.home()?.dir)?]);
     }
-    let wanted =
-        [("Stop", None, 60), ("SessionStart", Some("compact"), 30), ("UserPromptSubmit", None, 30)];
+    let wanted = [
+        ("Stop", None, 60),
+        ("SessionStart", Some("compact|resume"), 30),
+        ("UserPromptSubmit", None, 30),
+    ];
     wanted
         .into_iter()
         .map(|(event, matcher, timeout)| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 
-use super::{History, switches};
+use super::{History, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
 use crate::commands::compaction_prompts;
 use crate::host::embedded::{
@@ -42,9 +42,9 @@ pub(super) enum Chosen {
 
 /// What the options say, before anything is started.
 pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
-    for (name, is_given) in [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())] {
-        if is_given {
-            bail!("--{name} is for --host codex");
+    for (options, host) in [(of_codex(args), "codex"), (of_claude(args), "claude")] {
+        if let Some((name, _)) = options.iter().find(|(_, is_given)| *is_given) {
+            bail!("--{name} is for --host {host}");
         }
     }
     let (model, base_url) = match (&args.model, &args.base_url) {

@@ -137,7 +137,7 @@ impl<'i> Talk<'i> {
         let action = match open.read() {
             Some(Awaits::Compaction { action_id }) => {
                 // Where the agent was asked for no packet, its thread waits for the compaction already.
-                if !self.asked.iter().any(|asked| matches!(asked.action, Action::Compact { .. })) {
+                if self.compact_action().is_none() {
                     let packet = self.last_turn.said().map(str::to_owned);
                     self.answered(&action_id, packet).await?;
                 }
@@ -196,18 +196,32 @@ impl<'i> Talk<'i> {
         open.write(Some(&Awaits::TurnsEnd))
     }
 
+    /// That it is refused only means that nothing is left to call off.
     async fn cancel(&mut self) {
-        let params = SequenceRespondParams {
-            thread_id: self.input.session_id.clone(),
-            choice: Choice::Cancel,
-            sequence_id: None,
-            turns: None,
-            minutes: None,
-            packet: None,
-        };
-        // Nobody waits for what has ended by itself.
-        let _ = self.call::<methods::SequenceRespond>(params).await;
+        match self.compact_action() {
+            // An order to compact cannot be called off, but nobody has to follow it.
+            Some(action_id) => {
+                let _ = self.report(&action_id, ActionStatus::Failed, None).await;
+            }
+            None => {
+                let params = SequenceRespondParams {
+                    thread_id: self.input.session_id.clone(),
+                    choice: Choice::Cancel,
+                    sequence_id: None,
+                    turns: None,
+                    minutes: None,
+                    packet: None,
+                };
+                let _ = self.call::<methods::SequenceRespond>(params).await;
+            }
+        }
         self.asked.clear();
+    }
+
+    fn compact_action(&self) -> Option<String> {
+        let mut asked = self.asked.iter();
+        let asked = asked.find(|asked| matches!(asked.action, Action::Compact { .. }));
+        asked.map(|asked| asked.action_id.clone())
     }
 
     /// What the sequence wants next, handed to whoever can do it.
@@ -287,7 +301,7 @@ impl<'i> Talk<'i> {
             status,
             turn_id: None,
             text,
-            error: None,
+            error: (status == ActionStatus::Failed).then(|| "the person went on".to_owned()),
         };
         self.call::<methods::ActionReport>(params).await.map(drop)
     }

@@ -234,6 +234,12 @@ impl Turns {
     }
 
     fn ended(&mut self, result: TurnResult, events: &mut Vec<HostEvent>) {
+        // A hook of the user's may keep a message from the agent, and nothing else is told of it.
+        if self.running.is_none()
+            && let Some(promised) = self.promised.take()
+        {
+            self.begin(promised, events);
+        }
         let Some(mut running) = self.running.take() else { return };
         let known = self.window;
         self.window = self.window_in(&result).or(known);

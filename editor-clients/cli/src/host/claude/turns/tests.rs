@@ -14,7 +14,7 @@ enum Step {
 use Step::{Line, Promise};
 
 fn check(steps: impl IntoIterator<Item = Step>, expected: Expect) {
-    let mut turns = Turns::new("/work".to_owned());
+    let mut turns = Turns::new("/repo".to_owned());
     let mut told = String::new();
     for step in steps {
         match step {
@@ -151,7 +151,7 @@ fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
         expect![[r#"
             TurnStarted { turn_id: "t", kind: Asked }
             ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
-            CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+            CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
             ToolFinished { turn_id: "t", call_id: "a" }
             t uses 60020 of None, goes on: true
             AgentMessage { turn_id: "t", text: "Done." }
@@ -167,6 +167,17 @@ fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
         [asked("t"), lifecycle("t", "queued")],
         expect![[r#"
         busy
+    "#]],
+    );
+}
+
+#[test]
+fn a_message_that_never_reached_the_agent_has_had_its_turn() {
+    check(
+        [asked("t"), lifecycle("t", "queued"), over("")],
+        expect![[r#"
+        TurnStarted { turn_id: "t", kind: Asked }
+        t completed, last said: None, error: None
     "#]],
     );
 }
@@ -189,7 +200,7 @@ fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
         expect![[r#"
         TurnStarted { turn_id: "t", kind: Asked }
         ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
-        CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/work" }
+        CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
         ToolFinished { turn_id: "t", call_id: "a" }
         busy
     "#]],
