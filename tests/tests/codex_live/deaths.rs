@@ -126,3 +126,19 @@ fn everything_ends_with_the_terminal() {
     terminal.hang_up();
     nothing_is_left(session);
 }
+
+#[test]
+fn the_socket_is_reached_by_its_owner_alone_and_goes_with_codex() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    let server = processes(session, &["app-server", "--listen"]);
+    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", server[0])).unwrap();
+    let socket = line.split("unix://").nth(1).unwrap().trim_end_matches('\0');
+    let folder = std::path::Path::new(socket).parent().unwrap();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+    assert!(!folder.exists());
+}
