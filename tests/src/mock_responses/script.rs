@@ -114,7 +114,7 @@ pub enum Answer {
 #[derive(Debug, Clone)]
 pub enum Item {
     Say(String),
-    Call { name: String, arguments: Value },
+    Call { namespace: Option<String>, name: String, arguments: Value },
     CustomCall { name: String, input: String },
 }
 
@@ -125,7 +125,13 @@ pub fn say(text: &str) -> Reply {
 
 /// A function call.
 pub fn call(name: &str, arguments: Value) -> Reply {
-    items(Item::Call { name: name.to_owned(), arguments })
+    items(Item::Call { namespace: None, name: name.to_owned(), arguments })
+}
+
+/// A call of a function in a namespace.
+pub fn call_in(namespace: &str, name: &str, arguments: Value) -> Reply {
+    let namespace = Some(namespace.to_owned());
+    items(Item::Call { namespace, name: name.to_owned(), arguments })
 }
 
 /// A call of a tool that takes free text.

@@ -63,9 +63,13 @@ fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
             json!({"type": "message", "role": "assistant", "id": format!("msg_{number}_{at}"),
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
-        Item::Call { name, arguments } => {
-            json!({"type": "function_call", "id": format!("fc_{number}_{at}"),
-            "call_id": call_id, "name": name, "arguments": arguments.to_string()})
+        Item::Call { namespace, name, arguments } => {
+            let mut call = json!({"type": "function_call", "id": format!("fc_{number}_{at}"),
+            "call_id": call_id, "name": name, "arguments": arguments.to_string()});
+            if let Some(namespace) = namespace {
+                call["namespace"] = namespace.as_str().into();
+            }
+            call
         }
         Item::CustomCall { name, input } => {
             json!({"type": "custom_tool_call", "id": format!("ctc_{number}_{at}"),

@@ -30,7 +30,7 @@ pub fn with_words(words: &str) -> Vec<Pid> {
     running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
 }
 
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..1200 {
         if done() {
             return;

@@ -97,6 +97,8 @@ fn a_plain_codex_is_joined_in_another_terminal() {
     lab.in_place(&mut codex);
     let mut terminal = Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
+    let socket = lab.home.path().join("app-server-control/app-server-control.sock");
+    super::deaths::wait_until("a background server", || socket.exists());
     let mut attach = Command::new(rawr());
     lab.in_place(attach.arg("attach"));
     let mut beside = Terminal::run(&attach, 100, 120);

@@ -2,6 +2,7 @@
 
 mod asides;
 mod attach;
+mod children;
 mod connection;
 mod goal;
 mod handoff;
@@ -30,6 +31,7 @@ pub use threads::{Found, Threads};
 use tokio::process::Command;
 
 use self::asides::Asides;
+use self::children::Children;
 use self::connection::{Arrived, Connection};
 use self::goal::Goal;
 use self::handoff::HandedOver;
@@ -155,6 +157,7 @@ pub struct Codex {
     events: VecDeque<HostEvent>,
     /// Who else works on the thread.
     company: Company,
+    children: Children,
     goal: Goal,
     line: Line,
     /// The request that put the handoff in line, until it is answered.
@@ -256,6 +259,7 @@ impl Codex {
             asides: Asides::default(),
             events: VecDeque::new(),
             company,
+            children: Children::default(),
             goal: Goal::default(),
             line: Line::default(),
             queueing: None,

@@ -48,7 +48,10 @@ impl Codex {
         {
             self.turns.turn_is_ours(turn_id);
         }
-        let events = self.turns.read(note);
+        let mut events = self.turns.read(note.clone());
+        let of_children =
+            self.children.read(&note, &self.thread.thread_id, self.turns.latest(), &events);
+        events.extend(of_children);
         if self.line.has_begun() {
             self.withheld.extend(events);
         } else {

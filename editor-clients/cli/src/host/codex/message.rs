@@ -66,7 +66,7 @@ impl Refusal {
 }
 
 /// A notification that means something to rawr.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Note {
     StatusChanged(StatusChanged),
     /// The thread was unloaded, or deleted.
@@ -144,13 +144,13 @@ impl Note {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadClosed {
     pub(super) thread_id: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusChanged {
     pub(super) thread_id: String,
@@ -166,14 +166,14 @@ pub(super) enum Status {
     Other,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnNote {
     pub(super) thread_id: String,
     pub(super) turn: Turn,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Turn {
     pub(super) id: String,
@@ -200,7 +200,7 @@ pub(super) struct TurnError {
     pub(super) message: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ItemNote {
     pub(super) thread_id: String,
@@ -238,9 +238,7 @@ pub(super) enum Item {
         id: String,
         tool: String,
     },
-    CollabAgentToolCall {
-        id: String,
-    },
+    CollabAgentToolCall(CollabCall),
     WebSearch {
         id: String,
     },
@@ -264,7 +262,7 @@ impl Item {
             Self::CommandExecution { id, .. } => Some((id, "shell")),
             Self::FileChange { id } => Some((id, "apply_patch")),
             Self::McpToolCall { id, tool } | Self::DynamicToolCall { id, tool } => Some((id, tool)),
-            Self::CollabAgentToolCall { id } => Some((id, "sub_agent")),
+            Self::CollabAgentToolCall(call) => Some((&call.id, "sub_agent")),
             Self::WebSearch { id } => Some((id, "web_search")),
             Self::ImageView { id } => Some((id, "view_image")),
             Self::ImageGeneration { id } => Some((id, "image_generation")),
@@ -276,6 +274,18 @@ impl Item {
             | Self::Other => None,
         }
     }
+}
+
+/// What an agent does with others.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CollabCall {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) tool: String,
+    #[serde(default)]
+    pub(super) receiver_thread_ids: Vec<String>,
+    pub(super) prompt: Option<String>,
 }
 
 /// A part of a user's message.
@@ -298,7 +308,7 @@ pub(super) fn words(content: &[Content]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UsageNote {
     pub(super) thread_id: String,
@@ -306,7 +316,7 @@ pub(super) struct UsageNote {
     pub(super) token_usage: Tokens,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tokens {
     /// The running bill of the thread; never how full the window is.
@@ -328,7 +338,7 @@ pub(super) struct Breakdown {
     pub(super) reasoning_output_tokens: u64,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PlanNote {
     pub(super) thread_id: String,
@@ -337,7 +347,7 @@ pub(super) struct PlanNote {
     pub(super) plan: Vec<Step>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(super) struct Step {
     pub(super) step: String,
     pub(super) status: StepStatus,
@@ -353,7 +363,7 @@ pub(super) enum StepStatus {
     Pending,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ErrorNote {
     pub(super) thread_id: String,
