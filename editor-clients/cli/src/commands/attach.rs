@@ -166,6 +166,18 @@ struct Place {
     shown: ShownAs,
 }
 
+/// Why a thread is not followed any longer.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Drive(DriveError),
+    #[error(transparent)]
+    Output(anyhow::Error),
+}
+
+/// How often a thread is joined, where each time the sidecar has died twice.
+const LIVES: u32 = 3;
+
 enum ShownAs {
     Words,
     Lines,
@@ -189,11 +201,27 @@ impl Place {
         })
     }
 
-    /// One thread from the first turn that rawr sees to its end. That Codex ends, or that another rawr has the thread,
-    /// is no failure.
-    async fn session(&self, thread_id: String, mut stop: Stop) -> anyhow::Result<()> {
-        let attachment =
-            Attachment { socket: self.socket.clone(), thread_id, experimental: self.experimental };
+    /// One thread from the first turn that rawr sees to its end. A sidecar that dies is no reason to leave a person's
+    /// session, unless it goes on dying.
+    async fn session(&self, thread_id: String, stop: Stop) -> anyhow::Result<()> {
+        for _ in 1..LIVES {
+            match self.join(&thread_id, stop.clone()).await {
+                Err(Failure::Drive(
+                    DriveError::Sidecar(error) | DriveError::SidecarEndedAgain(error),
+                )) if error.is_end() => {}
+                joined => return Ok(joined?),
+            }
+        }
+        Ok(self.join(&thread_id, stop).await?)
+    }
+
+    /// That Codex ends, or that another rawr has the thread, is no failure.
+    async fn join(&self, thread_id: &str, mut stop: Stop) -> Result<(), Failure> {
+        let attachment = Attachment {
+            socket: self.socket.clone(),
+            thread_id: thread_id.to_owned(),
+            experimental: self.experimental,
+        };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
             () = stop.asked() => return Ok(()),
@@ -201,16 +229,17 @@ impl Place {
         let host = match attached {
             Ok(Some(host)) => host,
             Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(Failure::Drive(error.into())),
         };
-        let mut renderer = self.renderer()?;
+        let mut renderer = self.renderer().map_err(Failure::Output)?;
         match self.drive(host, &mut renderer, &mut stop).await {
             Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
                 let message = format!("{error}: it is left to that one");
-                Ok(renderer.show(&Shown::Notice { level: Level::Info, message: &message })?)
+                let notice = Shown::Notice { level: Level::Info, message: &message };
+                renderer.show(&notice).map_err(|error| Failure::Drive(error.into()))
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Failure::Drive(error)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Codex's notifications folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
 
+mod running;
 #[cfg(test)]
 mod tests;
 
@@ -7,6 +8,7 @@ use std::collections::HashSet;
 
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
+use self::running::{Compaction, Running};
 use super::message::{
     Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote,
     words,
@@ -38,24 +40,6 @@ pub(super) enum Company {
     Nobody,
     /// Whoever sits at another client. A turn says by its first item whose it is.
     People,
-}
-
-#[derive(Debug)]
-struct Running {
-    id: String,
-    /// While a compaction is awaited, unknown until the turn's first item: it tells the compaction from a turn that Codex started for itself.
-    kind: Option<TurnKind>,
-    compaction: Compaction,
-    last_agent_message: Option<String>,
-    /// A sampling request whose last output is a message ends the turn; after any other output Codex samples again.
-    ends_with_message: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compaction {
-    None,
-    Running { estimate: Option<u64> },
-    Done { estimate: Option<u64> },
 }
 
 impl Turns {
@@ -373,59 +357,6 @@ impl Turns {
 
     fn turn(&mut self, turn_id: &str) -> Option<&mut Running> {
         self.running.as_mut().filter(|running| running.id == turn_id)
-    }
-}
-
-impl Running {
-    /// Settles the kind unless it is settled, and announces the turn then. Returns what it is.
-    fn is(&mut self, kind: TurnKind, events: &mut Vec<HostEvent>) -> &TurnKind {
-        self.kind.get_or_insert_with(|| {
-            events.push(HostEvent::TurnStarted { turn_id: self.id.clone(), kind: kind.clone() });
-            kind
-        })
-    }
-
-    fn origin(&self) -> CompactionOrigin {
-        match self.kind {
-            Some(TurnKind::Compaction) => CompactionOrigin::Rawr,
-            Some(TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host) | None => {
-                CompactionOrigin::Host
-            }
-        }
-    }
-
-    fn end_compaction(
-        &self,
-        compacts: bool,
-        status: TurnStatus,
-        error: Option<&str>,
-        events: &mut Vec<HostEvent>,
-    ) {
-        let (turn_id, origin) = (self.id.clone(), self.origin());
-        match (self.compaction, compacts, status) {
-            (Compaction::Done { estimate }, _, TurnStatus::Completed) => {
-                events.push(HostEvent::CompactionCompleted {
-                    turn_id,
-                    origin,
-                    tokens_after: estimate,
-                });
-            }
-            (Compaction::None, false, _) => {}
-            _ => {
-                let error = error.unwrap_or(match status {
-                    TurnStatus::Completed => "the compaction's turn ended without a compaction",
-                    TurnStatus::Interrupted => "the compaction was interrupted",
-                    TurnStatus::Failed | TurnStatus::InProgress | TurnStatus::Other => {
-                        "the compaction's turn failed"
-                    }
-                });
-                events.push(HostEvent::CompactionFailed {
-                    turn_id,
-                    origin,
-                    error: error.to_owned(),
-                });
-            }
-        }
     }
 }
 
