@@ -2,8 +2,9 @@
 //! so that nothing of rawr's stands between Codex and its terminal.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -134,7 +135,7 @@ async fn start(common: &Common, codex: &Path, arguments: &[OsString]) -> anyhow:
 /// The socket is reached by whoever may enter the folder: its owner. The names of sockets must be short.
 fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix("rawr-");
+    builder.prefix("rawr-").permissions(Permissions::from_mode(0o700));
     let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     if let Some(made) = run_time.and_then(|folder| builder.tempdir_in(folder).ok()) {
         return Ok(made);
