@@ -42,7 +42,7 @@ fn block(stream: &mut String, number: usize, index: usize, item: &Item) {
         Item::Say(text) => {
             (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text}))
         }
-        Item::Call { name, arguments } => (
+        Item::Call { name, arguments, .. } => (
             call(number, index, name),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
