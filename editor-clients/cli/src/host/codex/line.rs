@@ -104,3 +104,42 @@ impl Line {
         self.stand = Stand::Nothing;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(name: &str) -> Note {
+        let item = json!({"type": "userMessage", "id": "u", "clientId": name, "content": []});
+        let params = json!({"threadId": "thread", "turnId": "t", "item": item});
+        Note::read("item/started", params).unwrap().unwrap()
+    }
+
+    #[test]
+    fn it_is_put_in_line_once_and_known_again_by_its_name() {
+        let mut line = Line::default();
+        assert_eq!(line.compacted(), None);
+        line.prepare("go on".to_owned());
+        let Entry { name, text } = line.compacted().unwrap();
+        assert_eq!(text, "go on");
+        assert_eq!(line.compacted(), None);
+        line.taken(Some("q1".to_owned()));
+        assert!(line.is_queued());
+        assert_eq!(line.entry(), Some("q1"));
+        assert!(!line.begins(&message("somebody's")));
+        assert!(line.begins(&message(&name)) && line.has_begun());
+        assert_eq!(line.claim().as_deref(), Some("t"));
+        assert!(!line.has_begun() && line.claim().is_none());
+    }
+
+    #[test]
+    fn a_codex_without_a_line_holds_nothing() {
+        let mut line = Line::default();
+        line.prepare("go on".to_owned());
+        line.compacted().unwrap();
+        line.taken(None);
+        assert!(!line.is_queued() && line.claim().is_none());
+    }
+}

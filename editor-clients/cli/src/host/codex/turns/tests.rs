@@ -1,5 +1,7 @@
 //! The rules of a thread's turns, on notifications as Codex writes them. Starts nothing.
 
+mod people;
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -16,7 +18,10 @@ enum Step {
 use Step::{CompactionAccepted, TurnAccepted};
 
 fn check(steps: Vec<Step>, expected: Expect) {
-    let mut turns = Turns::new("thread".to_owned());
+    check_on(Turns::new("thread".to_owned()), steps, expected);
+}
+
+fn check_on(mut turns: Turns, steps: Vec<Step>, expected: Expect) {
     let mut told = String::new();
     for step in steps {
         match step {

@@ -1,0 +1,130 @@
+//! The same where people use the thread at other clients.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::{
+    CompactionAccepted, Step, TurnAccepted, check_on, compaction, ended, item, says, started,
+    status, usage,
+};
+use crate::host::codex::message::Status;
+use crate::host::codex::turns::Turns;
+
+fn check(status: Status, steps: Vec<Step>, expected: Expect) {
+    check_on(Turns::beside_people("thread".to_owned(), status), steps, expected);
+}
+
+fn types(turn: &str, text: &str) -> Step {
+    let content = json!([{"type": "text", "text": text}, {"type": "image", "url": "x"}]);
+    let message = json!({"type": "userMessage", "id": "u", "clientId": "p", "content": content});
+    item("item/started", turn, message)
+}
+
+#[test]
+fn a_turn_is_whose_message_comes_first() {
+    check(
+        Status::Idle,
+        vec![
+            started("t1"),
+            types("t1", "hello"),
+            types("t1", "and this"),
+            ended("t1", "completed"),
+            started("t2"),
+            says("t2", "I go on"),
+            ended("t2", "completed"),
+            TurnAccepted("t3"),
+            started("t3"),
+            types("t3", "as asked"),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "t1", kind: Person { text: "hello" } }
+            t1 completed, last said: None
+            TurnStarted { turn_id: "t2", kind: Host }
+            AgentMessage { turn_id: "t2", text: "I go on" }
+            t2 completed, last said: Some("I go on")
+            TurnStarted { turn_id: "t3", kind: Asked }
+            busy
+        "#]],
+    );
+}
+
+#[test]
+fn a_turn_that_runs_already_begins_with_the_first_that_is_told_of_it() {
+    check(
+        Status::Active,
+        vec![says("t2", "half done"), says("t1", "late"), ended("t2", "completed")],
+        expect![[r#"
+            TurnStarted { turn_id: "t2", kind: Host }
+            AgentMessage { turn_id: "t2", text: "half done" }
+            AgentMessage { turn_id: "t1", text: "late" }
+            t2 completed, last said: Some("half done")
+            busy
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_told_late_of_a_turn_that_is_over_begins_none() {
+    check(
+        Status::Idle,
+        vec![
+            started("t2"),
+            types("t2", "hello"),
+            ended("t2", "completed"),
+            status("active"),
+            usage("t1", 1, 10, 9),
+            usage("t2", 2, 11, 9),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "t2", kind: Person { text: "hello" } }
+            t2 completed, last said: None
+            t1 uses 10, goes on: true
+            t2 uses 11, goes on: true
+            busy
+        "#]],
+    );
+}
+
+#[test]
+fn a_persons_turn_that_is_faster_than_a_compaction_stays_a_persons() {
+    check(
+        Status::Idle,
+        vec![
+            CompactionAccepted,
+            started("t1"),
+            types("t1", "wait"),
+            ended("t1", "interrupted"),
+            started("t2"),
+            compaction("item/started", "t2"),
+            compaction("item/completed", "t2"),
+            ended("t2", "completed"),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "t1", kind: Person { text: "wait" } }
+            t1 interrupted, last said: None
+            TurnStarted { turn_id: "t2", kind: Compaction }
+            CompactionStarted { turn_id: "t2", origin: Rawr }
+            CompactionCompleted { turn_id: "t2", origin: Rawr, tokens_after: None }
+            t2 completed, last said: None
+        "#]],
+    );
+}
+
+#[test]
+fn a_persons_compaction_is_not_ours() {
+    check(
+        Status::Idle,
+        vec![
+            started("t"),
+            compaction("item/started", "t"),
+            compaction("item/completed", "t"),
+            ended("t", "completed"),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "t", kind: Host }
+            CompactionStarted { turn_id: "t", origin: Host }
+            CompactionCompleted { turn_id: "t", origin: Host, tokens_after: None }
+            t completed, last said: None
+        "#]],
+    );
+}
