@@ -353,7 +353,7 @@ pub struct LastCompaction {
     pub tokens_after: Option<u64>,
 }
 
-/// `rawr/thread/changed`: what a status bar shows has changed.
+/// `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

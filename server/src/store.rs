@@ -18,13 +18,13 @@ mod owed;
 mod owner;
 mod reader;
 
-pub use decision::{BadDecision, DECISION_FORMAT, StoredDecision, read_decision};
+pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
 pub use disk::{Disk, Fate, Faults, Operation};
 pub(crate) use disk::{is_unfinished, unfinished};
 pub use group::commit_all;
-pub use log::{Reader, ThreadLog};
+pub use log::ThreadLog;
 pub use owner::OwnerLock;
-pub use reader::{Damage, Replay, replay};
+pub use reader::{Damage, Reader, Replay, replay};
 pub(crate) use reader::{Unreadable, parse};
 
 use rawr_core::Thread;

@@ -12,6 +12,8 @@ pub mod sent;
 pub mod session;
 pub mod sidecar;
 pub mod stand_in;
+#[cfg(unix)]
+pub mod terminal;
 
 pub use binary::rawr;
 pub use mock_anthropic::MockClaude;
@@ -22,3 +24,5 @@ pub use sent::sent;
 pub use session::Session;
 pub use sidecar::{Home, Launch, Sidecar};
 pub use stand_in::StandIn;
+#[cfg(unix)]
+pub use terminal::Terminal;

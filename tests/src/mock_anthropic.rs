@@ -16,7 +16,7 @@ use tokio::sync::{oneshot, watch};
 pub use self::recorded::Recorded;
 use crate::mock_responses::choose::nth_or_last;
 use crate::mock_responses::serve::{Model, ReplyBody, error, events, serve};
-use crate::mock_responses::{Answer, Purpose, Reply, Script};
+use crate::mock_responses::{Answer, Gate, Purpose, Reply, Script};
 
 /// A running mock. It stops when it is dropped; replies under way are cut off.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ struct Messages {
 impl Model for Messages {
     const PATH: &'static str = "/messages";
 
-    fn reply(&self, body: Value) -> Response<ReplyBody> {
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
         let mut request = Recorded::new(body);
         let before = self.record.borrow().clone();
         let compactions = before.iter().filter(|request| request.purpose != Purpose::Turn).count();
@@ -89,7 +89,7 @@ impl Model for Messages {
             }
         };
         self.record.send_modify(|requests| requests.push(Arc::new(request)));
-        response
+        (response, reply.gate.clone())
     }
 }
 

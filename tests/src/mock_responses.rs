@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 
 pub use recorded::{Purpose, Recorded};
 pub use script::{
-    Answer, Item, Reply, Script, call, custom_call, http_error, say, sse_failed, stall,
+    Answer, Gate, Item, Reply, Script, call, custom_call, http_error, say, sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 

@@ -348,6 +348,9 @@ fn the_help_begins_with_what_to_do() {
             Commands:
               demo         Show a whole compaction on a scripted session: no network, no account
               exec         Let an agent work on prompts, with rawr deciding about its context
+              codex        Run your own Codex, with rawr beside it
+              attach       Stand beside the Codex sessions that run already
+              detach       End what `rawr attach` began, here or in another terminal; Codex goes on
               status       Show where every thread stands, or one
               watch        Watch all threads live, and step in by a key
               explain      Say why a compaction came, or why none did
@@ -377,6 +380,7 @@ fn the_help_begins_with_what_to_do() {
               rawr demo                                    watch a whole compaction, no account needed
               rawr init                                    write a commented rawr.toml and the prompts
               rawr doctor                                  see whether everything is in place
+              rawr codex                                   your own Codex, with rawr beside it
               rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
 
             Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.

@@ -1,6 +1,7 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
 mod back;
+mod codex;
 mod files;
 mod hooks;
 mod people;
@@ -12,6 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
+pub use self::codex::AttachArgs;
+#[cfg(unix)]
+pub use self::codex::CodexArgs;
 #[cfg(test)]
 pub use self::files::PROMPTS;
 pub use self::files::{
@@ -27,13 +31,14 @@ pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
-use crate::host::codex;
+use crate::host;
 
 const EXAMPLES: &str = "\
 Begin with:
   rawr demo                                    watch a whole compaction, no account needed
   rawr init                                    write a commented rawr.toml and the prompts
   rawr doctor                                  see whether everything is in place
+  rawr codex                                   your own Codex, with rawr beside it
   rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
 
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.";
@@ -60,6 +65,13 @@ pub enum Command {
     Demo(DemoArgs),
     /// Let an agent work on prompts, with rawr deciding about its context
     Exec(ExecArgs),
+    /// Run your own Codex, with rawr beside it
+    #[cfg(unix)]
+    Codex(CodexArgs),
+    /// Stand beside the Codex sessions that run already
+    Attach(AttachArgs),
+    /// End what `rawr attach` began, here or in another terminal; Codex goes on
+    Detach,
     /// Show where every thread stands, or one
     Status(StatusArgs),
     /// Watch all threads live, and step in by a key
@@ -225,7 +237,7 @@ pub enum SandboxName {
     DangerFullAccess,
 }
 
-impl From<SandboxName> for codex::Sandbox {
+impl From<SandboxName> for host::codex::Sandbox {
     fn from(name: SandboxName) -> Self {
         match name {
             SandboxName::ReadOnly => Self::ReadOnly,

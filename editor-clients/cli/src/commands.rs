@@ -1,9 +1,13 @@
 //! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
 
+mod attach;
 mod capsules;
+#[cfg(unix)]
+mod codex;
 mod compact;
 mod config;
 mod demo;
+mod detach;
 mod doctor;
 mod exec;
 mod explain;
@@ -55,6 +59,10 @@ pub fn main() -> ExitCode {
         }
         Command::Demo(args) => on_runtime(demo::run(&common, args)),
         Command::Exec(args) => on_runtime(exec::run(&common, args)),
+        #[cfg(unix)]
+        Command::Codex(args) => on_runtime(codex::run(&common, args)),
+        Command::Attach(args) => on_runtime(attach::run(&common, args)),
+        Command::Detach => detach::run(&common),
         Command::Doctor(args) => on_runtime(doctor::run(&common, args)),
         Command::Status(args) => on_runtime(status::run(&common, args)),
         Command::Watch(args) => on_runtime(watch::run(&common, args)),

@@ -13,8 +13,8 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
-    CompactionStatus, Directive, Disposition, ErrorCode, InputCancelParams, InputKind,
-    InputSubmitParams, PacketGetResult, Phase, Request, Role, SessionSource, Signal,
+    Action, CompactionStatus, Directive, Disposition, ErrorCode, InputCancelParams, InputKind,
+    InputSubmitParams, PacketGetResult, Phase, Purpose, Request, Role, SessionSource, Signal,
     SignalReportParams, ThreadCloseParams, ThreadOpenParams, Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
@@ -191,6 +191,9 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         loop {
             self.say_what_waits().await?;
             self.carry_out().await?;
+            if self.has_no_sequence() {
+                self.host.let_pass();
+            }
             self.let_go_on().await?;
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
@@ -237,6 +240,12 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         settled && !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty()
     }
 
+    /// Nothing of a sequence is under way, or will come of it.
+    fn has_no_sequence(&self) -> bool {
+        let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
+        idle && !self.turns.is_busy() && self.ledger.is_done()
+    }
+
     async fn submit(&mut self, text: String) -> Result<(), DriveError> {
         self.inputs += 1;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -265,7 +274,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     fn hear(&mut self, note: Note) -> Result<(), DriveError> {
         match note {
             Note::Perform(perform) if perform.thread_id == self.thread_id => {
-                let perform = *perform;
+                let mut perform = *perform;
+                self.hurry(&mut perform.action);
                 self.ledger.take_up(rawr_protocol::PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
@@ -366,6 +376,13 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
     }
 
+    /// Where people talk to the host itself, one of them may be faster than a handoff: then it joins their turn.
+    fn hurry(&self, action: &mut Action) {
+        if let Action::InjectTurn { purpose: Purpose::Handoff, via_steer, .. } = action {
+            *via_steer |= !self.host.thread().host.capabilities.queue;
+        }
+    }
+
     fn warn(&mut self, message: &str) -> Result<(), DriveError> {
         Ok(self.renderer.show(&Shown::Notice { level: Level::Warning, message })?)
     }
@@ -396,7 +413,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         let sidecar = self.sidecar.process_id();
         self.renderer.show(&Shown::Session { host: &thread, opened: &opened, sidecar })?;
         let pending = opened.pending_actions.len();
-        for action in opened.pending_actions {
+        for mut action in opened.pending_actions {
+            self.hurry(&mut action.action);
             self.ledger.take_up(action);
         }
         Ok(pending)
@@ -429,7 +447,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// Leaves nothing half done: the running turn is stopped and reported, held inputs are taken back.
     async fn wind_up(&mut self) -> Result<(), DriveError> {
-        if self.turns.is_busy() {
+        // Where people talk to the host itself its turns are theirs to stop.
+        if self.turns.is_busy() && self.host.thread().host.capabilities.queue {
             // A turn that has just ended cannot be interrupted, and need not be.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;

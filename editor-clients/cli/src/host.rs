@@ -5,7 +5,7 @@ pub mod codex;
 pub mod embedded;
 
 mod find;
-mod wire;
+mod pipes;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -36,6 +36,18 @@ pub trait Host {
         &mut self,
         order: &CompactionOrder,
     ) -> impl Future<Output = Result<(), HostError>> + Send;
+
+    /// Whether [`prepare_handoff`](Self::prepare_handoff) is of use: somebody else may start a turn at any time.
+    fn takes_handoff_ahead(&self) -> bool {
+        false
+    }
+
+    /// What the next turn asked for will say, to be put in line as soon as the compaction that runs has rewritten the
+    /// history. That next turn is then the one from the line.
+    fn prepare_handoff(&mut self, _text: String) {}
+
+    /// No sequence runs: what was withheld for one is to be told, and what was stopped for one goes on.
+    fn let_pass(&mut self) {}
 
     /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.
     fn go_on(
@@ -257,13 +269,15 @@ pub enum HostEvent {
 }
 
 /// Who a turn belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnKind {
     /// Started by [`Host::start_turn`].
     Asked,
+    /// Started by a person at the host itself, with these words.
+    Person { text: String },
     /// The compaction asked for by [`Host::compact`].
     Compaction,
-    /// The host's own, or another client's.
+    /// The host's own.
     Host,
 }
 
@@ -284,6 +298,8 @@ pub enum HostError {
     NotAProgram { path: PathBuf, option: &'static str },
     #[error("{} cannot be started: {source}", .path.display())]
     NotStarted { path: PathBuf, source: std::io::Error },
+    #[error("no app-server of Codex answers at {}: {source}", .path.display())]
+    NotReached { path: PathBuf, source: std::io::Error },
     #[error("the host did not do {method}: {message}")]
     Refused { method: &'static str, message: String },
     #[error("the host is busy with a turn")]

@@ -5,6 +5,7 @@ pub mod host;
 mod args;
 mod commands;
 mod drive;
+mod presence;
 mod private;
 mod render;
 mod saved;

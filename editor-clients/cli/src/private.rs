@@ -1,5 +1,6 @@
-//! Folders for their owner alone: what rawr keeps quotes conversations.
+//! Folders and logs for their owner alone: what rawr keeps quotes conversations.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -10,4 +11,22 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// A log is kept at this size, and one before it.
+const LOG_BYTES: u64 = 1024 * 1024;
+
+/// To be written on.
+pub(crate) fn open_log(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    if path.metadata().is_ok_and(|about| about.len() > LOG_BYTES) {
+        std::fs::rename(path, path.with_extension("log.old"))?;
+    }
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

@@ -1,7 +1,6 @@
 //! The sidecar as this program's child: started, spoken to, stopped. It knows the protocol and nothing of what is done with it.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +25,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::private::make_folder;
+use crate::private::open_log;
 use crate::transport::{Arrival, connect};
 
 /// How a sidecar comes to be, also for a second time.
@@ -117,23 +116,6 @@ impl SidecarSettings {
         command.process_group(0);
         Ok(command)
     }
-}
-
-/// A log is kept at this size, and one before it.
-const LOG_BYTES: u64 = 1024 * 1024;
-
-fn open_log(path: &PathBuf) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    if path.metadata().is_ok_and(|about| about.len() > LOG_BYTES) {
-        std::fs::rename(path, path.with_extension("log.old"))?;
-    }
-    let mut options = File::options();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// How long each step of an orderly end may take.

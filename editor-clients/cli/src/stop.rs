@@ -46,6 +46,10 @@ impl Stop {
         }
     }
 
+    pub fn was_asked(&self) -> bool {
+        self.asked.borrow().is_some()
+    }
+
     /// The exit code that goes with what was asked.
     pub fn exit_code(&self) -> u8 {
         self.asked.borrow().unwrap_or(INTERRUPTED)

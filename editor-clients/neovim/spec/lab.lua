@@ -5,7 +5,7 @@ local model = require('spec.model')
 local M = { model = model }
 
 --- Only a hang takes this long.
-local LIMIT_MS = tonumber(vim.env.RAWR_SPEC_LIMIT_MS) or 30000
+local LIMIT_MS = tonumber(vim.env.RAWR_SPEC_LIMIT_MS) or 60000
 
 --- The binary under test.
 M.RAWR = assert(vim.env.RAWR_UNDER_TEST, 'RAWR_UNDER_TEST names no rawr binary')

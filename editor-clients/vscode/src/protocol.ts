@@ -1549,7 +1549,7 @@ export interface StoreRecoveredNotification {
   threadId: string;
 }
 
-/** `rawr/thread/changed`: what a status bar shows has changed. */
+/** `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have. */
 export interface ThreadChangedNotification {
   /** Active guards. */
   guards: Array<Guard>;

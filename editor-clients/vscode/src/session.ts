@@ -2,13 +2,11 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type Thread, type Threads, active } from './model/threads';
-import type { Choice, Requests, SequenceRespondParams } from './protocol';
+import type { Choice, Phase, Requests, SequenceRespondParams } from './protocol';
 import type { Connection } from './server/connection';
-import { type OfThread, askOfThread, isNotNow, said } from './sidecar';
+import { type OfThread, askOfThread, said } from './sidecar';
 
 const START_WITHIN_MS = 10_000;
-const TAKEN_UP_MS = 5_000;
-const AGAIN_AFTER_MS = 100;
 
 export class NotRunning extends Error {
   constructor() {
@@ -68,32 +66,22 @@ export class Session {
   }
 
   /** Records a person's answer. What follows from it is the owner's. */
-  async respond(params: SequenceRespondParams): Promise<void> {
+  async respond(params: SequenceRespondParams): Promise<Phase> {
     const { phase } = await this.ask('rawr/sequence/respond', params);
     this.threads.responded(params);
     const thread = this.threads.get(params.threadId);
     if (thread) thread.summary = { ...thread.summary, phase };
     this.changed();
+    return phase;
   }
 
-  /** Goes on with this packet: a sequence that waits for a word gets it first. */
+  /** Goes on with this packet: a sequence that waits for a word gets it, too. */
   async handOver(threadId: string, sequenceId: string, packet: string): Promise<void> {
-    const asks = this.threads.get(threadId)?.summary.phase === 'awaiting_approval';
-    if (asks) await this.respond({ threadId, sequenceId, choice: 'approve' });
-    const end = asks ? Date.now() + TAKEN_UP_MS : 0;
-    for (;;) {
-      try {
-        await this.respond({ threadId, sequenceId, choice: 'edit_packet', packet });
-        return;
-      } catch (error) {
-        // Until whoever runs the thread has taken an answer up, it takes no other.
-        if (Date.now() > end || !isNotNow(error)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
-      }
-    }
+    const phase = await this.respond({ threadId, sequenceId, choice: 'edit_packet', packet });
+    if (phase === 'awaiting_approval') await this.respond({ threadId, sequenceId, choice: 'approve' });
   }
 
-  answer(threadId: string, sequenceId: string | undefined, choice: Choice): Promise<void> {
+  answer(threadId: string, sequenceId: string | undefined, choice: Choice): Promise<Phase> {
     return this.respond({ threadId, sequenceId, choice, ...(choice === 'snooze' ? { turns: 1 } : {}) });
   }
 }

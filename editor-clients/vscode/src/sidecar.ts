@@ -16,14 +16,9 @@ export type OfThread = {
 }[keyof Requests];
 
 const UNKNOWN_THREAD = -31001;
-const NOT_NOW = -31009;
 
 function has(code: number, error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
-}
-
-export function isNotNow(error: unknown): boolean {
-  return has(NOT_NOW, error);
 }
 
 /** Opens nothing that a host would notice. */

@@ -161,6 +161,7 @@ pub struct Glance {
     tier: Option<Tier>,
     sequences: u32,
     guards: usize,
+    directives: usize,
     compacted_at: Option<Timestamp>,
 }
 
@@ -263,6 +264,7 @@ impl Machine {
             tier: percent.and_then(|percent| policy.tiers.pick(percent)),
             sequences: self.thread.sequences,
             guards: self.thread.guards.len(),
+            directives: self.thread.known.directives.len(),
             compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
         }
     }

@@ -4,6 +4,7 @@
 use super::settings::Whose;
 use super::{Desk, DeskError};
 use crate::config::{Config, Home};
+use crate::problem::Stamp;
 use crate::prompts::PacketFrontMatter;
 use crate::store::{DECISIONS, EVENTS, StoredDecision};
 use rawr_core::Thread;
@@ -16,10 +17,10 @@ use rawr_core::units::{Percent, ThreadId, Timestamp};
 use rawr_core::{packet, scratch};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Where the user's files are.
 #[derive(Debug, Clone)]
@@ -45,28 +46,21 @@ pub struct Now {
 /// The newest thread as it was when its log was looked at last.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
-    known: Option<(Stamp, Box<Thread>)>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    thread: ThreadId,
-    length: u64,
-    modified: Option<SystemTime>,
+    known: Option<(Option<Stamp>, Box<Thread>)>,
 }
 
 impl Desk {
-    pub fn editing(&self) -> Result<Editing, DeskError> {
-        let (config, _) = self.config(None)?;
+    pub fn editing(&self) -> Editing {
+        let (config, _) = &self.base;
         let folder = self.prompts.folder().to_owned();
-        Ok(Editing {
+        Editing {
             home: self.setup.home.clone(),
             overrides: self.setup.overrides.clone(),
             prompts: PromptName::ALL.map(|name| (name, self.prompts.path(name))).to_vec(),
             decisions: config.decision_prompts().map(|path| folder.join(path)).collect(),
             front_matter: self.prompts.set().packet_front_matter().clone(),
             prompt_folder: folder,
-        })
+        }
     }
 
     /// Of the thread in which something was recorded last; `None` where there is none.
@@ -75,8 +69,9 @@ impl Desk {
         if let Some(open) = self.threads.get(&id) {
             return Ok(Some(now_of(open.machine.thread(), &open.config, name)));
         }
-        let stamp = self.stamp(&id);
-        if self.newest.known.as_ref().is_none_or(|(known, _)| *known != stamp) {
+        let stamp = Stamp::of(&self.store.folder(&id).join(EVENTS));
+        let known = self.newest.known.as_ref();
+        if known.is_none_or(|(known, thread)| *known != stamp || thread.id != id) {
             let (_, (thread, _)) = self.store.open(&id)?;
             self.newest.known = Some((stamp, Box::new(thread)));
         }
@@ -85,15 +80,6 @@ impl Desk {
             let (config, _) = self.configure(&Whose::recorded(thread));
             now_of(thread, &config, name)
         }))
-    }
-
-    fn stamp(&self, id: &ThreadId) -> Stamp {
-        let found = std::fs::metadata(self.store.folder(id).join(EVENTS)).ok();
-        Stamp {
-            thread: id.clone(),
-            length: found.as_ref().map_or(0, Metadata::len),
-            modified: found.and_then(|found| found.modified().ok()),
-        }
     }
 
     /// Where the newest threads keep their decisions, the newest first.
@@ -182,7 +168,7 @@ const MOST_TIME: Duration = Duration::from_millis(500);
 /// Decisions that were read before, by their file.
 #[derive(Debug, Default)]
 pub struct Past {
-    files: HashMap<PathBuf, (u64, Option<SystemTime>, Vec<Decision>)>,
+    files: HashMap<PathBuf, (Stamp, Vec<Decision>)>,
 }
 
 /// Reads what was decided since, thread by thread. Says whether something was left out because it is too much.
@@ -195,10 +181,9 @@ pub fn read_past(
     let (mut bytes, mut all, mut partly) = (0, Vec::new(), false);
     past.files.retain(|path, _| files.contains(path));
     for path in files {
-        let Ok(found) = std::fs::metadata(path) else { continue };
-        let (length, modified) = (found.len(), found.modified().ok());
-        let known = past.files.get(path).filter(|known| (known.0, known.1) == (length, modified));
-        if known.is_none() {
+        let Some(stamp) = Stamp::of(path) else { continue };
+        if past.files.get(path).is_none_or(|(known, _)| *known != stamp) {
+            let length = stamp.length();
             let left = MOST_BYTES.saturating_sub(bytes);
             if left == 0 || begun.elapsed() > MOST_TIME {
                 partly = true;
@@ -209,7 +194,7 @@ pub fn read_past(
             match read_end(path, length.saturating_sub(left)) {
                 Ok(decisions) => {
                     let recent = decisions.into_iter().filter(|of| of.at >= since).collect();
-                    past.files.insert(path.clone(), (length, modified, recent));
+                    past.files.insert(path.clone(), (stamp, recent));
                 }
                 Err(error) => {
                     tracing::warn!(file = %path.display(), %error, "decisions are left out");
@@ -217,7 +202,7 @@ pub fn read_past(
                 }
             }
         }
-        all.extend(past.files.get(path).map(|(_, _, decisions)| decisions.clone()));
+        all.extend(past.files.get(path).map(|(_, decisions)| decisions.clone()));
     }
     (all, partly)
 }
@@ -275,7 +260,7 @@ mod tests {
         let (threads, partly) = read_past(&files, Timestamp(5), &mut past);
         assert_eq!((ids(&threads), partly), (vec!["a"], false));
         // What is known of a file is believed while it looks the same.
-        past.files.get_mut(&file).unwrap().2.clear();
+        past.files.get_mut(&file).unwrap().1.clear();
         assert_eq!(ids(&read_past(&files, Timestamp(5), &mut past).0), [""; 0]);
         std::fs::write(&file, line("a", 9) + &line("b", 9) + &line("c", 9)).unwrap();
         assert_eq!(ids(&read_past(&files, Timestamp(5), &mut past).0), ["a", "b", "c"]);

@@ -139,7 +139,7 @@ impl Desk {
         for open in self.threads.values_mut() {
             open.watched = self.watching.wants(open.machine.thread());
             if open.watched
-                && let Err(error) = open.log.new_decisions()
+                && let Err(error) = open.log.decisions_mut().look()
             {
                 tracing::warn!(%error, "what is decided elsewhere cannot be followed");
             }
@@ -207,7 +207,7 @@ impl Desk {
         let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
             return Ok(());
         };
-        let lines = open.log.new_decisions()?;
+        let lines = open.log.decisions_mut().look()?;
         for decision in StoredDecision::read(&lines) {
             (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
             open.last_decision = Some(decision);
@@ -242,7 +242,7 @@ impl Desk {
         tell_damage(&mut self.tell, id, &replay.damage);
         let whose = Whose::recorded(now_there.thread());
         let (config, problems) = self.configured_like_others(&whose);
-        log.new_decisions()?;
+        log.decisions_mut().look()?;
         let mut open = Open { watched: true, ..Open::new(machine, log, whose, config, problems) };
         let policy = &open.config.policy;
         let mut told: Vec<_> =
@@ -252,7 +252,7 @@ impl Desk {
             told.push(machine::Notice::Changed);
         }
         publish(&mut open, &mut self.tell, told.into_iter().map(Effect::Tell).collect(), now);
-        for decision in StoredDecision::read(&open.log.read_decisions()?) {
+        for decision in StoredDecision::read(&open.log.decisions().read()?) {
             if decision.at >= since {
                 (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
             }

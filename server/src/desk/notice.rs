@@ -162,7 +162,7 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
 fn store_decision(log: &mut ThreadLog, decision: &Decision) {
     let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
     line.push(b'\n');
-    if let Err(error) = log.append_decision(&line) {
+    if let Err(error) = log.decisions_mut().append(&line) {
         tracing::error!(%error, "a decision could not be stored");
     }
 }

@@ -73,7 +73,7 @@ impl Desk {
     }
 
     pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
-        Ok(StoredDecision::read(&self.open_thread(id)?.log.read_decisions()?))
+        Ok(StoredDecision::read(&self.open_thread(id)?.log.decisions().read()?))
     }
 
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
@@ -96,8 +96,10 @@ impl Desk {
 
     /// The message that would hand this packet back now.
     pub fn build_handoff(&self, id: &ThreadId, packet: &Packet) -> Result<String, DeskError> {
-        let template = self.prompt_text(PromptName::Handoff);
-        Ok(packet::handoff(self.thread(id)?, template, packet, &self.scratch_file(id)?))
+        let thread = self.thread(id)?;
+        let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
+        let template = running.unwrap_or_else(|| self.prompt_text(PromptName::Handoff));
+        Ok(packet::handoff(thread, template, packet, &self.scratch_file(id)?))
     }
 
     /// The packet of the running sequence, or of the last one that had any.

@@ -116,8 +116,11 @@ pub fn files_changed(ctx: &Ctx) {
     if editor.iter().next().is_none() {
         return;
     }
-    if let Err(fault) = tell_others(ctx, &mut editor, "") {
-        log(ctx, format!("open documents cannot be looked at again: {}", fault.message));
+    match world(ctx, &editor) {
+        Ok(world) => tell_others(ctx, &mut editor, "", &world),
+        Err(fault) => {
+            log(ctx, format!("open documents cannot be looked at again: {}", fault.message))
+        }
     }
     for (can, method) in [
         (editor.can.refresh_lenses, "workspace/codeLens/refresh"),
@@ -179,7 +182,7 @@ impl Ctx {
 
 /// What answers depend on now, with the texts of all open documents.
 fn world(ctx: &Ctx, editor: &Editor) -> Result<World, Fault> {
-    let editing = ctx.desk()?.editing()?;
+    let editing = ctx.desk()?.editing();
     let mut world = World {
         home: editing.home,
         overrides: editing.overrides,
@@ -239,7 +242,11 @@ fn closed(ctx: &Ctx, params: &lsp::DidCloseTextDocumentParams) -> Result<(), Fau
     }
     let open = editor.close(uri).ok_or_else(|| out_of_step(format!("{uri} is not open")))?;
     publish(ctx, uri, None, Vec::new());
-    if open.is_shared() { tell_others(ctx, &mut editor, uri) } else { Ok(()) }
+    if open.is_shared() {
+        let world = world(ctx, &editor)?;
+        tell_others(ctx, &mut editor, uri, &world);
+    }
+    Ok(())
 }
 
 /// Open here, or a file that would be.
@@ -260,14 +267,16 @@ fn tell_problems(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault>
     if let Some(open) = editor.get_mut(uri) {
         open.told = Some(found);
     }
-    if shared { tell_others(ctx, editor, uri) } else { Ok(()) }
+    if shared {
+        tell_others(ctx, editor, uri, &world);
+    }
+    Ok(())
 }
 
 /// Of documents whose problems depend on the one that changed, those that have others now.
-fn tell_others(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
-    let world = world(ctx, editor)?;
+fn tell_others(ctx: &Ctx, editor: &mut Editor, uri: &str, world: &World) {
     let others = editor.iter().filter(|(other, open)| *other != uri && open.is_shared());
-    let found = others.map(|(uri, open)| (uri.to_owned(), diagnostics(editor, open, &world)));
+    let found = others.map(|(uri, open)| (uri.to_owned(), diagnostics(editor, open, world)));
     for (uri, found) in found.collect::<Vec<_>>() {
         if let Some(open) = editor.get_mut(&uri)
             && open.told.as_ref() != Some(&found)
@@ -276,7 +285,6 @@ fn tell_others(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
             open.told = Some(found);
         }
     }
-    Ok(())
 }
 
 fn diagnostics(editor: &Editor, open: &Open, world: &World) -> Vec<Diagnostic> {

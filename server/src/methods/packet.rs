@@ -96,9 +96,12 @@ fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, 
     let id = wire::thread_id(&params.thread_id)?;
     let desk = ctx.desk()?;
     let resume = packet::resume_state(&params.packet);
-    let packet =
+    let given =
         Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
     let thread = desk.thread(&id)?;
+    // The running sequence knows who wrote its packet.
+    let taken = thread.sequence.as_ref().and_then(|running| running.packet.clone());
+    let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
     let running = thread
         .sequence
         .as_ref()

@@ -54,6 +54,11 @@ impl Stamp {
         Some(Self { length: found.len(), modified: found.modified().ok(), inode: inode(&found) })
     }
 
+    /// In bytes.
+    pub const fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Whether the last line is written to its end. A text that is being written seldom looks like that.
     pub fn ends_in_a_line(path: &Path) -> bool {
         // A pipe must not make the service wait.

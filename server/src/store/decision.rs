@@ -1,9 +1,15 @@
-//! The lines of `decisions.jsonl`: why, for people. The events carry the truth, so that a line that cannot be read here
+//! `decisions.jsonl` and its lines: why, for people. The events carry the truth, so that a line that cannot be read here
 //! is left out and told, and stops nothing.
 
+use super::disk::Disk;
+use super::{DECISIONS, StoreError, failed};
 use rawr_core::assess::Decision;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 /// Raised by the same rule as that of the events.
 pub const DECISION_FORMAT: u16 = 1;
@@ -52,5 +58,79 @@ pub fn read_decision(line: &[u8]) -> Result<Decision, BadDecision> {
         _ => serde_json::from_slice::<StoredDecision<'_>>(line)
             .map(|stored| stored.decision.into_owned())
             .map_err(BadDecision::Broken),
+    }
+}
+
+/// One thread's file of decisions. Never synced, and no failure of its own stops anything.
+#[derive(Debug)]
+pub struct DecisionFile {
+    disk: Disk,
+    path: PathBuf,
+    /// Open once something was appended, until that fails.
+    file: Option<File>,
+    /// How far it was looked at.
+    looked_at: Option<u64>,
+}
+
+impl DecisionFile {
+    pub(super) fn of(disk: &Disk, folder: &Path) -> Self {
+        Self { disk: disk.clone(), path: folder.join(DECISIONS), file: None, looked_at: None }
+    }
+
+    pub fn append(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        self.disk.append(&file, &self.path, line).map_err(failed("write", &self.path))?;
+        self.file = Some(file);
+        if let Some(looked_at) = &mut self.looked_at {
+            *looked_at += line.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Whole lines that were appended since the last look, by whichever process. The first look finds none of those that
+    /// were there before.
+    pub fn look(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut file = match File::open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.looked_at.get_or_insert(0);
+                return Ok(Vec::new());
+            }
+            file => file.map_err(failed("read", &self.path))?,
+        };
+        let length = file.metadata().map_err(failed("read", &self.path))?.len();
+        let from = *self.looked_at.get_or_insert(length);
+        let mut lines = Vec::new();
+        if length > from {
+            file.seek(SeekFrom::Start(from)).map_err(failed("read", &self.path))?;
+            file.read_to_end(&mut lines).map_err(failed("read", &self.path))?;
+            lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |last| last + 1));
+            self.looked_at = Some(from + lines.len() as u64);
+        }
+        Ok(lines)
+    }
+
+    pub fn read(&self) -> Result<Vec<u8>, StoreError> {
+        match std::fs::read(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            bytes => bytes.map_err(failed("read", &self.path)),
+        }
+    }
+
+    /// Where a line was not written to its end, the next begins on a line of its own.
+    fn open(&self) -> Result<File, StoreError> {
+        let (disk, path) = (&self.disk, &self.path);
+        let file = disk.open_to_append(path).map_err(failed("open", path))?;
+        let length = file.metadata().map_err(failed("read", path))?.len();
+        let mut last = [b'\n'];
+        if length > 0 {
+            file.read_exact_at(&mut last, length - 1).map_err(failed("read", path))?;
+        }
+        if last != [b'\n'] {
+            disk.append(&file, path, b"\n").map_err(failed("write", path))?;
+        }
+        Ok(file)
     }
 }

@@ -5,19 +5,17 @@
 //! `quarantine.jsonl` and `state.json` are never synced, because the log does without them.
 
 use super::archive::InUse;
+use super::decision::DecisionFile;
 use super::disk::Disk;
 use super::owed::Owed;
 use super::owner::OwnerLock;
-use super::reader::{Unreadable, newer, parse, replay_until};
-use super::{
-    DECISIONS, Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay,
-};
+use super::reader::{Reader, Unreadable, newer, parse, replay_until};
+use super::{Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay};
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The state is cached again after so many events, so that a crash costs little on the next start.
@@ -25,33 +23,13 @@ const CACHE_EVERY: u64 = 4096;
 /// The disk is only taken for well again if it has room for so many bytes.
 const ROOM: usize = 4096;
 
-/// Takes in what a log says, from its start or from where a cached state ends.
-pub trait Reader {
-    /// Offered before the first record; where it is not taken, the log is read from its start.
-    fn resume(&mut self, cached: Thread) -> bool;
-    fn record(&mut self, record: Record);
-}
-
-impl Reader for Thread {
-    fn resume(&mut self, cached: Thread) -> bool {
-        *self = cached;
-        true
-    }
-
-    fn record(&mut self, record: Record) {
-        self.apply(&record);
-    }
-}
-
 #[derive(Debug)]
 pub struct ThreadLog {
     disk: Disk,
     folder: PathBuf,
     path: PathBuf,
     events: File,
-    decisions: Option<File>,
-    /// How far decisions of other processes were looked at.
-    decisions_read: Option<u64>,
+    decisions: DecisionFile,
     /// Everything before this byte has been folded into the caller's state.
     bytes: u64,
     lines: u64,
@@ -93,11 +71,10 @@ impl ThreadLog {
         }
         let mut log = Self {
             disk: disk.clone(),
+            decisions: DecisionFile::of(disk, &folder),
             folder,
             path,
             events,
-            decisions: None,
-            decisions_read: None,
             bytes: 0,
             lines: 0,
             cached_at: 0,
@@ -446,64 +423,12 @@ impl ThreadLog {
         (self.pushed, self.durable) = (0, false);
     }
 
-    /// Never synced, and no failure of its own stops anything: it says why, and nothing hangs on it.
-    pub fn append_decision(&mut self, line: &[u8]) -> Result<(), StoreError> {
-        let path = self.folder.join(DECISIONS);
-        let file = match self.decisions.take() {
-            Some(file) => file,
-            None => self.open_decisions(&path)?,
-        };
-        self.disk.append(&file, &path, line).map_err(failed("write", &path))?;
-        self.decisions = Some(file);
-        if let Some(read) = &mut self.decisions_read {
-            *read += line.len() as u64;
-        }
-        Ok(())
+    pub const fn decisions(&self) -> &DecisionFile {
+        &self.decisions
     }
 
-    /// Whole lines that were appended since the last look, by whichever process. The first look finds none of those that
-    /// were there before.
-    pub fn new_decisions(&mut self) -> Result<Vec<u8>, StoreError> {
-        let path = self.folder.join(DECISIONS);
-        let mut file = match File::open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.decisions_read.get_or_insert(0);
-                return Ok(Vec::new());
-            }
-            file => file.map_err(failed("read", &path))?,
-        };
-        let length = file.metadata().map_err(failed("read", &path))?.len();
-        let from = *self.decisions_read.get_or_insert(length);
-        let mut lines = Vec::new();
-        if length > from {
-            file.seek(SeekFrom::Start(from)).map_err(failed("read", &path))?;
-            file.read_to_end(&mut lines).map_err(failed("read", &path))?;
-            lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |last| last + 1));
-            self.decisions_read = Some(from + lines.len() as u64);
-        }
-        Ok(lines)
-    }
-
-    /// Where a line was not written to its end, the next begins on a line of its own.
-    fn open_decisions(&self, path: &Path) -> Result<File, StoreError> {
-        let file = self.disk.open_to_append(path).map_err(failed("open", path))?;
-        let length = file.metadata().map_err(failed("read", path))?.len();
-        let mut last = [b'\n'];
-        if length > 0 {
-            file.read_exact_at(&mut last, length - 1).map_err(failed("read", path))?;
-        }
-        if last != [b'\n'] {
-            self.disk.append(&file, path, b"\n").map_err(failed("write", path))?;
-        }
-        Ok(file)
-    }
-
-    pub fn read_decisions(&self) -> Result<Vec<u8>, StoreError> {
-        let path = self.folder.join(DECISIONS);
-        match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            bytes => bytes.map_err(failed("read", &path)),
-        }
+    pub const fn decisions_mut(&mut self) -> &mut DecisionFile {
+        &mut self.decisions
     }
 
     /// Nothing is written where nothing has come since.

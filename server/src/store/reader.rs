@@ -1,6 +1,7 @@
 //! From lines to records: a torn tail and unreadable lines are found and told, never silently skipped.
 
 use super::{StoreError, failed};
+use rawr_core::Thread;
 use rawr_core::event::{FORMAT, Record};
 use serde::Deserialize;
 use std::fs::File;
@@ -8,6 +9,24 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 const BLOCK: usize = 1 << 18;
+
+/// Takes in what a log says, from its start or from where a cached state ends.
+pub trait Reader {
+    /// Offered before the first record; where it is not taken, the log is read from its start.
+    fn resume(&mut self, cached: Thread) -> bool;
+    fn record(&mut self, record: Record);
+}
+
+impl Reader for Thread {
+    fn resume(&mut self, cached: Thread) -> bool {
+        *self = cached;
+        true
+    }
+
+    fn record(&mut self, record: Record) {
+        self.apply(&record);
+    }
+}
 
 /// What a replay met.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -64,7 +64,7 @@ struct Envelope<'b> {
     id: Option<&'b RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'b, str>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "even_null")]
     result: Option<&'b RawValue>,
     #[serde(borrow)]
     error: Option<&'b RawValue>,

@@ -1,6 +1,9 @@
 //! What a mock model answers, as data. Knows nothing of HTTP and chooses nothing.
 
+use std::sync::Arc;
+
 use serde_json::Value;
+use tokio::sync::watch;
 
 /// The whole behaviour of a mock model.
 ///
@@ -30,6 +33,14 @@ impl Script {
         self
     }
 
+    /// Keeps back the reply to one step of what `marker` chooses.
+    pub fn behind(mut self, marker: &str, step: usize, gate: &Gate) -> Self {
+        let replies = self.turns.iter_mut().filter(|(of, _)| of == marker);
+        let reply = replies.filter_map(|(_, replies)| replies.get_mut(step)).next();
+        reply.unwrap_or_else(|| panic!("{marker} has no step {step}")).gate = Some(gate.clone());
+        self
+    }
+
     /// Replies to every other user message.
     pub fn otherwise(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.otherwise = listed(replies);
@@ -55,6 +66,37 @@ pub struct Reply {
     pub answer: Answer,
     /// Counted from the size of the request unless a test states it.
     pub input_tokens: Option<u64>,
+    /// What it waits for; the request counts from its arrival on.
+    pub(crate) gate: Option<Gate>,
+}
+
+/// Keeps replies back until a test lets them go.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    open: Arc<watch::Sender<bool>>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Gate {
+    /// Closed.
+    pub fn new() -> Self {
+        Self { open: Arc::new(watch::channel(false).0) }
+    }
+
+    /// Lets everything go, now and later.
+    pub fn open(&self) {
+        self.open.send_replace(true);
+    }
+
+    pub(super) async fn passed(&self) {
+        // The sender is ours: it lives.
+        let _ = self.open.subscribe().wait_for(|open| *open).await;
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -113,6 +155,12 @@ impl Reply {
         self
     }
 
+    /// Keeps it back until the gate is open.
+    pub fn behind(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
     /// Adds the items of `other` to the same response.
     pub fn and(mut self, other: Self) -> Self {
         match (&mut self.answer, other.answer) {
@@ -127,7 +175,7 @@ impl Reply {
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { answer, input_tokens: None }
+        Self { answer, input_tokens: None, gate: None }
     }
 }
 

@@ -19,7 +19,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::LocalSet;
 
 use super::recorded::{Purpose, Recorded};
-use super::script::{Answer, Script};
+use super::script::{Answer, Gate, Script};
 use super::{choose, stream};
 
 /// What answers at one path.
@@ -27,7 +27,8 @@ pub(crate) trait Model: 'static {
     /// How the path ends that it is asked at.
     const PATH: &'static str;
 
-    fn reply(&self, body: Value) -> Response<ReplyBody>;
+    /// The answer, and what it waits for.
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>);
 }
 
 /// Serves until `stopped` resolves, which it also does when its sender is dropped.
@@ -103,13 +104,17 @@ async fn answer<M: Model>(
     let Ok(body) = serde_json::from_slice(&body.to_bytes()) else {
         return Ok(error(StatusCode::BAD_REQUEST, "the request is not JSON"));
     };
-    Ok(model.reply(body))
+    let (response, gate) = model.reply(body);
+    if let Some(gate) = gate {
+        gate.passed().await;
+    }
+    Ok(response)
 }
 
 impl Model for Responses {
     const PATH: &'static str = "/responses";
 
-    fn reply(&self, body: Value) -> Response<ReplyBody> {
+    fn reply(&self, body: Value) -> (Response<ReplyBody>, Option<Gate>) {
         let mut request = Recorded::new(body);
         let (number, compactions) = {
             let before = self.record.borrow();
@@ -130,7 +135,7 @@ impl Model for Responses {
             }
         };
         self.record.send_modify(|requests| requests.push(Arc::new(request)));
-        response
+        (response, reply.gate.clone())
     }
 }
 

@@ -91,12 +91,12 @@ fn a_decision_that_was_not_written_to_its_end_spoils_no_other() {
     let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
     let faults: Arc<PlayedDisk> = Arc::clone(&disk);
     let mut log = open(Disk::with_faults(faults), &home, THREAD);
-    log.append_decision(b"1\n").unwrap();
+    log.decisions_mut().append(b"1\n").unwrap();
     disk.strike_after(0, Fault::Short(Part::OneByte, ENOSPC));
-    log.append_decision(b"222\n").unwrap_err();
-    log.append_decision(b"3\n").unwrap();
-    log.append_decision(b"4\n").unwrap();
-    assert_eq!(log.read_decisions().unwrap(), b"1\n2\n3\n4\n");
+    log.decisions_mut().append(b"222\n").unwrap_err();
+    log.decisions_mut().append(b"3\n").unwrap();
+    log.decisions_mut().append(b"4\n").unwrap();
+    assert_eq!(log.decisions().read().unwrap(), b"1\n2\n3\n4\n");
 }
 
 /// Lets no sync end before so many have begun.

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 /// Each with what it may hold, and for what.
-const MAY: [(&str, &str); 7] = [
+const MAY: [(&str, &str); 9] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
     ("server/src/judge/retry.rs", "reqwest"),
     ("editor-clients/cli/src/host/embedded/chat.rs", "reqwest"),
     ("editor-clients/cli/src/host/embedded/chat/send.rs", "reqwest"),
     ("editor-clients/cli/src/host/embedded/chat/stream.rs", "reqwest"),
+    // The app-server that a person's own Codex works on: a socket among files.
+    ("editor-clients/cli/src/host/codex/wire/socket.rs", "tungstenite"),
+    ("editor-clients/cli/src/host/codex/wire/socket.rs", "UnixStream"),
     // Standard input and output, where a parent made them a socket.
     ("server/src/stdio.rs", "UnixStream"),
 ];

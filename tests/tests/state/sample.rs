@@ -53,7 +53,7 @@ fn kinds_in(events: &str) -> BTreeSet<String> {
 /// What names this machine stands out of it.
 fn anonymous(text: &str, home: &Home, repository: &Path) -> String {
     let home = home.path().parent().unwrap().display().to_string();
-    let text = text.replace(&repository.display().to_string(), "/work/parser");
+    let text = text.replace(&repository.display().to_string(), "/code/parser");
     text.replace(&home, "/home/somebody")
 }
 

@@ -172,6 +172,7 @@ fn a_guard_and_a_pin_from_an_editor_are_the_owners_at_once() {
     let signal = Signal::Directive { text: "Never touch main.".to_owned(), pinned: true };
     let pin = SignalReportParams { thread_id: THREAD.to_owned(), turn_id: None, signal };
     nvim.call::<SignalReport>(&pin);
+    running.sidecar.wait_for::<ThreadChanged>();
     running.end_a_phase();
     let events = std::fs::read_to_string(home.events(THREAD)).unwrap();
     let handed_over =

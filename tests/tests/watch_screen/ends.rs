@@ -1,9 +1,8 @@
 //! However it ends, the terminal is as before.
 
-use rawr_tests::Home;
+use rawr_tests::{Home, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::pty::Terminal;
 use super::{Running, THREAD, watch};
 
 /// The sidecar of this process.

@@ -6,7 +6,6 @@
 
 mod ends;
 mod lines;
-mod pty;
 mod screen;
 
 use std::process::Command;

@@ -5,9 +5,8 @@ use rawr_protocol::methods::{
     ThreadList, ThreadWatch,
 };
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, ThreadListParams, ThreadWatchParams};
-use rawr_tests::{Home, Launch, Sidecar};
+use rawr_tests::{Home, Launch, Sidecar, Terminal};
 
-use super::pty::Terminal;
 use super::{Running, THREAD, recorded, watch};
 
 #[test]

@@ -119,7 +119,7 @@ impl Session {
         let stop = Stop::on_signals()?;
         // A sidecar that cannot start should not cost a Codex.
         let mut sidecar = self.settings.launch().await?;
-        let started = async { start(own_compaction(&mut sidecar).await?).await };
+        let started = async { start(switches(&mut sidecar).await?.own_compaction()).await };
         match started.await {
             Ok(host) => self.drive(host, sidecar, stop).await,
             Err(error) => {
@@ -133,7 +133,7 @@ impl Session {
         let stop = Stop::on_signals()?;
         let mut sidecar = self.settings.launch().await?;
         let started = async {
-            let own_compaction = own_compaction(&mut sidecar).await?;
+            let own_compaction = switches(&mut sidecar).await?.own_compaction();
             let compact_instructions = prompt(&mut sidecar, "compact").await?;
             let settings = ClaudeSettings { own_compaction, compact_instructions, ..settings };
             Ok(Claude::start(&settings).await?)
@@ -210,18 +210,11 @@ const ALL_OFF: [(&str, bool); 2] =
     [("features.rawr_auto_compaction", false), ("auto_compact.enabled", false)];
 
 /// A host leaves compaction to rawr, unless nothing of rawr's is wanted.
-async fn own_compaction(sidecar: &mut Sidecar) -> anyhow::Result<OwnCompaction> {
-    Ok(match switches(sidecar).await?.all_are(&ALL_OFF) {
-        true => OwnCompaction::AsConfigured,
-        false => OwnCompaction::EmergencyBrakeOnly,
-    })
-}
-
 /// As a host gave it.
 pub(super) type History = Vec<Map<String, Value>>;
 
 /// What the user switched on and off.
-struct Switches(Map<String, Value>);
+pub(super) struct Switches(pub(super) Map<String, Value>);
 
 async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
     let params = ConfigGetParams { thread_id: None };
@@ -230,7 +223,15 @@ async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
 }
 
 impl Switches {
-    fn all_are(&self, expected: &[(&str, bool)]) -> bool {
+    /// What is left to Codex itself.
+    pub(super) fn own_compaction(&self) -> OwnCompaction {
+        match self.all_are(&ALL_OFF) {
+            true => OwnCompaction::AsConfigured,
+            false => OwnCompaction::EmergencyBrakeOnly,
+        }
+    }
+
+    pub(super) fn all_are(&self, expected: &[(&str, bool)]) -> bool {
         expected.iter().all(|(key, value)| {
             self.0.get(*key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(*value))
         })

@@ -1,15 +1,15 @@
 //! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
 
 use rawr_protocol::{
-    Action, CapsuleAttachParams, InputItem, ItemRole, JudgmentAnswerParams, PacketGetParams,
-    PendingAction, Phase, Purpose, methods,
+    Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
+    PacketGetParams, PendingAction, Phase, Purpose, methods,
 };
 use serde::Deserialize;
 
 use super::ledger::{Outcome, Room, Todo, order_of};
 use super::turns::{Compaction, Hold, StartedBy};
 use super::{Drive, DriveError};
-use crate::host::{Compactor, Host, HostError, Keep, Question};
+use crate::host::{CompactionOrder, Compactor, Host, HostError, Keep, Question};
 use crate::render::{Injected, Shown};
 use crate::sidecar::{Launch, SidecarError};
 
@@ -199,13 +199,28 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     tokens_before: self.turns.context_tokens,
                     done: false,
                 });
-                self.settle(&action.action_id, Outcome::accepted(None)).await
+                self.settle(&action.action_id, Outcome::accepted(None)).await?;
+                self.prepare_handoff(&order).await
             }
             refused => {
                 let refused = refused.map(|()| String::new());
                 self.begun(&action, refused).await.map(|_| ())
             }
         }
+    }
+
+    /// Where others can start a turn at any time, the handoff has to stand ready.
+    async fn prepare_handoff(&mut self, order: &CompactionOrder) -> Result<(), DriveError> {
+        let packet = self
+            .packet
+            .as_ref()
+            .filter(|_| order.keep == Keep::UserMessages && self.host.takes_handoff_ahead());
+        let Some(packet) = packet.map(|packet| packet.packet.clone()) else { return Ok(()) };
+        let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
+        if let Some(handoff) = self.report::<methods::HandoffBuild>(params).await? {
+            self.host.prepare_handoff(handoff.text);
+        }
+        Ok(())
     }
 
     /// A host without a transcript of its own has nothing else to go back to. That it cannot be kept stops nothing.

@@ -126,6 +126,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     async fn turn_started(&mut self, turn_id: String, kind: TurnKind) -> Result<(), DriveError> {
         match kind {
             TurnKind::Asked => {}
+            TurnKind::Person { text } => {
+                self.renderer.show(&Shown::UserMessage { turn_id: &turn_id, text: &text })?;
+                self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
+            }
             TurnKind::Host => self.turns.begin(&turn_id, StartedBy::Host, None),
             TurnKind::Compaction => {
                 self.turns.begin(&turn_id, StartedBy::Compaction, None);

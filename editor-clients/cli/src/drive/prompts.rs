@@ -15,6 +15,8 @@ pub struct Prompts {
     lines_are_prompts: bool,
     /// Whether a person is at the other end of standard input.
     is_terminal: bool,
+    /// Keeps `lines` open where nobody will ever send one.
+    _elsewhere: Option<mpsc::UnboundedSender<String>>,
 }
 
 /// What the session can take now.
@@ -34,6 +36,7 @@ impl Prompts {
             lines: None,
             lines_are_prompts: false,
             is_terminal: std::io::stdin().is_terminal(),
+            _elsewhere: None,
         }
     }
 
@@ -44,6 +47,19 @@ impl Prompts {
             lines: Some(read_stdin()),
             lines_are_prompts: true,
             is_terminal: std::io::stdin().is_terminal(),
+            _elsewhere: None,
+        }
+    }
+
+    /// Whoever has something to say says it to the host itself: nothing comes here, for as long as the host lives.
+    pub fn elsewhere() -> Self {
+        let (keep, lines) = mpsc::unbounded_channel();
+        Self {
+            known: VecDeque::new(),
+            lines: Some(lines),
+            lines_are_prompts: true,
+            is_terminal: false,
+            _elsewhere: Some(keep),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) use self::plan::Plan;
 use self::session::{fresh_id, transcript};
 use self::turns::Turns;
 use super::find::{Program, find};
-use super::wire::{Received, Wire};
+use super::pipes::{Pipes, Received};
 use super::{
     CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
     TurnKind,
@@ -105,7 +105,7 @@ impl ClaudeSettings {
 #[derive(Debug)]
 pub struct Claude {
     thread: HostThread,
-    wire: Wire,
+    pipes: Pipes,
     turns: Turns,
     compact_instructions: String,
     last_id: u64,
@@ -120,9 +120,9 @@ impl Claude {
     /// Starts the process and a new conversation in it.
     pub async fn start(settings: &ClaudeSettings) -> Result<Self, HostError> {
         let session = fresh_id();
-        let wire = Wire::start(NAME, settings.command(&session));
-        let wire =
-            wire.map_err(|source| HostError::NotStarted { path: settings.binary.clone(), source })?;
+        let pipes = Pipes::start(NAME, settings.command(&session));
+        let pipes = pipes
+            .map_err(|source| HostError::NotStarted { path: settings.binary.clone(), source })?;
         let thread = HostThread {
             transcript: transcript(settings, &session),
             thread_id: session,
@@ -149,7 +149,7 @@ impl Claude {
         let mut claude = Self {
             turns: Turns::new(thread.cwd.display().to_string()),
             thread,
-            wire,
+            pipes,
             compact_instructions: settings.compact_instructions.clone(),
             last_id: 0,
             replies: Vec::new(),
@@ -169,7 +169,7 @@ impl Claude {
 
     /// The process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
-        self.wire.process_id()
+        self.pipes.process_id()
     }
 
     /// Asks and waits for the answer. What comes meanwhile is kept.
@@ -177,7 +177,7 @@ impl Claude {
         self.last_id += 1;
         let id = format!("rawr-{}", self.last_id);
         let request = json!({"subtype": subtype});
-        self.wire.send(&json!({"type": "control_request", "request_id": id, "request": request}));
+        self.pipes.send(&json!({"type": "control_request", "request_id": id, "request": request}));
         let answer = tokio::time::timeout(PATIENCE, async {
             loop {
                 if let Some(reply) = self.reply_to(&id) {
@@ -191,7 +191,7 @@ impl Claude {
                 if let Some(reason) = self.gone.clone() {
                     return Err(HostError::Gone { reason });
                 }
-                let received = self.wire.receive().await;
+                let received = self.pipes.receive().await;
                 self.take(received);
             }
         });
@@ -230,7 +230,7 @@ impl Claude {
                 let error = format!("rawr does not do {what}");
                 let response =
                     json!({"subtype": "error", "request_id": request_id, "error": error});
-                self.wire.send(&json!({"type": "control_response", "response": response}));
+                self.pipes.send(&json!({"type": "control_response", "response": response}));
             }
             line => self.events.extend(self.turns.read(line)),
         }
@@ -256,7 +256,7 @@ impl Claude {
         let content: Value =
             items.iter().map(|text| json!({"type": "text", "text": text})).collect();
         let message = json!({"role": "user", "content": content});
-        self.wire.send(&json!({"type": "user", "uuid": turn_id, "message": message}));
+        self.pipes.send(&json!({"type": "user", "uuid": turn_id, "message": message}));
         turn_id
     }
 }
@@ -321,12 +321,12 @@ impl Host for Claude {
             if let Some(reason) = self.gone.clone() {
                 return HostEvent::Gone { reason };
             }
-            let received = self.wire.receive().await;
+            let received = self.pipes.receive().await;
             self.take(received);
         }
     }
 
     async fn close(self) {
-        self.wire.close().await;
+        self.pipes.close().await;
     }
 }

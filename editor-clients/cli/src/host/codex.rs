@@ -1,28 +1,41 @@
-//! The real Codex as a host: its own `codex app-server` process, spoken to over stdio. It decides nothing about compaction.
+//! The real Codex as a host: a `codex app-server` process of ours, or one that people's own Codex works on. It decides nothing about compaction.
 
 mod asides;
+mod attach;
 mod connection;
+mod goal;
+mod handoff;
+mod line;
 mod message;
 mod probe;
 mod requests;
 mod restore;
+mod rollout;
+mod threads;
 mod turns;
+mod wire;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use attach::Attachment;
+pub use connection::Experimental;
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
 use serde_json::{Value, json};
+pub use threads::{Found, Threads};
 use tokio::process::Command;
 
 use self::asides::Asides;
 use self::connection::{Arrived, Connection};
+use self::goal::Goal;
+use self::handoff::HandedOver;
+use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
-use self::turns::Turns;
+use self::turns::{Company, Turns};
 use super::find::{Program, find};
 use super::{
     CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
@@ -79,6 +92,14 @@ const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_post_turn_compact_threshold_percent=0",
 ];
 
+/// As `-c key=value` settings.
+pub fn left_to_codex(own_compaction: OwnCompaction) -> &'static [&'static str] {
+    match own_compaction {
+        OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY,
+        OwnCompaction::AsConfigured => &[],
+    }
+}
+
 /// How Codex refuses a text for a turn that is over.
 const NO_TURN_ANY_MORE: &str = "no active turn";
 
@@ -115,10 +136,7 @@ impl CodexSettings {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("app-server");
-        let brake = match self.own_compaction {
-            OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY[..],
-            OwnCompaction::AsConfigured => &[],
-        };
+        let brake = left_to_codex(self.own_compaction);
         for setting in self.overrides.iter().map(String::as_str).chain(brake.iter().copied()) {
             command.arg("-c").arg(setting);
         }
@@ -135,6 +153,14 @@ pub struct Codex {
     turns: Turns,
     asides: Asides,
     events: VecDeque<HostEvent>,
+    /// Who else works on the thread.
+    company: Company,
+    goal: Goal,
+    line: Line,
+    /// The request that put the handoff in line, until it is answered.
+    queueing: Option<u64>,
+    /// What happened since the handoff's turn began, while nobody has claimed that.
+    withheld: VecDeque<HostEvent>,
     /// Why Codex has ended, once it has.
     gone: Option<String>,
 }
@@ -152,6 +178,21 @@ struct ThreadAbout {
     cli_version: Option<String>,
     status: Option<Status>,
     path: Option<PathBuf>,
+    cwd: Option<PathBuf>,
+    /// Its first message.
+    preview: Option<String>,
+    #[serde(default)]
+    ephemeral: bool,
+    thread_source: Option<String>,
+    parent_thread_id: Option<String>,
+}
+
+impl ThreadAbout {
+    /// Whether a person talks in it. Codex runs helpers beside it, for titles and the like.
+    fn is_peoples(&self) -> bool {
+        let source = self.thread_source.as_deref().unwrap_or("user");
+        !self.ephemeral && self.parent_thread_id.is_none() && source == "user"
+    }
 }
 
 #[derive(Deserialize)]
@@ -204,8 +245,23 @@ impl Codex {
             transcript: answer.thread.path,
         };
         let turns = Turns::new(thread.thread_id.clone());
-        let (asides, events) = (Asides::default(), VecDeque::new());
-        Ok(Self { thread, connection, turns, asides, events, gone: None })
+        Ok(Self::with(thread, connection, turns, Company::Nobody))
+    }
+
+    fn with(thread: HostThread, connection: Connection, turns: Turns, company: Company) -> Self {
+        Self {
+            thread,
+            connection,
+            turns,
+            asides: Asides::default(),
+            events: VecDeque::new(),
+            company,
+            goal: Goal::default(),
+            line: Line::default(),
+            queueing: None,
+            withheld: VecDeque::new(),
+            gone: None,
+        }
     }
 
     /// The process, while it runs.
@@ -225,10 +281,16 @@ impl Codex {
             Arrived::Message(Incoming::Notification { method, params }) => {
                 self.take_note(&method, params)
             }
+            // Whoever sits there answers; the first answer would count, were it ours.
+            Arrived::Message(Incoming::Request { .. }) if self.company == Company::People => {}
             Arrived::Message(Incoming::Request { id, method, params }) => {
                 let answer = requests::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
                 self.events.extend(answer.notice.map(HostEvent::Notice));
+            }
+            Arrived::Message(Incoming::Reply { id, answer }) if self.queueing == Some(id) => {
+                self.queueing = None;
+                self.put_in_line(answer);
             }
             Arrived::Message(Incoming::Reply { id, answer }) => {
                 self.events.extend(self.asides.replied(&mut self.connection, id, answer));
@@ -244,11 +306,18 @@ impl Codex {
     }
 
     fn take_note(&mut self, method: &str, params: Value) {
+        if method.starts_with("thread/goal/") && params["threadId"] == self.thread_id() {
+            self.goal.told(params);
+            return;
+        }
         match Note::read(method, params) {
             Some(Ok(note)) if self.asides.concerns(&note) => {
                 self.events.extend(self.asides.read(&mut self.connection, note));
             }
-            Some(Ok(note)) => self.events.extend(self.turns.read(note)),
+            Some(Ok(Note::Closed(note))) if note.thread_id == self.thread.thread_id => {
+                self.gone = Some("codex closed the thread".to_owned());
+            }
+            Some(Ok(note)) => self.read(note),
             Some(Err(error)) => {
                 let notice = format!("rawr does not understand this codex's {method}: {error}");
                 self.events.push_back(HostEvent::Notice(notice));
@@ -303,12 +372,24 @@ impl Host for Codex {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
+        match self.hand_over().await? {
+            HandedOver::Begun { turn_id } => return Ok(turn_id),
+            HandedOver::TakenBack if self.turns.current().is_some() => {
+                return self.steer(&items.join("\n\n")).await;
+            }
+            HandedOver::TakenBack | HandedOver::NothingInLine => {}
+        }
+        self.pause_goal().await?;
         // On a running turn Codex would steer without a word.
         if self.is_busy() {
             return Err(HostError::Busy);
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
+        if self.company == Company::People {
+            // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
+            self.catch_up();
+        }
         self.turns.turn_promised(&answer.turn.id);
         self.catch_up();
         Ok(answer.turn.id)
@@ -316,6 +397,9 @@ impl Host for Codex {
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {
         self.ready()?;
+        if self.line.is_queued() || self.line.has_begun() {
+            return Err(HostError::NoTurn);
+        }
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
         let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(&[text])});
         let answer = self.connection.ask("turn/steer", params).await?;
@@ -330,6 +414,7 @@ impl Host for Codex {
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
         self.ready()?;
+        self.pause_goal().await?;
         // Codex takes this in the middle of a turn without an error, and throws the turn away.
         if !self.is_idle().await? {
             return Err(HostError::Busy);
@@ -345,6 +430,19 @@ impl Host for Codex {
         }
         self.catch_up();
         Ok(())
+    }
+
+    fn takes_handoff_ahead(&self) -> bool {
+        self.company == Company::People
+    }
+
+    fn prepare_handoff(&mut self, text: String) {
+        self.line.prepare(text);
+    }
+
+    fn let_pass(&mut self) {
+        self.give_up_claim();
+        self.resume_goal();
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
@@ -392,7 +490,8 @@ impl Host for Codex {
         }
     }
 
-    async fn close(self) {
+    async fn close(mut self) {
+        self.resume_goal();
         self.connection.close().await;
     }
 }

@@ -86,6 +86,7 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::TurnStarted { turn_id, kind } => {
             let kind = match kind {
                 TurnKind::Asked => "asked",
+                TurnKind::Person { .. } => "person",
                 TurnKind::Compaction => "compaction",
                 TurnKind::Host => "host",
             };

@@ -233,10 +233,10 @@ end
 ---@param thread rawr.ThreadSummary
 ---@param choice rawr.Choice
 ---@param more? { turns?: integer, minutes?: integer, packet?: string, sequenceId?: string }
----@param done? fun()
+---@param done? fun(answer: rawr.SequenceRespondResult)
 function M.respond(thread, choice, more, done)
   local params = vim.tbl_extend('force', { choice = choice }, more or {})
-  client.on_thread(thread, 'rawr/sequence/respond', params, function()
+  client.on_thread(thread, 'rawr/sequence/respond', params, function(answer)
     threads.answered(M.threads, thread.threadId)
     local until_ = params.turns and { kind = 'turns', turns = params.turns }
       or params.minutes and { kind = 'minutes', minutes = params.minutes }
@@ -245,7 +245,7 @@ function M.respond(thread, choice, more, done)
     client.say(require('rawr.words').recorded(choice, until_) .. effect)
     draw(thread.threadId)
     if done then
-      done()
+      done(answer)
     end
   end)
 end

@@ -1096,7 +1096,7 @@
 ---@class rawr.StoreRecoveredNotification
 ---@field threadId string The thread.
 
---- `rawr/thread/changed`: what a status bar shows has changed.
+--- `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have.
 ---@class rawr.ThreadChangedNotification
 ---@field guards rawr.Guard[] Active guards.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.

@@ -43,7 +43,8 @@ function threadRow(thread: Thread, nowMs: number): Row {
   const facts = [words.left(summary.percentRemaining), ...(tier ? [words.tier(tier)] : [])];
   facts.push(runs(thread) ? words.phase(summary.phase) : words.ago(summary.updatedAtMs, nowMs));
   return {
-    id: threadId,
+    // Whether a row is open is only taken from a row that is new.
+    id: runs(thread) ? `${threadId}/running` : threadId,
     label: name(thread),
     description: facts.join(' · '),
     tooltip: [threadId, summary.cwd, ...(summary.owner ? [l10n.t('Run by {0}', summary.owner)] : [])].join(

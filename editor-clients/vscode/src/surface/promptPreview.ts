@@ -5,16 +5,17 @@ import type { Session } from '../session';
 
 const PREVIEW = 'rawr.previewPrompt';
 
-/** Opens a text that the sidecar serves: beside the prompt, or compared with it where it is the shipped one. */
+/** Opens a text that the sidecar serves. What differs from the shipped text is shown as the editor shows differences. */
 export async function showServed(uri: vscode.Uri): Promise<void> {
-  const active = vscode.window.activeTextEditor?.document;
-  if (uri.authority === 'shipped' && active) {
+  const prompt = vscode.window.activeTextEditor?.document.uri;
+  const isDiff = uri.authority === 'diff';
+  if (isDiff && prompt?.scheme === 'file') {
     const title = l10n.t('{0}: as shipped ↔ yours', uri.path.slice(1));
-    await vscode.commands.executeCommand('vscode.diff', uri, active.uri, title);
+    await vscode.commands.executeCommand('vscode.diff', uri.with({ authority: 'shipped' }), prompt, title);
     return;
   }
   const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.languages.setTextDocumentLanguage(document, 'markdown');
+  await vscode.languages.setTextDocumentLanguage(document, isDiff ? 'diff' : 'markdown');
   const viewColumn = vscode.ViewColumn.Beside;
   await vscode.window.showTextDocument(document, { viewColumn, preserveFocus: true, preview: true });
 }

@@ -29,7 +29,8 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
 
   getTreeItem(row: Row): vscode.TreeItem {
     const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-    const state = !row.children?.length ? None : row.open ? Expanded : Collapsed;
+    // What is below a row that is open may come later.
+    const state = row.open ? Expanded : row.children?.length ? Collapsed : None;
     const item = new vscode.TreeItem(row.label, state);
     item.id = row.id;
     item.description = row.description;

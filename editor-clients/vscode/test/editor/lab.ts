@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { SuiteContext, TestContext } from 'node:test';
 import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
 import { Model, WINDOW } from './model';
 
@@ -105,6 +106,8 @@ export interface Options {
   plant?: (folder: string) => void;
   /** Workspace Trust is left on: the folder opens restricted. */
   trust?: boolean;
+  /** A second folder in the same window, by its name. */
+  second?: string;
 }
 
 export class Lab {
@@ -134,7 +137,7 @@ export class Lab {
       options.plant?.(lab.folder);
       lab.install(options.package ?? path.join(ROOT, 'dist', 'rawr.vsix'));
       const port = await lab.serve(options);
-      await lab.look(port);
+      await lab.look(port, options.second);
       return lab;
     } catch (error) {
       await lab.close();
@@ -213,7 +216,7 @@ export class Lab {
     return port;
   }
 
-  private async look(port: number): Promise<void> {
+  private async look(port: number, second: string | undefined): Promise<void> {
     const profile = path.join(this.dir, 'browser');
     this.browser = await chromium.launchPersistentContext(profile, {
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -239,17 +242,23 @@ export class Lab {
     });
     this.window = this.browser.pages()[0] ?? (await this.browser.newPage());
     this.page.setDefaultTimeout(PATIENCE);
-    await this.page.goto(`http://127.0.0.1:${port}/?folder=${this.folder}`, {
-      waitUntil: 'domcontentloaded',
-    });
+    const opened = second === undefined ? `folder=${this.folder}` : `workspace=${this.workspace(second)}`;
+    await this.page.goto(`http://127.0.0.1:${port}/?${opened}`, { waitUntil: 'domcontentloaded' });
     await this.page.locator('.monaco-workbench').waitFor();
+  }
+
+  private workspace(second: string): string {
+    mkdirSync(path.join(this.dir, second));
+    const file = path.join(this.dir, 'both.code-workspace');
+    writeFileSync(file, JSON.stringify({ folders: [{ path: this.folder }, { path: second }] }));
+    return file;
   }
 
   configure(toml: string): void {
     writeFileSync(path.join(this.home, 'rawr.toml'), toml);
   }
 
-  agent(): Agent {
+  agent(folder = this.folder): Agent {
     const args = [
       'exec',
       '--host',
@@ -262,7 +271,7 @@ export class Lab {
       String(WINDOW),
     ];
     const environment = this.environment;
-    const child = spawn(rawr(), [...args, '--json', '--cd', this.folder], {
+    const child = spawn(rawr(), [...args, '--json', '--cd', folder], {
       env: environment,
       stdio: 'pipe',
     });
@@ -303,6 +312,24 @@ export class Lab {
 
   async says(place: Locator, text: string | RegExp): Promise<void> {
     await place.filter({ hasText: text }).first().waitFor();
+  }
+
+  /** A banner that gives way to a newer one stays in the page for a moment. */
+  async answer(banner: string, choice: string): Promise<void> {
+    const toast = this.toast.filter({ hasText: banner });
+    await until(`${choice} of "${banner}"`, async () => {
+      if ((await toast.count()) !== 1) return false;
+      const clicked = toast.getByRole('link', { name: choice }).click({ timeout: 3_000 });
+      return clicked.then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  async bannerGoes(banner: string): Promise<void> {
+    const toast = this.toast.filter({ hasText: banner });
+    await until(`the end of "${banner}"`, async () => (await toast.count()) === 0);
   }
 
   async openThreads(): Promise<void> {
@@ -354,15 +381,46 @@ export class Lab {
         () => true,
         () => false,
       );
-      await this.page.keyboard.press(isThere ? 'Enter' : 'Escape');
+      await (isThere ? row.click() : this.page.keyboard.press('Escape'));
       return isThere;
     });
+  }
+
+  /** From the menu of a row. */
+  async menu(row: Locator, title: string): Promise<void> {
+    const item = this.page.locator('.monaco-menu .action-label').filter({ hasText: title }).first();
+    // Rows are drawn anew whenever something changes, and a menu passes over a click that follows its opening too soon.
+    await until(`${title} in a menu`, async () => {
+      try {
+        if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
+        await item.click({ timeout: 3_000 });
+        await item.waitFor({ state: 'hidden', timeout: 3_000 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  /** From a list that a command shows. */
+  async choose(label: string): Promise<void> {
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first().click();
   }
 
   async shot(name: string): Promise<void> {
     const to = path.join(SHOTS, path.basename(this.editor));
     mkdirSync(to, { recursive: true });
     await this.page.screenshot({ path: path.join(to, `${name}.png`), animations: 'disabled' });
+  }
+
+  /** What was to be seen where a journey failed. */
+  async witness(context: TestContext | SuiteContext): Promise<void> {
+    if (!('diagnostic' in context && 'passed' in context) || context.passed) return;
+    await this.shot(`failed-${context.name.slice(0, 40)}`);
+    for (const [place, seen] of Object.entries({ bar: this.bar, toast: this.toast, tree: this.rows }))
+      for (const text of await seen.allInnerTexts())
+        context.diagnostic(`${place}: ${text.replace(/\s+/g, ' ')}`);
+    context.diagnostic(`agent: ${this.agents.at(-1)?.said.slice(-1000) ?? 'none'}`);
   }
 
   async close(): Promise<void> {

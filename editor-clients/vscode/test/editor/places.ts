@@ -74,4 +74,15 @@ export function journeys(editor: string): void {
       rmSync(bin, { recursive: true });
     }
   });
+
+  test('in a window of two folders the threads of both are shown', async () => {
+    await inWindow(editor, { second: 'lexer' }, async (lab) => {
+      await showsAThread(lab);
+      lab.agent(path.join(path.dirname(lab.folder), 'lexer')).prompt('write the lexer');
+      await lab.openThreads();
+      await lab.says(lab.rows, 'parser');
+      await lab.says(lab.rows, 'lexer');
+      await lab.shot('two-folders');
+    });
+  });
 }

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { Lab } from './lab';
+import { Lab, until } from './lab';
 
 export function journeys(editor: string): void {
   let lab: Lab;
@@ -10,7 +10,7 @@ export function journeys(editor: string): void {
     lab = await Lab.open(editor);
   });
   afterEach(async (context) => {
-    if ('passed' in context && !context.passed) await lab.shot(`failed-${context.name.slice(0, 40)}`);
+    await lab.witness(context);
   });
   after(() => lab.close());
 
@@ -41,5 +41,35 @@ export function journeys(editor: string): void {
       'edited',
     );
     await lab.page.keyboard.press('Escape');
+  });
+
+  test('a prompt is compared with how it came', async () => {
+    const { page } = lab;
+    await lab.command('rawr: Open a prompt…');
+    await lab.choose('handoff');
+    await page.locator('.tab', { hasText: 'handoff.md' }).waitFor();
+    await lab.says(page.locator('.codelens-decoration'), 'renders to');
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('Mind the owl. ');
+    const lens = page
+      .locator('.codelens-decoration a')
+      .filter({ hasText: 'differs from the shipped' })
+      .first();
+    const comparison = page.locator('.monaco-diff-editor').first();
+    // Lenses are drawn anew after each change.
+    await until('the comparison', async () => {
+      try {
+        await lens.click({ timeout: 3_000 });
+        await comparison.waitFor({ timeout: 3_000 });
+        return true;
+      } catch {
+        return comparison.isVisible();
+      }
+    });
+    await page
+      .locator('.monaco-diff-editor .char-insert, .monaco-diff-editor .line-insert')
+      .first()
+      .waitFor();
+    await lab.shot('compare');
   });
 }

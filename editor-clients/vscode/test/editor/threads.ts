@@ -16,7 +16,7 @@ export function journeys(editor: string): void {
     lab = await Lab.open(editor);
   });
   afterEach(async (context) => {
-    if ('passed' in context && !context.passed) await lab.shot(`failed-${context.name.slice(0, 40)}`);
+    await lab.witness(context);
     lab.model.release();
     await agent?.leave();
     agent = undefined;
@@ -26,6 +26,7 @@ export function journeys(editor: string): void {
   /** An agent that has ended a phase, with little of its context left. */
   function work(configuration: string): Agent {
     lab.configure(configuration);
+    lab.model.seen.length = 0;
     agent = lab.agent();
     agent.prompt('write the parser');
     return agent;
@@ -44,17 +45,17 @@ export function journeys(editor: string): void {
     work(AUTO);
     await lab.says(lab.toast, 'compaction ahead · a phase ended here (agent_done) (45 % left, asap)');
     await lab.says(lab.bar, '2 of 4: the agent writes its packet');
-    await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).waitFor();
+    await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
     await lab.openThreads();
     await lab.shot('banner');
-    await lab.toast.getByRole('link', { name: 'Snooze' }).click();
+    await lab.answer('compaction ahead', 'Snooze');
     await until('the answer', () => lab.recorded('responded').length > 0);
     const [answer] = lab.recorded('responded');
     assert.equal(answer?.['choice'], 'snooze');
     assert.match(String(answer['by']), /code/i);
     await lab.says(lab.toast, 'Snoozed for one turn.');
     release();
-    await lab.toast.filter({ hasText: 'compaction ahead' }).waitFor({ state: 'hidden' });
+    await lab.bannerGoes('compaction ahead');
     await lab.openThreads();
     await lab.says(lab.rows, 'No compaction for one turn');
     assert.equal(lab.recorded('compaction_reported').length, 0);
@@ -68,7 +69,7 @@ export function journeys(editor: string): void {
       env: { ...process.env, RAWR_HOME: lab.home },
       stdio: 'pipe',
     });
-    await lab.toast.filter({ hasText: 'compaction ahead' }).waitFor({ state: 'hidden' });
+    await lab.bannerGoes('compaction ahead');
     release();
   });
 
@@ -89,7 +90,7 @@ export function journeys(editor: string): void {
     const release = lab.model.hold('packet_request');
     work(ASK);
     await lab.says(lab.toast, 'compact now?');
-    await lab.toast.getByRole('link', { name: 'Show packet' }).click();
+    await lab.answer('compact now?', 'Show packet');
     const lens = lab.page.locator('.codelens-decoration');
     await lab.says(lens, 'Save, and the compaction goes on with this packet');
     await lab.says(lens, /Goes on without an answer in \d+:\d\d/);
@@ -110,11 +111,29 @@ export function journeys(editor: string): void {
     agent.prompt('and now more of the parser');
     await lab.command('rawr: Explain the last decision');
     const page = await lab.frame('main h1');
-    await page.locator('h1', { hasText: 'Why' }).waitFor();
-    await page.getByText('45 % left is below 65 % (asap)').waitFor();
+    await page.locator('h1', { hasText: 'Why' }).first().waitFor();
+    await page.getByText('45 % left is below 65 % (asap)').first().waitFor();
     assert.equal(await page.locator('main script').count(), 0);
     await lab.shot('decision');
     await lab.command('View: Close Editor');
+  });
+
+  test('a guard and an instruction are given from the menu of a thread, and taken back', async () => {
+    work(TAG);
+    await lab.says(lab.bar, '45 % left');
+    await lab.openThreads();
+    const thread = lab.rows.filter({ hasText: '45 % left · asap · idle' }).first();
+    await lab.menu(thread, 'Do not compact until…');
+    await lab.choose('until the next commit');
+    const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });
+    await guard.waitFor();
+    await lab.menu(thread, 'Pin an instruction…');
+    await lab.page.locator('.quick-input-widget input').fill('Ask the owl first');
+    await lab.page.keyboard.press('Enter');
+    await lab.says(lab.rows, 'Instructions that stay');
+    assert.match(JSON.stringify(lab.recorded('directive_given')), /Ask the owl first/);
+    await lab.menu(guard, 'Take back');
+    await until('the end of the guard', async () => (await guard.count()) === 0);
   });
 
   test('a sidecar that is killed is started again, and the banner is there again', async () => {
@@ -124,12 +143,8 @@ export function journeys(editor: string): void {
     assert.ok(killed !== undefined);
     process.kill(killed, 'SIGKILL');
     await until('another sidecar', () => ![undefined, killed].includes(lab.sidecar()));
-    await until(
-      'one banner',
-      async () => (await lab.toast.filter({ hasText: 'compact now?' }).count()) === 1,
-    );
     await lab.says(lab.bar, 'waits for your answer');
-    await lab.toast.filter({ hasText: 'compact now?' }).getByRole('link', { name: 'Compact now' }).click();
+    await lab.answer('compact now?', 'Compact now');
     await until('the compaction', () => lab.model.seen.includes('summary'));
   });
 }

@@ -92,6 +92,7 @@ pub fn cases() -> Vec<Case> {
                 Step::Show(Show::Directives),
             ],
             expect![[r#"
+                + thread idle - null %
                 + shown Immer erst testen.
             "#]],
         ),

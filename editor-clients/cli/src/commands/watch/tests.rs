@@ -19,7 +19,7 @@ use crate::sidecar::{Note, SidecarError};
 const NOW: i64 = 1_000_000_000;
 
 fn summary(fields: Value) -> ThreadSummary {
-    let mut thread = json!({ "threadId": "t", "cwd": "/work/parser", "phase": "idle",
+    let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
         "updatedAtMs": NOW, "open": false });
     put(&mut thread, fields);
     serde_json::from_value(thread).unwrap()
@@ -148,7 +148,7 @@ fn a_sequence_under_way() {
             │ s not now · x not this time                                                                      │
             ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
             › t guarded  codex (process 7)          │t  69 % left · ready · just now
-              ███████░░░ 69 % left · ready · the age│  folder     /work/parser
+              ███████░░░ 69 % left · ready · the age│  folder     /code/parser
               docs  2 h ago                         │  run by     codex (process 7)
               █████████░ 93 % left · calm           │  phase      awaiting_packet: the agent writes its packet,
                                                     │             sequence s1
@@ -199,7 +199,7 @@ fn a_narrow_terminal_has_one_below_the_other() {
 
         ──────────────────────────────────────────────────
         t  69 % left · ready · just now
-          folder     /work/parser
+          folder     /code/parser
           run by     codex (process 7)
           phase      awaiting_packet: the agent writes its
                      packet, sequence s1

@@ -63,8 +63,8 @@ impl Turns {
         let by_hand = text.split_whitespace().next() == Some("/compact");
         let origin = match kind {
             TurnKind::Compaction => CompactionOrigin::Rawr,
-            TurnKind::Asked if by_hand => CompactionOrigin::User,
-            TurnKind::Asked | TurnKind::Host => CompactionOrigin::Host,
+            TurnKind::Asked | TurnKind::Person { .. } if by_hand => CompactionOrigin::User,
+            TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host => CompactionOrigin::Host,
         };
         self.promised = Some(Promised { turn_id: turn_id.to_owned(), kind, origin });
     }
@@ -136,7 +136,7 @@ impl Turns {
 
     fn begin(&mut self, promised: Promised, events: &mut Vec<HostEvent>) {
         let Promised { turn_id, kind, origin } = promised;
-        events.push(HostEvent::TurnStarted { turn_id: turn_id.clone(), kind });
+        events.push(HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: kind.clone() });
         self.running = Some(Running::new(turn_id, kind, origin));
     }
 

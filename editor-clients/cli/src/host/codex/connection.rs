@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::message::{Incoming, Refusal};
+use super::wire::Wire;
 use crate::host::HostError;
-use crate::host::wire::{Received, Wire};
+use crate::host::pipes::Received;
 
 /// A connection to one app-server.
 #[derive(Debug)]
@@ -18,6 +19,14 @@ pub(super) struct Connection {
     wire: Wire,
     last_id: u64,
     unread: VecDeque<Arrived>,
+}
+
+/// Whether Codex is asked for what it may still change. Without it there is neither a sample nor a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Experimental {
+    #[default]
+    Wanted,
+    Refused,
 }
 
 /// What came and was not the reply that somebody waits for.
@@ -48,11 +57,26 @@ impl Connection {
         let wire = Wire::start(super::NAME, command);
         let wire =
             wire.map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
+        Self::greet(wire, Experimental::Wanted).await
+    }
+
+    /// Reaches an app-server that runs already, and shakes hands.
+    pub(super) async fn reach(
+        socket: &Path,
+        experimental: Experimental,
+    ) -> Result<Self, HostError> {
+        let wire = Wire::reach(socket).await;
+        let wire =
+            wire.map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
+        Self::greet(wire, experimental).await
+    }
+
+    async fn greet(wire: Wire, experimental: Experimental) -> Result<Self, HostError> {
         let mut connection = Self { wire, last_id: 0, unread: VecDeque::new() };
         let hello = json!({
             "clientInfo": {"name": "rawr", "title": "rawr", "version": env!("CARGO_PKG_VERSION")},
             "capabilities": {
-                "experimentalApi": true,
+                "experimentalApi": experimental == Experimental::Wanted,
                 "requestAttestation": false,
                 "optOutNotificationMethods": UNWANTED,
             },

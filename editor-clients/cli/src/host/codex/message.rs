@@ -69,6 +69,8 @@ impl Refusal {
 #[derive(Debug)]
 pub(super) enum Note {
     StatusChanged(StatusChanged),
+    /// The thread was unloaded, or deleted.
+    Closed(ThreadClosed),
     TurnStarted(TurnNote),
     TurnCompleted(TurnNote),
     ItemStarted(ItemNote),
@@ -94,6 +96,7 @@ impl Note {
         }
         match method {
             "thread/status/changed" => shape(params, Note::StatusChanged),
+            "thread/closed" => shape(params, Note::Closed),
             "turn/started" => shape(params, Note::TurnStarted),
             "turn/completed" => shape(params, Note::TurnCompleted),
             "item/started" => shape(params, Note::ItemStarted),
@@ -118,6 +121,7 @@ impl Note {
     pub(super) fn thread_id(&self) -> Option<&str> {
         match self {
             Self::StatusChanged(note) => Some(&note.thread_id),
+            Self::Closed(note) => Some(&note.thread_id),
             Self::TurnStarted(note) | Self::TurnCompleted(note) => Some(&note.thread_id),
             Self::ItemStarted(note) | Self::ItemCompleted(note) => Some(&note.thread_id),
             Self::Usage(note) => Some(&note.thread_id),
@@ -126,6 +130,24 @@ impl Note {
             Self::Warning { thread_id, .. } => thread_id.as_deref(),
         }
     }
+}
+
+impl Note {
+    /// The turn that something happens in. Not for a turn's own beginning and end.
+    pub(super) fn inside_turn(&self) -> Option<&str> {
+        match self {
+            Self::ItemStarted(note) | Self::ItemCompleted(note) => Some(&note.turn_id),
+            Self::Usage(note) => Some(&note.turn_id),
+            Self::Plan(note) => Some(&note.turn_id),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ThreadClosed {
+    pub(super) thread_id: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -189,6 +211,12 @@ pub(super) struct ItemNote {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Item {
+    UserMessage {
+        /// As its sender named it.
+        client_id: Option<String>,
+        #[serde(default)]
+        content: Vec<Content>,
+    },
     AgentMessage {
         text: String,
     },
@@ -240,13 +268,34 @@ impl Item {
             Self::WebSearch { id } => Some((id, "web_search")),
             Self::ImageView { id } => Some((id, "view_image")),
             Self::ImageGeneration { id } => Some((id, "image_generation")),
-            Self::AgentMessage { .. }
+            Self::UserMessage { .. }
+            | Self::AgentMessage { .. }
             | Self::ContextCompaction
             | Self::EnteredReviewMode
             | Self::ExitedReviewMode
             | Self::Other => None,
         }
     }
+}
+
+/// A part of a user's message.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub(super) enum Content {
+    Text {
+        text: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// What a person wrote, without pictures and mentions.
+pub(super) fn words(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        Content::Text { text } => Some(text.as_str()),
+        Content::Other => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 #[derive(Debug, Deserialize)]

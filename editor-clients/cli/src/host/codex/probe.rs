@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::connection::Connection;
+use super::message::Refusal;
 use super::{CodexSettings, version};
 use crate::host::HostError;
 
@@ -32,14 +33,22 @@ pub async fn probe(settings: &CodexSettings) -> Result<CodexProbe, HostError> {
     let thread_queue = knows_queue(&mut connection).await?;
     let layers = layers(&mut connection, &settings.cwd).await?;
     connection.close().await;
-    let setting = |path: [&str; 2]| layers.as_ref().map(|layers| is_on(layers, path));
+    let setting = |path| layers.as_ref().map(|layers| is_on(layers, path));
     Ok(CodexProbe {
         version,
         thread_sample,
         thread_queue,
         update_plan: setting(["tools", "update_plan"]),
-        token_budget: setting(["features", "token_budget"]),
+        token_budget: setting(TOKEN_BUDGET),
     })
+}
+
+const TOKEN_BUDGET: [&str; 2] = ["features", "token_budget"];
+
+/// As Codex is configured for all folders. A Codex that does not tell has none.
+pub(super) async fn has_token_budget(connection: &mut Connection) -> Result<bool, HostError> {
+    let answer = connection.ask("config/read", json!({"includeLayers": true})).await?;
+    Ok(layers_in(answer).is_some_and(|layers| is_on(&layers, TOKEN_BUDGET)))
 }
 
 /// No conversation has this id, so that asking about it changes nothing.
@@ -79,8 +88,11 @@ struct Layer {
 /// The configuration files and flags that hold in `cwd`, the strongest first.
 async fn layers(connection: &mut Connection, cwd: &Path) -> Result<Option<Vec<Layer>>, HostError> {
     let answer = connection.ask("config/read", json!({"includeLayers": true, "cwd": cwd})).await?;
-    let config = answer.ok().and_then(|answer| serde_json::from_value::<Config>(answer).ok());
-    Ok(config.and_then(|config| config.layers))
+    Ok(layers_in(answer))
+}
+
+fn layers_in(answer: Result<Value, Refusal>) -> Option<Vec<Layer>> {
+    serde_json::from_value::<Config>(answer.ok()?).ok()?.layers
 }
 
 /// A feature may be a plain bool or a table with `enabled`.

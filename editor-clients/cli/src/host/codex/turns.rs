@@ -9,6 +9,7 @@ use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
 use super::message::{
     Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote,
+    words,
 };
 use crate::host::{HostEvent, TurnKind};
 
@@ -17,6 +18,9 @@ use crate::host::{HostEvent, TurnKind};
 pub(super) struct Turns {
     thread_id: String,
     status: Status,
+    company: Company,
+    /// What a person began the running turn with, where that was before we came.
+    began_with: Option<String>,
     /// Turns that Codex promised us and has not started.
     promised: HashSet<String>,
     /// A compaction was accepted, and its turn has not ended.
@@ -26,6 +30,14 @@ pub(super) struct Turns {
     latest: Option<String>,
     /// The bill and the context as last told. Codex tells both again at interrupts and steers, when nothing was sampled.
     told: Option<(Breakdown, Breakdown)>,
+}
+
+/// Who else starts turns of the thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    Nobody,
+    /// Whoever sits at another client. A turn says by its first item whose it is.
+    People,
 }
 
 #[derive(Debug)]
@@ -51,12 +63,24 @@ impl Turns {
         Self {
             thread_id,
             status: Status::Idle,
+            company: Company::Nobody,
+            began_with: None,
             promised: HashSet::new(),
             compaction_asked: false,
             running: None,
             latest: None,
             told: None,
         }
+    }
+
+    /// Of a thread that other clients use, too, and that is at this now.
+    pub(super) fn beside_people(thread_id: String, status: Status) -> Self {
+        Self { status, company: Company::People, ..Self::new(thread_id) }
+    }
+
+    /// A turn runs, and this is how a person began it.
+    pub(super) fn began_with(&mut self, text: String) {
+        self.began_with = Some(text);
     }
 
     /// Whether asking for a turn or a compaction now would fall into the middle of something.
@@ -85,6 +109,28 @@ impl Turns {
         }
     }
 
+    /// A turn that Codex has started for us by itself.
+    pub(super) fn turn_is_ours(&mut self, turn_id: &str) {
+        self.promised.insert(turn_id.to_owned());
+    }
+
+    /// Whether the history is rewritten, as it was asked for, and the compaction's turn is not over.
+    pub(super) fn has_compacted(&self) -> bool {
+        let done = |running: &Running| {
+            running.kind == Some(TurnKind::Compaction)
+                && matches!(running.compaction, Compaction::Done { .. })
+        };
+        self.running.as_ref().is_some_and(done)
+    }
+
+    /// Whether a turn runs that nobody asked for here.
+    pub(super) fn runs_for_others(&self) -> bool {
+        let others = |running: &Running| {
+            matches!(running.kind, Some(TurnKind::Person { .. } | TurnKind::Host))
+        };
+        self.running.as_ref().is_some_and(others)
+    }
+
     /// Codex has accepted a compaction.
     pub(super) fn compaction_promised(&mut self) {
         self.compaction_asked = true;
@@ -95,8 +141,19 @@ impl Turns {
             return Vec::new();
         }
         let mut events = Vec::new();
+        if let Some(turn_id) =
+            note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))
+        {
+            self.started(turn_id.to_owned(), &mut events);
+            if let Some(text) = self.began_with.take()
+                && let Some(running) = &mut self.running
+            {
+                running.is(TurnKind::Person { text }, &mut events);
+            }
+        }
         match note {
             Note::StatusChanged(note) => self.status = note.status,
+            Note::Closed(_) => {}
             Note::TurnStarted(note) => self.started(note.turn.id, &mut events),
             Note::TurnCompleted(note) => self.completed(note.turn, &mut events),
             Note::ItemStarted(note) => self.item_started(note, &mut events),
@@ -113,6 +170,15 @@ impl Turns {
         events
     }
 
+    /// Whoever comes to a thread while a turn runs is not told of its start. Ids of turns grow with time, and things
+    /// are said late of turns that are over.
+    fn missed_the_start_of(&self, turn_id: &str) -> bool {
+        self.company == Company::People
+            && self.status == Status::Active
+            && self.running.is_none()
+            && self.latest.as_deref().is_none_or(|latest| turn_id > latest)
+    }
+
     fn started(&mut self, turn_id: String, events: &mut Vec<HostEvent>) {
         let promised = self.promised.remove(&turn_id);
         self.latest = Some(turn_id.clone());
@@ -124,8 +190,14 @@ impl Turns {
             ends_with_message: false,
         });
         match (promised, self.compaction_asked) {
-            (true, _) => drop(running.is(TurnKind::Asked, events)),
-            (false, false) => drop(running.is(TurnKind::Host, events)),
+            (true, _) => {
+                running.is(TurnKind::Asked, events);
+            }
+            (false, false) if self.company == Company::Nobody => {
+                running.is(TurnKind::Host, events);
+            }
+            // A person's, or the host's own.
+            (false, false) => {}
             // The compaction, or a turn that Codex started just before it accepted that.
             (false, true) => {}
         }
@@ -138,12 +210,12 @@ impl Turns {
         };
         // A hook can end the compaction's turn before its item.
         let kind = if self.compaction_asked { TurnKind::Compaction } else { TurnKind::Host };
-        let kind = running.is(kind, events);
-        if kind == TurnKind::Compaction {
+        let compacts = *running.is(kind, events) == TurnKind::Compaction;
+        if compacts {
             self.compaction_asked = false;
         }
         let error = turn.error.map(|error| error.message);
-        running.end_compaction(kind, turn.status, error.as_deref(), events);
+        running.end_compaction(compacts, turn.status, error.as_deref(), events);
         let said = turn.items.into_iter().rev().find_map(|item| match item {
             Item::AgentMessage { text } => Some(text),
             _ => None,
@@ -159,7 +231,7 @@ impl Turns {
     fn item_started(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
         let ItemNote { turn_id, item, .. } = note;
         let compacts = matches!(item, Item::ContextCompaction);
-        self.tell_kind(&turn_id, compacts, events);
+        self.tell_kind(&turn_id, &item, events);
         if let Some((call_id, name)) = item.tool() {
             self.goes_on(&turn_id);
             let (call_id, name) = (call_id.to_owned(), name.to_owned());
@@ -172,7 +244,7 @@ impl Turns {
 
     fn item_completed(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
         let ItemNote { turn_id, item, .. } = note;
-        self.tell_kind(&turn_id, false, events);
+        self.tell_kind(&turn_id, &item, events);
         match &item {
             Item::AgentMessage { text } => {
                 if let Some(running) = self.turn(&turn_id) {
@@ -237,7 +309,7 @@ impl Turns {
             return;
         }
         self.told = Some(told);
-        self.tell_kind(&turn_id, false, events);
+        self.tell_kind(&turn_id, &Item::Other, events);
         let ends = self
             .turn(&turn_id)
             .is_some_and(|running| std::mem::take(&mut running.ends_with_message));
@@ -256,7 +328,7 @@ impl Turns {
     }
 
     fn plan(&mut self, note: PlanNote, events: &mut Vec<HostEvent>) {
-        self.tell_kind(&note.turn_id, false, events);
+        self.tell_kind(&note.turn_id, &Item::Other, events);
         self.goes_on(&note.turn_id);
         let steps = note.plan.into_iter().map(|step| PlanStep {
             step: step.step,
@@ -274,10 +346,22 @@ impl Turns {
     }
 
     /// The first thing inside a turn that we did not start says what the turn is.
-    fn tell_kind(&mut self, turn_id: &str, compacts: bool, events: &mut Vec<HostEvent>) {
-        let ours = self.compaction_asked && compacts;
+    fn tell_kind(&mut self, turn_id: &str, first: &Item, events: &mut Vec<HostEvent>) {
+        if self.promised.remove(turn_id) {
+            if let Some(running) = self.turn(turn_id) {
+                running.is(TurnKind::Asked, events);
+            }
+            return;
+        }
+        let kind = match first {
+            Item::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
+            Item::UserMessage { content, .. } if self.company == Company::People => {
+                TurnKind::Person { text: words(content) }
+            }
+            _ => TurnKind::Host,
+        };
         if let Some(running) = self.turn(turn_id) {
-            running.is(if ours { TurnKind::Compaction } else { TurnKind::Host }, events);
+            running.is(kind, events);
         }
     }
 
@@ -294,9 +378,9 @@ impl Turns {
 
 impl Running {
     /// Settles the kind unless it is settled, and announces the turn then. Returns what it is.
-    fn is(&mut self, kind: TurnKind, events: &mut Vec<HostEvent>) -> TurnKind {
-        *self.kind.get_or_insert_with(|| {
-            events.push(HostEvent::TurnStarted { turn_id: self.id.clone(), kind });
+    fn is(&mut self, kind: TurnKind, events: &mut Vec<HostEvent>) -> &TurnKind {
+        self.kind.get_or_insert_with(|| {
+            events.push(HostEvent::TurnStarted { turn_id: self.id.clone(), kind: kind.clone() });
             kind
         })
     }
@@ -304,19 +388,21 @@ impl Running {
     fn origin(&self) -> CompactionOrigin {
         match self.kind {
             Some(TurnKind::Compaction) => CompactionOrigin::Rawr,
-            Some(TurnKind::Asked | TurnKind::Host) | None => CompactionOrigin::Host,
+            Some(TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host) | None => {
+                CompactionOrigin::Host
+            }
         }
     }
 
     fn end_compaction(
         &self,
-        kind: TurnKind,
+        compacts: bool,
         status: TurnStatus,
         error: Option<&str>,
         events: &mut Vec<HostEvent>,
     ) {
         let (turn_id, origin) = (self.id.clone(), self.origin());
-        match (self.compaction, kind, status) {
+        match (self.compaction, compacts, status) {
             (Compaction::Done { estimate }, _, TurnStatus::Completed) => {
                 events.push(HostEvent::CompactionCompleted {
                     turn_id,
@@ -324,7 +410,7 @@ impl Running {
                     tokens_after: estimate,
                 });
             }
-            (Compaction::None, TurnKind::Asked | TurnKind::Host, _) => {}
+            (Compaction::None, false, _) => {}
             _ => {
                 let error = error.unwrap_or(match status {
                     TurnStatus::Completed => "the compaction's turn ended without a compaction",

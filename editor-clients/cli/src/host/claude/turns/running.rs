@@ -131,12 +131,12 @@ impl Running {
                 .clone()
                 .unwrap_or_else(|| "the compaction's turn ended without a compaction".to_owned())
         };
-        match (std::mem::take(&mut self.compaction), self.kind) {
+        match (std::mem::take(&mut self.compaction), &self.kind) {
             (Compaction::Over(how), _) => events.push(self.compaction_ended(how)),
             (Compaction::Running, _) | (Compaction::None, TurnKind::Compaction) => {
                 events.push(self.compaction_ended(Err(never())));
             }
-            (Compaction::None, TurnKind::Asked | TurnKind::Host) => {}
+            (Compaction::None, TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host) => {}
         }
         let said = last_words.filter(|words| error.is_none() && !words.is_empty());
         events.push(HostEvent::TurnCompleted {

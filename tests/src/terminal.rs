@@ -1,5 +1,7 @@
 //! A terminal in a test: a program on a pseudo terminal, and what a person would see on it. Knows nothing of rawr.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -14,7 +16,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 /// Only a hang takes this long.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What the program has written, as a terminal understands it.
 struct Shown {
@@ -23,6 +25,7 @@ struct Shown {
     written: Vec<u8>,
 }
 
+/// A program, its terminal, and its screen.
 pub struct Terminal {
     child: Child,
     /// Until it hangs up.
@@ -34,8 +37,17 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// The program is its own session's first, and the terminal is its controlling one.
+    /// The program is its own session's first, and the terminal is its controlling one. It answers no question.
     pub fn run(command: &Command, rows: u16, columns: u16) -> Self {
+        Self::start(command, rows, columns, &[])
+    }
+
+    /// The same, of the kind that programs ask what it is.
+    pub fn that_answers(command: &Command, rows: u16, columns: u16) -> Self {
+        Self::start(command, rows, columns, &ANSWERS)
+    }
+
+    fn start(command: &Command, rows: u16, columns: u16, answers: &'static [Answer]) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -60,7 +72,7 @@ impl Terminal {
         let shown = Arc::new((Mutex::new(Shown { parser, written: Vec::new() }), Condvar::new()));
         let screen = keyboard.try_clone().unwrap();
         let listener = Arc::clone(&shown);
-        thread::spawn(move || follow(screen, &listener));
+        thread::spawn(move || follow(screen, &listener, answers));
         let before = tcgetattr(&line).unwrap();
         Self { child, keyboard: Some(keyboard), line: line.into(), before, shown }
     }
@@ -165,9 +177,26 @@ fn resize(terminal: &File, rows: u16, columns: u16) {
     tcsetwinsize(terminal, size).unwrap();
 }
 
-fn follow(mut screen: File, shown: &(Mutex<Shown>, Condvar)) {
+/// What is asked for, and what is said to it.
+type Answer = (&'static str, &'static str);
+
+/// Where the cursor is, what the terminal can do, and its colours.
+const ANSWERS: [Answer; 5] = [
+    ("\x1b[6n", "\x1b[1;1R"),
+    ("\x1b[c", "\x1b[?1;2c"),
+    ("\x1b[?u", "\x1b[?0u"),
+    ("\x1b]10;?", "\x1b]10;rgb:ff/ff/ff\x1b\\"),
+    ("\x1b]11;?", "\x1b]11;rgb:00/00/00\x1b\\"),
+];
+
+fn follow(mut screen: File, shown: &(Mutex<Shown>, Condvar), answers: &[Answer]) {
     let mut bytes = [0; 8192];
     while let Ok(count @ 1..) = screen.read(&mut bytes) {
+        let text = String::from_utf8_lossy(&bytes[..count]);
+        for (_, answer) in answers.iter().filter(|(question, _)| text.contains(question)) {
+            // A program that has just ended needs none.
+            drop(screen.write_all(answer.as_bytes()));
+        }
         let mut now = shown.0.lock().unwrap();
         now.parser.process(&bytes[..count]);
         now.written.extend_from_slice(&bytes[..count]);

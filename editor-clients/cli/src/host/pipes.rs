@@ -8,21 +8,28 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-/// What came out of the process.
+/// What came from the other side.
 #[derive(Debug)]
 pub(super) enum Received {
     Message(Value),
-    /// A line that is not JSON.
+    /// Something that is not JSON.
     Noise(String),
-    /// The process has ended, or closed its side. Told again at every further call.
+    /// The other side has ended, or hung up. Told again at every further call.
     End {
         reason: String,
     },
 }
 
+pub(super) fn received(text: &[u8]) -> Received {
+    match serde_json::from_slice(text) {
+        Ok(message) => Received::Message(message),
+        Err(_) => Received::Noise(String::from_utf8_lossy(text).into_owned()),
+    }
+}
+
 /// A running agent program. It is killed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct Pipes {
     /// What a person calls it.
     name: &'static str,
     child: Child,
@@ -46,7 +53,7 @@ const AFTER_DEATH: Duration = Duration::from_secs(1);
 /// How long the program may take to store its thread after its input has ended.
 const ORDERLY_END: Duration = Duration::from_secs(5);
 
-impl Wire {
+impl Pipes {
     /// Starts the process, without a shell.
     pub(super) fn start(name: &'static str, mut command: Command) -> std::io::Result<Self> {
         command
@@ -86,10 +93,7 @@ impl Wire {
             if line.is_empty() {
                 continue;
             }
-            return match serde_json::from_slice(line) {
-                Ok(message) => Received::Message(message),
-                Err(_) => Received::Noise(String::from_utf8_lossy(line).into_owned()),
-            };
+            return received(line);
         }
         Received::End { reason: self.epitaph().await }
     }

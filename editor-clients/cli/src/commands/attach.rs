@@ -1,0 +1,227 @@
+//! `rawr attach`: rawr beside the Codex sessions that run already, each thread with a driver and a sidecar of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use futures::future::LocalBoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use rawr_protocol::ErrorCode;
+
+use super::detach::end_process;
+use super::exec::Switches;
+use super::written::Written;
+use super::{Common, overrides};
+use crate::args::AttachArgs;
+use crate::drive::{Drive, DriveError, Ended, Prompts};
+use crate::host::HostError;
+use crate::host::codex::{Attachment, Codex, Experimental, Found, Threads};
+use crate::presence::Presence;
+use crate::private::open_log;
+use crate::render::{Level, Reader, Renderer, Shown, one_line};
+use crate::sidecar::{Launch, SidecarSettings};
+use crate::stop::Stop;
+
+pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
+    let beside = args.beside.clone();
+    let done = follow(common, args).await;
+    if let (Some(folder), Err(error)) = (&beside, &done) {
+        leave_word(folder, &format!("{error:#}"));
+    }
+    done
+}
+
+/// Read by `rawr codex` when Codex has ended. One line.
+pub(super) const WORD: &str = "word";
+
+/// Of a line on a terminal.
+pub(super) const WIDTH: usize = 160;
+
+/// There is no other place for it, should this fail.
+fn leave_word(folder: &Path, why: &str) {
+    let line = format!("rawr: {}; Codex went on without it\n", one_line(why, WIDTH));
+    let _ = std::fs::write(folder.join(WORD), line);
+}
+
+async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
+    let socket = match &args.socket {
+        Some(socket) => std::path::absolute(socket)?,
+        None => control_socket()?,
+    };
+    let home = common.home()?.dir;
+    let mut stop = Stop::on_signals()?;
+    let mut threads = Threads::reach(&socket).await.with_context(|| {
+        "start `codex` first, or name another socket with --socket PATH".to_owned()
+    })?;
+    let config = Written::read(&common.home()?, None, None).config;
+    let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
+    if is_on && threads.has_token_budget().await? {
+        bail!(
+            "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
+             Codex's config.toml or features.rawr_auto_compaction in rawr.toml"
+        );
+    }
+    let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
+    let place = Place {
+        socket,
+        settings: common.sidecar(overrides(&args.config)?)?,
+        experimental: match args.without_experimental {
+            true => Experimental::Refused,
+            false => Experimental::Wanted,
+        },
+        shown: match (&args.beside, args.json) {
+            (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
+            (None, true) => ShownAs::Lines,
+            (None, false) => ShownAs::Words,
+        },
+    };
+    if let ShownAs::Words = place.shown {
+        let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
+        place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
+    }
+    let mut parent = std::pin::pin!(orphaned());
+    let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
+    let mut failure = None;
+    let mut is_there = true;
+    while is_there || !sessions.is_empty() {
+        tokio::select! {
+            biased;
+            () = stop.asked(), if is_there => is_there = false,
+            () = &mut parent, if is_there && args.beside.is_some() => {
+                is_there = false;
+                end_what_is_left(&args);
+            }
+            Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
+                threads.forget(&thread_id);
+                if let Err(error) = done {
+                    failure = Some(error);
+                    // Whoever asked for one thread has asked for nothing else.
+                    is_there &= args.thread.is_none() && args.beside.is_none();
+                }
+            }
+            found = threads.next(), if is_there => match found {
+                Found::Thread(thread_id) if args.thread.as_ref().is_none_or(|only| *only == thread_id) => {
+                    let session = place.session(thread_id.clone(), stop.clone());
+                    sessions.push(Box::pin(async { (thread_id, session.await) }));
+                }
+                Found::Thread(_) => {}
+                Found::Gone { .. } => is_there = false,
+            }
+        }
+    }
+    threads.close().await;
+    drop(presence);
+    match failure {
+        Some(error) => Err(error),
+        None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// How often it is looked whether the parent lives.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Resolves once the process that started this one is gone.
+#[cfg(unix)]
+async fn orphaned() {
+    let parent = rustix::process::getppid();
+    while rustix::process::getppid() == parent {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+#[cfg(not(unix))]
+async fn orphaned() {
+    std::future::pending().await
+}
+
+/// The shell that waits for Codex ends the app-server. It was killed, and its terminal is nobody's any more.
+fn end_what_is_left(args: &AttachArgs) {
+    // It answered a moment ago, so that the number is its own.
+    let _ = args.server.map(end_process);
+    let _ = args.beside.as_ref().map(std::fs::remove_dir_all);
+}
+
+/// A thread that rawr stands beside no longer.
+type Done = (String, anyhow::Result<()>);
+
+/// Where Codex's background server listens.
+fn control_socket() -> anyhow::Result<PathBuf> {
+    let codex_home = match std::env::var_os("CODEX_HOME").filter(|home| !home.is_empty()) {
+        Some(home) => PathBuf::from(home),
+        None => match std::env::home_dir() {
+            Some(home) => home.join(".codex"),
+            None => bail!("there is no home folder: name Codex's socket with --socket PATH"),
+        },
+    };
+    Ok(codex_home.join("app-server-control").join("app-server-control.sock"))
+}
+
+/// What all sessions have in common.
+struct Place {
+    socket: PathBuf,
+    settings: SidecarSettings,
+    experimental: Experimental,
+    shown: ShownAs,
+}
+
+enum ShownAs {
+    Words,
+    Lines,
+    Log(PathBuf),
+}
+
+impl Place {
+    fn renderer(&self) -> anyhow::Result<Renderer> {
+        Ok(match &self.shown {
+            ShownAs::Words => {
+                let mut renderer = Renderer::stdout(Reader::Person);
+                // Several threads share the lines.
+                renderer.keep_still();
+                renderer
+            }
+            ShownAs::Lines => Renderer::stdout(Reader::Program),
+            ShownAs::Log(path) => {
+                let log = open_log(path).with_context(|| path.display().to_string())?;
+                Renderer::to_program(Box::new(log))
+            }
+        })
+    }
+
+    /// One thread from the first turn that rawr sees to its end. That Codex ends, or that another rawr has the thread,
+    /// is no failure.
+    async fn session(&self, thread_id: String, mut stop: Stop) -> anyhow::Result<()> {
+        let attachment =
+            Attachment { socket: self.socket.clone(), thread_id, experimental: self.experimental };
+        let attached = tokio::select! {
+            attached = Codex::attach(&attachment) => attached,
+            () = stop.asked() => return Ok(()),
+        };
+        let host = match attached {
+            Ok(Some(host)) => host,
+            Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut renderer = self.renderer()?;
+        match self.drive(host, &mut renderer, &mut stop).await {
+            Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
+            Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
+                let message = format!("{error}: it is left to that one");
+                Ok(renderer.show(&Shown::Notice { level: Level::Info, message: &message })?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn drive(
+        &self,
+        host: Codex,
+        renderer: &mut Renderer,
+        stop: &mut Stop,
+    ) -> Result<Ended, DriveError> {
+        let sidecar = self.settings.launch().await?;
+        let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
+        Ok(drive.run(&mut Prompts::elsewhere(), stop).await?.ended)
+    }
+}

@@ -1,0 +1,270 @@
+//! `rawr codex`: a person's own Codex in the foreground, rawr beside it. This process becomes a shell that waits for Codex,
+//! so that nothing of rawr's stands between Codex and its terminal.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+use super::Common;
+use super::attach::WIDTH;
+use super::exec::Switches;
+use super::written::Written;
+use crate::args::CodexArgs;
+use crate::host::codex::{Threads, find_codex, left_to_codex};
+use crate::render::one_line;
+
+/// What of Codex has no conversation on the screen.
+const NO_CONVERSATION: [&str; 31] = [
+    "-V",
+    "--version",
+    "-h",
+    "--help",
+    "a",
+    "agents",
+    "app-server",
+    "apply",
+    "archive",
+    "cloud",
+    "completion",
+    "debug",
+    "delete",
+    "doctor",
+    "e",
+    "exec",
+    "exec-server",
+    "features",
+    "help",
+    "login",
+    "logout",
+    "mcp",
+    "migrate-nfs-db",
+    "migrate-rollouts",
+    "plugin",
+    "queue",
+    "remote-control",
+    "review",
+    "sandbox",
+    "unarchive",
+    "update",
+];
+
+/// Waits for Codex, ends what stood beside it, and says the one line that there may be. The signals are Codex's, and this
+/// outlives them. Its arguments: the folder, the app-server's process, the driver's process, and Codex with its arguments.
+const WAIT_FOR_CODEX: &str = r#"
+folder=$1 server=$2 driver=$3
+shift 3
+trap : INT QUIT HUP TERM
+"$@"
+code=$?
+if ! kill -0 "$driver" 2>/dev/null && ! [ -s "$folder/word" ]; then
+  echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
+fi
+kill "$driver" "$server" 2>/dev/null
+if [ "$code" = 0 ]; then
+  echo 'rawr: this session can be taken up again with: rawr codex resume --last' >&2
+fi
+if [ -s "$folder/word" ]; then cat "$folder/word" >&2; fi
+rm -rf "$folder"
+exit "$code"
+"#;
+
+/// How long the app-server may take until it listens: a machine may be busy.
+const START: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<ExitCode> {
+    let codex = find_codex(args.codex.as_deref())?;
+    let arguments = args.arguments.as_slice();
+    if arguments
+        .iter()
+        .any(|argument| argument.to_str().is_some_and(|it| it.starts_with("--remote")))
+    {
+        bail!(
+            "rawr codex brings an app-server of its own: leave --remote out, or use `rawr attach --socket PATH`"
+        );
+    }
+    let first = arguments.first().and_then(|first| first.to_str());
+    if first.is_some_and(|first| NO_CONVERSATION.contains(&first)) {
+        return become_codex(&codex, arguments);
+    }
+    match start(common, &codex, arguments).await {
+        Ok(beside) => beside.become_the_one_who_waits(&codex, arguments),
+        Err(error) => {
+            let why = one_line(&format!("{error:#}"), WIDTH);
+            // Codex is what was asked for.
+            let _ = writeln!(anstream::stderr(), "rawr: {why}; Codex runs without it");
+            become_codex(&codex, arguments)
+        }
+    }
+}
+
+/// What runs beside Codex. Each is in a process group of its own: the terminal's signals are Codex's.
+struct Beside {
+    folder: TempDir,
+    socket: PathBuf,
+    server: Child,
+    driver: Child,
+}
+
+async fn start(common: &Common, codex: &Path, arguments: &[OsString]) -> anyhow::Result<Beside> {
+    let folder = private_folder().context("there is no place for a socket")?;
+    let socket = folder.path().join("codex.sock");
+    let mut server = app_server(common, codex, arguments, &folder, &socket)?;
+    let started = async {
+        wait_until_it_listens(&mut server, &socket, &folder.path().join("log")).await?;
+        driver(common, folder.path(), &socket, server.id())
+    };
+    match started.await {
+        Ok(driver) => Ok(Beside { folder, socket, server, driver }),
+        Err(error) => {
+            // It may have ended already.
+            let _ = server.kill();
+            Err(error)
+        }
+    }
+}
+
+/// The socket is reached by whoever may enter the folder: its owner. The names of sockets must be short.
+fn private_folder() -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("rawr-");
+    let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
+    if let Some(made) = run_time.and_then(|folder| builder.tempdir_in(folder).ok()) {
+        return Ok(made);
+    }
+    builder.tempdir()
+}
+
+fn app_server(
+    common: &Common,
+    codex: &Path,
+    arguments: &[OsString],
+    folder: &TempDir,
+    socket: &Path,
+) -> anyhow::Result<Child> {
+    let cwd = std::env::current_dir().ok();
+    let config = Written::read(&common.home()?, cwd.as_deref(), None).config;
+    let own_compaction = Switches(config.effective()).own_compaction();
+    let log = File::create(folder.path().join("log"))?;
+    let mut command = Command::new(codex);
+    command.arg("app-server").args(of_the_server(arguments));
+    for setting in left_to_codex(own_compaction) {
+        command.arg("-c").arg(setting);
+    }
+    let mut address = OsString::from("unix://");
+    address.push(socket);
+    command.arg("--listen").arg(address);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
+    command.spawn().with_context(|| format!("{} cannot be started", codex.display()))
+}
+
+/// Those of Codex's arguments that configure the app-server as well.
+fn of_the_server(arguments: &[OsString]) -> Vec<&OsStr> {
+    const WITH_VALUE: [&str; 4] = ["-c", "--config", "--enable", "--disable"];
+    let mut taken = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let Some(text) = argument.to_str() else { continue };
+        let glued = ["-c", "--config=", "--enable=", "--disable="];
+        if WITH_VALUE.contains(&text) {
+            taken.push(argument.as_os_str());
+            taken.extend(rest.next().map(OsString::as_os_str));
+        } else if text == "--" {
+            break;
+        } else if text == "--strict-config" || glued.iter().any(|flag| text.starts_with(flag)) {
+            taken.push(argument.as_os_str());
+        }
+    }
+    taken
+}
+
+async fn wait_until_it_listens(
+    server: &mut Child,
+    socket: &Path,
+    log: &Path,
+) -> anyhow::Result<()> {
+    let give_up = Instant::now() + START;
+    loop {
+        if let Some(status) = server.try_wait()? {
+            let words = std::fs::read_to_string(log).unwrap_or_default();
+            let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+            bail!("codex's app-server ended ({status}): {last}");
+        }
+        if socket.exists() {
+            match Threads::reach(socket).await {
+                Ok(threads) => {
+                    threads.close().await;
+                    return Ok(());
+                }
+                Err(error) if Instant::now() > give_up => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        if Instant::now() > give_up {
+            bail!("codex's app-server did not listen within {} s", START.as_secs());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn driver(common: &Common, folder: &Path, socket: &Path, server: u32) -> anyhow::Result<Child> {
+    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
+    let mut command = Command::new(program);
+    command.arg("--home").arg(common.home()?.dir).arg("attach");
+    command.arg("--socket").arg(socket).arg("--beside").arg(folder);
+    command.arg("--server").arg(server.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.spawn().context("rawr cannot be started a second time")
+}
+
+impl Beside {
+    fn become_the_one_who_waits(
+        self,
+        codex: &Path,
+        arguments: &[OsString],
+    ) -> anyhow::Result<ExitCode> {
+        let Self { folder, socket, mut server, mut driver } = self;
+        let mut address = OsString::from("unix://");
+        address.push(&socket);
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(WAIT_FOR_CODEX).arg("rawr codex").arg(folder.path());
+        shell.arg(server.id().to_string()).arg(driver.id().to_string());
+        shell.arg(codex).arg("--remote").arg(address).args(arguments);
+        let error = shell.exec();
+        // There is no shell: what was started for it is ended.
+        let _ = driver.kill();
+        let _ = server.kill();
+        Err(error).context("/bin/sh cannot be started")
+    }
+}
+
+fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode> {
+    let error = Command::new(codex).args(arguments).exec();
+    Err(error).with_context(|| format!("{} cannot be started", codex.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::attach::WORD;
+
+    #[test]
+    fn the_app_server_is_configured_as_codex_itself_is() {
+        let given =
+            ["-m", "x", "-c", "a=1", "--enable=b", "resume", "-cd=2", "--", "--disable", "c"];
+        let given = given.map(OsString::from);
+        assert_eq!(of_the_server(&given), ["-c", "a=1", "--enable=b", "-cd=2"]);
+    }
+
+    #[test]
+    fn the_shell_reads_the_word_that_the_driver_leaves() {
+        assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{WORD}\"")));
+    }
+}

@@ -1,0 +1,40 @@
+//! `rawr detach`: ends what stands beside a Codex. Codex itself goes on.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use super::Common;
+use crate::presence::{self, Present};
+
+pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
+    let present = presence::present(&common.home()?.dir)?;
+    if present.is_empty() {
+        bail!("nothing of rawr's stands beside a Codex");
+    }
+    let mut out = anstream::stdout().lock();
+    for Present { process, socket } in present {
+        end_process(process)?;
+        writeln!(out, "process {process} leaves the Codex at {}.", socket.display())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(unix)]
+pub(super) fn end_process(process: u32) -> anyhow::Result<()> {
+    use rustix::process::{Pid, Signal, kill_process};
+    if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+        match kill_process(process, Signal::TERM) {
+            // It has just ended by itself.
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn end_process(_: u32) -> anyhow::Result<()> {
+    bail!("on this system rawr cannot end another process: press Ctrl-C where it runs")
+}

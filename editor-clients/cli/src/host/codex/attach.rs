@@ -1,0 +1,167 @@
+//! A thread that a person's own Codex works on, joined by rawr as a second client. It answers nobody's questions.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
+
+use super::connection::{Arrived, Connection, Experimental};
+use super::message::{Incoming, Status};
+use super::turns::{Company, Turns};
+use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
+use crate::host::{HostError, HostEvent, HostThread};
+
+/// Which thread to join, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Where the app-server listens.
+    pub socket: PathBuf,
+    pub thread_id: String,
+    pub experimental: Experimental,
+}
+
+/// A thread without a turn cannot be joined. It is tried again when something happens to it, and from time to time.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+impl Codex {
+    /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
+    /// for a thread that no person talks in.
+    pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
+        let Attachment { socket, thread_id, experimental } = attachment;
+        let mut connection = Connection::reach(socket, *experimental).await?;
+        let answer = resume(&mut connection, thread_id).await?;
+        if !answer.thread.is_peoples() {
+            return Ok(None);
+        }
+        let sample = probe::knows_sample(&mut connection).await?;
+        let status = answer.thread.status.unwrap_or(Status::Other);
+        let turns = Turns::beside_people(thread_id.clone(), status);
+        let preview = answer.thread.preview.clone();
+        let thread = about(answer, sample);
+        let mut codex = Self::with(thread, connection, turns, Company::People);
+        if !codex.seed().await
+            && let Some(first) = preview.filter(|_| status == Status::Active)
+        {
+            // Nothing has been sampled so far: what runs is the thread's first turn.
+            codex.turns.began_with(first);
+        }
+        let params = json!({"threadId": thread_id});
+        // A Codex that knows no goals has none.
+        if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
+            codex.goal.told(about);
+        }
+        Ok(Some(codex))
+    }
+
+    pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
+        if self.goal.is_active() {
+            let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
+            if self.connection.ask("thread/goal/set", params).await?.is_ok() {
+                self.goal.paused();
+            }
+            self.catch_up();
+        }
+        Ok(())
+    }
+
+    pub(super) fn resume_goal(&mut self) {
+        if self.goal.resume() {
+            let params = json!({"threadId": self.thread_id(), "status": goal::ACTIVE});
+            self.connection.post("thread/goal/set", params);
+        }
+    }
+
+    /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
+    /// Returns whether anything does.
+    async fn seed(&mut self) -> bool {
+        let Some(path) = self.thread.transcript.clone() else { return false };
+        // A file that cannot be read leaves the number unknown until Codex tells it.
+        let Ok(Some(seed)) = tokio::task::spawn_blocking(move || rollout::last_usage(&path)).await
+        else {
+            return false;
+        };
+        self.thread.context_window = seed.context_window;
+        self.events.push_back(HostEvent::Usage {
+            turn_id: seed.turn_id,
+            usage: seed.usage,
+            context_window: seed.context_window,
+            needs_follow_up: false,
+        });
+        true
+    }
+}
+
+async fn resume(connection: &mut Connection, thread_id: &str) -> Result<ThreadAnswer, HostError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let params = json!({"threadId": thread_id, "excludeTurns": true});
+        match connection.ask("thread/resume", params).await? {
+            Ok(answer) => {
+                let method = "thread/resume";
+                return serde_json::from_value(answer)
+                    .map_err(|source| HostError::NotUnderstood { method, source });
+            }
+            Err(_) => pause = wait(connection, thread_id, pause).await?,
+        }
+    }
+}
+
+/// Until something happens to the thread, or it has been long enough. Returns how long it may be next time.
+async fn wait(
+    connection: &mut Connection,
+    thread_id: &str,
+    pause: Duration,
+) -> Result<Duration, HostError> {
+    let until = Instant::now() + pause;
+    loop {
+        let arrived = match connection.take_unread() {
+            Some(arrived) => arrived,
+            None => match timeout_at(until, connection.arrive()).await {
+                Ok(arrived) => arrived,
+                Err(_) => return Ok((pause * 2).min(LONGEST_PAUSE)),
+            },
+        };
+        match arrived {
+            Arrived::End { reason } => return Err(HostError::Gone { reason }),
+            Arrived::Message(Incoming::Notification { method, params })
+                if params["threadId"] == thread_id =>
+            {
+                if method == "thread/closed" {
+                    let reason = "codex closed the thread".to_owned();
+                    return Err(HostError::Gone { reason });
+                }
+                // The thread is about to be stored.
+                tokio::time::sleep(FIRST_PAUSE).await;
+                return Ok(FIRST_PAUSE);
+            }
+            Arrived::Message(_) | Arrived::Noise(_) => {}
+        }
+    }
+}
+
+fn about(answer: ThreadAnswer, sample: bool) -> HostThread {
+    let capabilities = HostCapabilities {
+        inject_turn: true,
+        steer: true,
+        sample,
+        // What people type goes to Codex itself.
+        queue: false,
+        compact: true,
+        judge: true,
+        // Codex compacts inside a turn only when it wants to.
+        mid_turn_compact: false,
+        inject_items: false,
+    };
+    HostThread {
+        thread_id: answer.thread.id,
+        cwd: answer.thread.cwd.unwrap_or_default(),
+        host: HostInfo { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
+        model: answer.model,
+        context_window: None,
+        baseline_tokens: BASELINE_TOKENS,
+        transcript: answer.thread.path,
+    }
+}

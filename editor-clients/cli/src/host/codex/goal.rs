@@ -1,0 +1,94 @@
+//! A goal that a person gave Codex: it starts a turn whenever none runs, so that nothing else finds a quiet moment. rawr pauses
+//! it for as long as a sequence takes. Sends nothing itself.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, Default)]
+pub(super) struct Goal {
+    stand: Stand,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// None, or one that starts nothing.
+    #[default]
+    Quiet,
+    Active,
+    /// By rawr, and nobody has touched it since.
+    Paused,
+}
+
+#[derive(Deserialize)]
+struct About {
+    goal: Option<Told>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    status: String,
+}
+
+pub(super) const ACTIVE: &str = "active";
+pub(super) const PAUSED: &str = "paused";
+
+impl Goal {
+    /// What Codex tells of it, asked or not. `null` is no goal.
+    pub(super) fn told(&mut self, about: Value) {
+        let about = serde_json::from_value::<About>(about).ok().and_then(|about| about.goal);
+        self.stand = match about.map(|goal| goal.status).as_deref() {
+            Some(ACTIVE) => Stand::Active,
+            Some(PAUSED) if self.stand == Stand::Paused => Stand::Paused,
+            _ => Stand::Quiet,
+        };
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.stand == Stand::Active
+    }
+
+    pub(super) fn paused(&mut self) {
+        self.stand = Stand::Paused;
+    }
+
+    /// Whether it has to be set going again. Asked once.
+    pub(super) fn resume(&mut self) -> bool {
+        let owed = self.stand == Stand::Paused;
+        if owed {
+            self.stand = Stand::Quiet;
+        }
+        owed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(steps: &[&str], resumes: bool) {
+        let mut goal = Goal::default();
+        for step in steps {
+            match *step {
+                "pause" if goal.is_active() => goal.paused(),
+                "pause" => {}
+                "none" => goal.told(json!({"goal": null})),
+                status => goal.told(json!({"goal": {"status": status}})),
+            }
+        }
+        assert_eq!(goal.resume(), resumes, "{steps:?}");
+        assert!(!goal.resume());
+    }
+
+    #[test]
+    fn what_rawr_paused_and_nobody_has_touched_is_set_going_again() {
+        check(&["active", "pause", "paused"], true);
+        check(&["active", "pause"], true);
+        check(&["paused", "pause"], false);
+        check(&["active", "pause", "paused", "active"], false);
+        check(&["active", "pause", "complete"], false);
+        check(&["active", "pause", "none"], false);
+        check(&[], false);
+    }
+}

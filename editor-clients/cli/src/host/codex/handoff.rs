@@ -1,0 +1,123 @@
+//! The handoff beside people: put in Codex's line, so that it is there before they can type, and taken from there. It
+//! withholds what the handoff's turn does until the driver asks for that turn, and no longer.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::Codex;
+use super::line::Entry;
+use super::message::{Note, Refusal};
+use crate::host::HostError;
+
+/// What became of the handoff that stood in line.
+pub(super) enum HandedOver {
+    NothingInLine,
+    Begun {
+        turn_id: String,
+    },
+    /// Something else was faster.
+    TakenBack,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Queued {
+    queued_submission: Submission,
+}
+
+#[derive(Deserialize)]
+struct Submission {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Deleted {
+    deleted: bool,
+}
+
+/// How long Codex may take to begin what stands first in its line.
+const SOON: Duration = Duration::from_secs(10);
+
+impl Codex {
+    pub(super) fn read(&mut self, note: Note) {
+        if self.line.begins(&note)
+            && let Some(turn_id) = note.inside_turn()
+        {
+            self.turns.turn_is_ours(turn_id);
+        }
+        let events = self.turns.read(note);
+        if self.line.has_begun() {
+            self.withheld.extend(events);
+        } else {
+            self.events.extend(events);
+        }
+        if self.turns.has_compacted()
+            && let Some(Entry { name, text }) = self.line.compacted()
+        {
+            let params = json!({
+                "threadId": self.thread_id(),
+                "clientUserMessageId": name,
+                "input": super::inputs(&[&text]),
+            });
+            self.queueing = Some(self.connection.post("thread/queue/add", params));
+        }
+    }
+
+    /// A Codex without a line is asked for a turn when the time comes.
+    pub(super) fn put_in_line(&mut self, answer: Result<Value, Refusal>) {
+        let queued = answer.ok().and_then(|answer| serde_json::from_value::<Queued>(answer).ok());
+        self.line.taken(queued.map(|queued| queued.queued_submission.id));
+    }
+
+    /// The turn of the handoff that stands in line. Behind something else it is taken out.
+    pub(super) async fn hand_over(&mut self) -> Result<HandedOver, HostError> {
+        loop {
+            if let Some(turn_id) = self.line.claim() {
+                self.let_withheld_go();
+                return Ok(HandedOver::Begun { turn_id });
+            }
+            if !self.line.is_queued() {
+                return Ok(HandedOver::NothingInLine);
+            }
+            let is_behind = self.turns.runs_for_others() && self.line.entry().is_some();
+            if is_behind && self.take_out().await? {
+                return Ok(HandedOver::TakenBack);
+            }
+            match timeout(SOON, self.connection.arrive()).await {
+                Ok(arrived) => self.take(arrived),
+                Err(_) if self.take_out().await? => return Ok(HandedOver::TakenBack),
+                Err(_) => {}
+            }
+            self.ready()?;
+        }
+    }
+
+    /// Whether it was there still.
+    async fn take_out(&mut self) -> Result<bool, HostError> {
+        let entry = self.line.entry().map(str::to_owned);
+        let params = json!({"threadId": self.thread_id(), "queuedSubmissionId": entry});
+        let answer = self.connection.ask("thread/queue/delete", params).await?;
+        self.catch_up();
+        let answer = answer.ok().and_then(|answer| serde_json::from_value::<Deleted>(answer).ok());
+        let is_out = answer.is_some_and(|answer| answer.deleted) && self.line.is_queued();
+        if is_out {
+            self.line.forget();
+        }
+        Ok(is_out)
+    }
+
+    /// The driver will not ask for it.
+    pub(super) fn give_up_claim(&mut self) {
+        if self.line.has_begun() {
+            self.line.forget();
+            self.let_withheld_go();
+        }
+    }
+
+    fn let_withheld_go(&mut self) {
+        self.events.append(&mut self.withheld);
+    }
+}

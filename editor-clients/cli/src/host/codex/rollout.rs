@@ -1,0 +1,166 @@
+//! How full a stored thread's window was, read off the file that Codex keeps of it. Reads one file, and changes nothing.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use rawr_protocol::TokenUsage;
+use serde::Deserialize;
+
+/// What the thread's last sampling request used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LastUsage {
+    pub(super) turn_id: String,
+    pub(super) usage: TokenUsage,
+    pub(super) context_window: Option<u64>,
+}
+
+/// `None` where the file cannot be read, holds no usage, or ends in a compaction.
+pub(super) fn last_usage(path: &Path) -> Option<LastUsage> {
+    let lines = BufReader::new(File::open(path).ok()?).split(b'\n');
+    let mut reading = Reading::default();
+    for line in lines.map_while(Result::ok) {
+        reading.line(&line);
+    }
+    reading.last
+}
+
+#[derive(Default)]
+struct Reading {
+    turn_id: String,
+    last: Option<LastUsage>,
+}
+
+/// Most lines are long and none of these.
+const WORDS: [&str; 3] = ["\"token_count\"", "\"task_started\"", "\"compacted\""];
+
+impl Reading {
+    fn line(&mut self, line: &[u8]) {
+        let Ok(line) = std::str::from_utf8(line) else { return };
+        if !WORDS.iter().any(|word| line.contains(word)) {
+            return;
+        }
+        match serde_json::from_str(line) {
+            Ok(Line::EventMsg { payload: Event::TaskStarted { turn_id } }) => {
+                self.turn_id = turn_id;
+            }
+            Ok(Line::EventMsg { payload: Event::TokenCount { info: Some(info) } }) => {
+                self.last = Some(LastUsage {
+                    turn_id: self.turn_id.clone(),
+                    usage: info.last_token_usage.into(),
+                    context_window: info.model_context_window,
+                });
+            }
+            // What was told before it in the same turn is what the summary itself used.
+            Ok(Line::Compacted) => self.last = None,
+            Ok(Line::EventMsg { .. } | Line::Other) | Err(_) => {}
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    EventMsg {
+        payload: Event,
+    },
+    Compacted,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    TaskStarted {
+        turn_id: String,
+    },
+    TokenCount {
+        info: Option<Info>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    last_token_usage: Tokens,
+    model_context_window: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    total_tokens: u64,
+    input_tokens: Option<u64>,
+    cached_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    reasoning_output_tokens: Option<u64>,
+}
+
+impl From<Tokens> for TokenUsage {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            context_tokens: tokens.total_tokens,
+            input_tokens: tokens.input_tokens,
+            cached_input_tokens: tokens.cached_input_tokens,
+            output_tokens: tokens.output_tokens,
+            reasoning_tokens: tokens.reasoning_output_tokens,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(lines: &[Value], expected: Option<(&str, u64)>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(file.path(), text + "{\"type\":\"event_msg\",\"payl").unwrap();
+        let last = last_usage(file.path());
+        let last = last.as_ref().map(|last| (last.turn_id.as_str(), last.usage.context_tokens));
+        assert_eq!(last, expected);
+    }
+
+    fn event(payload: Value) -> Value {
+        json!({"timestamp": "", "type": "event_msg", "payload": payload})
+    }
+
+    fn started(turn: &str) -> Value {
+        event(json!({"type": "task_started", "turn_id": turn, "model_context_window": 190_000}))
+    }
+
+    fn count(tokens: u64) -> Value {
+        event(json!({"type": "token_count", "info": {
+            "total_token_usage": {"total_tokens": 900_000},
+            "last_token_usage": {"total_tokens": tokens, "input_tokens": tokens},
+            "model_context_window": 190_000,
+        }}))
+    }
+
+    fn compacted() -> Value {
+        json!({"timestamp": "", "type": "compacted", "payload": {"message": "\"token_count\""}})
+    }
+
+    #[test]
+    fn the_last_count_is_the_one_that_counts() {
+        check(&[], None);
+        check(&[started("a"), count(10), started("b"), count(20), count(30)], Some(("b", 30)));
+        let empty = event(json!({"type": "token_count", "info": null}));
+        check(&[started("a"), count(10), empty], Some(("a", 10)));
+    }
+
+    #[test]
+    fn what_a_compaction_used_does_not_count() {
+        let before = [started("a"), count(10), started("c"), count(10), count(12), compacted()];
+        check(&before, None);
+        check(&[&before[..], &[count(4)]].concat(), Some(("c", 4)));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_has_no_usage() {
+        assert_eq!(last_usage(Path::new("/no/such/rollout.jsonl")), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Whatever dies of rawr's, the person's Codex goes on, and nothing stays behind when it ends.
+
+use rawr_tests::mock_responses::Gate;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use super::lab::{GOES_ON, HEADS_UP, Lab, TASK, agent, leave, say_to};
+
+/// Every process that runs, with its session and its command line.
+fn running() -> impl Iterator<Item = (Pid, u32, String)> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    numbers.filter_map(|number| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{number}/{file}")).ok();
+        let (line, stat) = (read("cmdline")?.replace('\0', " "), read("stat")?);
+        let mut after_name = stat.rsplit_once(") ")?.1.split(' ');
+        let is_dead = after_name.next()? == "Z";
+        let session = after_name.nth(2)?.parse().ok()?;
+        (!is_dead).then_some((Pid::from_raw(number)?, session, line))
+    })
+}
+
+/// Those of one session whose command line holds all of `words`.
+fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
+    let fits = |line: &str| words.iter().all(|word| line.contains(word));
+    running().filter(|(_, of, line)| *of == session && fits(line)).map(|(pid, ..)| pid).collect()
+}
+
+/// Those whose command line holds this.
+pub fn with_words(words: &str) -> Vec<Pid> {
+    running().filter(|(.., line)| line.contains(words)).map(|(pid, ..)| pid).collect()
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if done() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{what}: it never came to that");
+}
+
+fn kill(process: Pid) {
+    kill_process(process, Signal::KILL).unwrap();
+    wait_until("its death", || test_kill_process(process).is_err() || is_zombie(process));
+}
+
+fn is_zombie(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.contains(") Z")
+}
+
+fn drivers(session: u32) -> Vec<Pid> {
+    processes(session, &[" attach ", "--beside"])
+}
+
+fn sidecars(session: u32) -> Vec<Pid> {
+    processes(session, &["rawr serve"])
+}
+
+/// Everything that was started is gone, the folder of the socket, too.
+fn nothing_is_left(session: u32) {
+    wait_until("the end of all", || processes(session, &[]).is_empty());
+}
+
+#[test]
+fn a_sidecar_that_is_killed_is_started_again_and_the_thread_is_carried_across() {
+    let gate = Gate::new();
+    let lab = Lab::new(agent().behind("WRITE-PARSER", 1, &gate));
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    say_to(&mut terminal, TASK);
+    wait_until("a sidecar", || sidecars(session).len() == 1);
+    kill(sidecars(session)[0]);
+    gate.open();
+    terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    wait_until("a driver", || drivers(session).len() == 1);
+    kill(drivers(session)[0]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["The parser is written."]);
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+    terminal.wait_for(&["rawr: it ended early; Codex went on without it"]);
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_driver_that_is_killed_in_the_middle_of_a_packet_leaves_the_answer_on_the_screen() {
+    let gate = Gate::new();
+    let lab = Lab::new(agent().behind(":packet_request]", 0, &gate));
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&[HEADS_UP]);
+    kill(drivers(session)[0]);
+    gate.open();
+    terminal.wait_for(&["Goal: a parser with docs"]);
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn everything_ends_with_the_terminal() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&[GOES_ON]);
+    // The shell that waits for Codex cannot tidy up any more.
+    terminal.signal(Signal::KILL);
+    terminal.hang_up();
+    nothing_is_left(session);
+}

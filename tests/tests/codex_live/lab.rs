@@ -1,0 +1,128 @@
+//! A home, a repository and a scripted model for a Codex that a person uses, and that Codex on a terminal. Holds no case.
+
+use std::process::{Command, Output};
+
+use rawr_tests::codex::{CodexHome, Config, binary};
+use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, call, say};
+use rawr_tests::{MockModel, Repository, Terminal, rawr};
+use serde_json::json;
+
+pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
+    Next: write the docs of parser.txt\n</continuation_packet>";
+
+pub const TASK: &str = "WRITE-PARSER please";
+pub const HEADS_UP: &str = "This thread's context will be compacted next";
+pub const HANDOFF: &str = "The compaction is done.";
+pub const GOES_ON: &str = "Writing the docs now.";
+
+/// The Codex on the screen gives a thread a title, by its first message.
+const TITLE: &str = "Generate a concise, single-line task title";
+
+pub fn shell(command: &str) -> Reply {
+    call("exec_command", json!({ "cmd": command }))
+}
+
+/// An agent that commits under pressure, writes its packet, and goes on.
+pub fn agent() -> Script {
+    let commit =
+        "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
+    Script::default()
+        .on(TITLE, [say("Write a parser")])
+        .on(":packet_request]", [say(PACKET).input_tokens(145_000)])
+        .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
+        .on("AND-NOW", [say("Here you are.").input_tokens(21_000)])
+        .on(
+            "WRITE-PARSER",
+            [
+                shell(commit).input_tokens(131_000),
+                say("The parser is written.").input_tokens(143_000),
+            ],
+        )
+        .on_compaction([say("A summary by the model.").input_tokens(146_000)])
+}
+
+pub struct Lab {
+    pub model: MockModel,
+    pub home: CodexHome,
+    pub repository: Repository,
+}
+
+impl Lab {
+    pub fn new(script: Script) -> Self {
+        Self::configured(script, "")
+    }
+
+    /// With more in Codex's own configuration.
+    pub fn configured(script: Script, more: &str) -> Self {
+        let (model, repository) = (MockModel::start(script), Repository::new());
+        let trusted = repository.path().canonicalize().unwrap();
+        let tables = format!(
+            "[projects.{:?}]\ntrust_level = \"trusted\"\n{more}\n",
+            trusted.display().to_string()
+        );
+        // A model that Codex knows may come with an offer on the screen.
+        let home = CodexHome::new(
+            &model,
+            &Config { model: "any-model".to_owned(), tables, ..Config::default() },
+        );
+        Self { model, home, repository }
+    }
+
+    /// In this home and repository.
+    pub fn in_place(&self, command: &mut Command) {
+        command.current_dir(self.repository.path()).envs(self.home.environment());
+        command.env_remove("RAWR_HOME").env_remove("XDG_RUNTIME_DIR").env("TERM", "xterm-256color");
+    }
+
+    pub fn rawr(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(rawr());
+        self.in_place(command.args(arguments));
+        command.output().unwrap()
+    }
+
+    pub fn rawr_codex(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(rawr());
+        command.arg("codex").arg("--codex").arg(binary()).arg("--").args(arguments);
+        self.in_place(&mut command);
+        command
+    }
+
+    /// As high as a screen must be to hold all that is said.
+    pub fn on_a_terminal(&self, arguments: &[&str]) -> Terminal {
+        let terminal = Terminal::that_answers(&self.rawr_codex(arguments), 150, 120);
+        terminal.wait_for(&["Ask Codex to do anything"]);
+        terminal
+    }
+
+    /// What the person's own thread sent to the model.
+    pub fn requests(&self) -> Vec<Recorded> {
+        let all = self.model.requests();
+        let is_title = |request: &Recorded| {
+            request.user_messages().iter().any(|message| message.contains(TITLE))
+        };
+        all.iter().map(|request| (**request).clone()).filter(|request| !is_title(request)).collect()
+    }
+
+    pub fn compactions(&self) -> usize {
+        self.requests().iter().filter(|request| request.purpose != Purpose::Turn).count()
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("rawr/codex.log")).unwrap_or_default()
+    }
+}
+
+/// Types a message as a person does: an Enter that comes with the text would be taken for a part of it.
+pub fn say_to(terminal: &mut Terminal, text: &str) {
+    terminal.press(text);
+    terminal.wait_for(&[text]);
+    terminal.press("\r");
+}
+
+/// Leaves Codex as a person does.
+pub fn leave(terminal: &mut Terminal) -> std::process::ExitStatus {
+    terminal.press("/quit");
+    terminal.wait_for(&["/quit"]);
+    terminal.press("\r");
+    terminal.wait_for_the_end()
+}

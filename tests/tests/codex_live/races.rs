@@ -1,0 +1,311 @@
+//! What a person, or Codex itself, does at the worst moment: one compaction, one handoff, and every message once and in order.
+
+use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say, sse_failed};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use super::lab::{GOES_ON, TASK, agent as typing_agent};
+use super::person::Beside;
+
+fn agent() -> Script {
+    typing_agent()
+        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
+}
+
+#[tokio::test]
+async fn nobody_interferes() {
+    let mut beside = Beside::new(agent()).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_person_types_while_the_packet_is_written() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_person_types_while_codex_compacts() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let mut beside = Beside::new(agent().on_compaction([summary])).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    beside.person.says("AND-NOW the docs").await.unwrap_err();
+    gate.open();
+    beside.person.says_as_soon_as_possible("AND-NOW the docs").await;
+    beside.person.hears("Here you are.").await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// rawr stands still from before the history is rewritten until the person has been answered.
+#[tokio::test]
+async fn a_person_types_between_compaction_and_handoff() {
+    let (gate, answer) = (Gate::new(), Gate::new());
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]).behind("AND-NOW", 0, &answer);
+    let mut beside = Beside::new(script).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    let rawr = Pid::from_child(&beside.rawr);
+    kill_process(rawr, Signal::STOP).unwrap();
+    gate.open();
+    beside.person.says_as_soon_as_possible("AND-NOW the docs").await;
+    beside.model_is_asked("AND-NOW").await;
+    kill_process(rawr, Signal::CONT).unwrap();
+    // It joins the person's turn.
+    beside.tells("handoff", |_| true).await;
+    answer.open();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_compaction_never_cuts_a_turn_off() {
+    let (packet, answer) = (Gate::new(), Gate::new());
+    let script = agent().behind(":packet_request]", 0, &packet).behind("AND-NOW", 0, &answer);
+    let mut beside = Beside::new(script).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    // What rawr reads next is that its packet is there, and that a turn of the person's runs.
+    let rawr = Pid::from_child(&beside.rawr);
+    kill_process(rawr, Signal::STOP).unwrap();
+    packet.open();
+    beside.person.hears("Goal: a parser").await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.model_is_asked("AND-NOW").await;
+    kill_process(rawr, Signal::CONT).unwrap();
+    beside.tells("packet", |_| true).await;
+    answer.open();
+    beside.person.hears("Here you are.").await;
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_person_compacts_by_hand() {
+    let mut beside = Beside::new(agent()).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    let thread = json!({"threadId": beside.person.thread_id});
+    beside.person.ask("thread/compact/start", thread).await.unwrap();
+    beside.person.sees("turn/completed").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    beside.check(&["AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_person_compacts_by_hand_while_the_packet_is_written() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    // Codex throws the packet's turn away for it.
+    let thread = json!({"threadId": beside.person.thread_id});
+    beside.person.ask("thread/compact/start", thread).await.unwrap();
+    gate.open();
+    beside.model_is_asked("compaction").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    beside
+        .person
+        .sees_that("turn/completed", |params| params["turn"]["status"] == "completed")
+        .await;
+    beside.compacted(1);
+}
+
+async fn a_compaction_fails(reply: Reply) {
+    let mut beside = Beside::new(agent().on_compaction([reply])).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("compaction", |told| told["status"] == "failed").await;
+    beside.check(&["WRITE-PARSER", "LAST-WORD"]).await;
+    let handed_over = beside.told().iter().any(|told| told["event"] == "handoff");
+    assert!(!handed_over, "{}", beside.dump());
+}
+
+#[tokio::test]
+async fn a_compaction_fails_with_an_error() {
+    a_compaction_fails(http_error(500)).await;
+}
+
+#[tokio::test]
+async fn a_compaction_fails_because_the_context_is_too_long() {
+    a_compaction_fails(sse_failed("context_length_exceeded", "too long")).await;
+}
+
+#[tokio::test]
+async fn a_summary_is_empty() {
+    let empty = say("").input_tokens(146_000);
+    let mut beside = Beside::new(agent().on_compaction([empty])).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn codex_compacts_by_itself() {
+    let work = [say("All is read.").input_tokens(189_500)];
+    let script = agent().on("READ-ALL", work);
+    let off = ["-c", "rawr_auto_compaction.mode=suggest"];
+    let mut beside = Beside::with(script, &off).await;
+    beside.person.says("READ-ALL of it").await.unwrap();
+    beside.person.hears("All is read.").await;
+    // Codex compacts before it takes the next message in.
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    beside.check(&["AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn two_people_on_one_thread() {
+    let mut beside = Beside::new(agent()).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    let mut other = beside.another_person().await;
+    other.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    other.hears(GOES_ON).await;
+    other.says("AND-THEN that").await.unwrap();
+    beside.person.hears("Then that.").await;
+    beside.check(&["AND-NOW", "WRITE-PARSER", "HANDOFF", "AND-THEN", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// What the window held before rawr came stands in Codex's own file of the thread.
+#[tokio::test]
+async fn a_stored_thread_that_is_resumed_is_as_full_as_it_was() {
+    let mut beside = Beside::new(agent()).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.leave();
+    beside.restart_the_server().await;
+    beside.attach_again();
+    let usage = beside.tells("usage", |_| true).await;
+    assert_eq!(usage["usage"]["inputTokens"], 21_000, "{usage}");
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["AND-NOW", "WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn an_app_server_that_ends_in_the_middle_ends_rawr_and_the_next_one_is_carried_on() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    beside.restart_the_server().await;
+    gate.open();
+    let status = beside.rawr.wait().unwrap();
+    assert!(status.success(), "{}", beside.dump());
+    beside.attach_again();
+    // The turn that wrote the packet is gone. What is owed is asked for again, and once.
+    beside.person.hears(GOES_ON).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn another_rawr_on_the_same_thread_leaves_it_to_the_first() {
+    let mut beside = Beside::new(agent()).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.tells("session", |_| true).await;
+    let mut second = beside.another_rawr();
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["AND-NOW", "WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+    second.kill().unwrap();
+    second.wait().unwrap();
+}
+
+#[tokio::test]
+async fn rawr_that_leaves_lets_the_turn_go_on() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind("AND-NOW", 0, &gate)).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.tells("session", |_| true).await;
+    let detached = beside.lab.rawr(&["detach"]);
+    assert!(detached.status.success(), "{detached:?}");
+    assert_eq!(beside.rawr.wait().unwrap().code(), Some(143), "{}", beside.dump());
+    gate.open();
+    beside.person.hears("Here you are.").await;
+    let nobody = beside.lab.rawr(&["detach"]);
+    assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+}
+
+/// Without rawr the goal would never leave a quiet moment.
+#[tokio::test]
+async fn a_goal_starts_a_turn_at_once() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind("WRITE-PARSER", 0, &gate)).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("session", |_| true).await;
+    let thread_id = beside.person.thread_id.clone();
+    let goal =
+        json!({"threadId": thread_id, "objective": "a parser with docs", "status": "active"});
+    beside.person.ask("thread/goal/set", goal).await.unwrap();
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    // It goes on where it was stopped.
+    let is_active = |params: &serde_json::Value| params["goal"]["status"] == "active";
+    beside.person.sees_that("thread/goal/updated", is_active).await;
+    beside.person.ask("thread/goal/clear", json!({"threadId": thread_id})).await.unwrap();
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// Neither a line nor a sample: what is left is enough.
+#[tokio::test]
+async fn a_codex_without_experimental_methods() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]);
+    let mut beside = Beside::with(script, &["--without-experimental"]).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// Who comes first there is not rawr's to say; that nothing is lost or said twice is.
+#[tokio::test]
+async fn a_person_types_while_a_codex_without_experimental_methods_compacts() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]);
+    let mut beside = Beside::with(script, &["--without-experimental"]).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked("compaction").await;
+    gate.open();
+    beside.person.says_as_soon_as_possible("AND-NOW the docs").await;
+    beside.tells("handoff", |_| true).await;
+    let said = beside.said_in_the_end().await;
+    assert!(
+        said == ["WRITE-PARSER", "HANDOFF", "AND-NOW", "LAST-WORD"]
+            || said == ["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"],
+        "{said:?}\n{}",
+        beside.dump()
+    );
+    beside.compacted(1);
+}

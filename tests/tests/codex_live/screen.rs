@@ -1,0 +1,133 @@
+//! What a person sees of a compaction on the screen of the unmodified Codex.
+
+use std::process::Command;
+
+use rawr_tests::codex::binary;
+use rawr_tests::{Terminal, rawr};
+use rustix::process::{Signal, kill_process};
+
+use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, TASK, agent, leave, say_to};
+
+#[test]
+fn one_typed_prompt_is_carried_across_a_compaction_on_the_screen() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, TASK);
+    let screen = terminal.wait_for(&[GOES_ON]);
+    let mut rest = screen.as_str();
+    for words in [
+        TASK,
+        "The parser is written.",
+        HEADS_UP,
+        "Goal: a parser with docs",
+        "Context compacted",
+        HANDOFF,
+        "Next: write the docs of parser.txt",
+        GOES_ON,
+    ] {
+        let Some((_, after)) = rest.split_once(words) else {
+            panic!("{words:?} does not stand where it should:\n{screen}\n{}", lab.log());
+        };
+        rest = after;
+    }
+    assert_eq!(lab.repository.subjects()[0], "Add the parser");
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+}
+
+#[test]
+fn the_exit_code_and_the_arguments_are_codexs_own() {
+    let lab = Lab::new(agent());
+    let version = lab.rawr_codex(&["--version"]).output().unwrap();
+    assert_eq!(String::from_utf8(version.stdout).unwrap(), "codex-cli 0.169.0\n");
+    let wrong = lab.rawr_codex(&["--no-such-flag"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.contains("unexpected argument '--no-such-flag'"), "{error}");
+}
+
+#[test]
+fn a_session_is_taken_up_again_where_it_was_left() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    terminal.wait_for(&["rawr codex resume --last"]);
+    let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
+    terminal.wait_for(&["Here you are."]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["Context compacted", GOES_ON]);
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+}
+
+#[test]
+fn rawr_stands_back_where_codex_has_a_heads_up_of_its_own() {
+    let lab = Lab::configured(agent(), "[features.token_budget]\nenabled = true\n");
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&["The parser is written."]);
+    assert!(leave(&mut terminal).success());
+    terminal.wait_for(&["rawr: Codex's own heads-up is on, and rawr stands back"]);
+    assert_eq!(lab.compactions(), 0);
+}
+
+/// What cannot be reached, or started, costs a line and nothing else.
+#[test]
+fn without_a_place_for_its_socket_codex_runs_all_the_same() {
+    let lab = Lab::new(agent());
+    let mut command = lab.rawr_codex(&["-c", "features.daemon_auto_start=false"]);
+    command.env("TMPDIR", "/no/such/folder");
+    let mut terminal = Terminal::that_answers(&command, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    assert!(terminal.written().contains("rawr: there is no place for a socket"));
+    say_to(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+}
+
+/// Codex as everybody starts it: its background server is where rawr finds the thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plain_codex_is_joined_in_another_terminal() {
+    let lab = Lab::new(agent());
+    let _background = Background { lab: &lab };
+    let mut codex = Command::new(binary());
+    lab.in_place(&mut codex);
+    let mut terminal = Terminal::that_answers(&codex, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    let mut attach = Command::new(rawr());
+    lab.in_place(attach.arg("attach"));
+    let mut beside = Terminal::run(&attach, 100, 120);
+    beside.wait_for(&["beside the Codex at", "Ctrl-C leaves it"]);
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
+    beside.wait_for(&[TASK, "compacted", GOES_ON]);
+    beside.press("\x03");
+    assert_eq!(beside.wait_for_the_end().code(), Some(130));
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    assert_eq!(lab.compactions(), 1);
+}
+
+/// Codex's background server outlives whoever started it.
+#[cfg(target_os = "linux")]
+struct Background<'l> {
+    lab: &'l Lab,
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Background<'_> {
+    fn drop(&mut self) {
+        let mut stop = Command::new(binary());
+        self.lab.in_place(stop.args(["app-server", "daemon", "stop"]));
+        drop(stop.output());
+        // So does what keeps that server up to date.
+        let home = self.lab.home.path().display().to_string();
+        super::deaths::with_words(&home).into_iter().for_each(|process| {
+            let _ = kill_process(process, Signal::KILL);
+        });
+    }
+}
