@@ -33,6 +33,12 @@ impl Script {
         self
     }
 
+    /// The same, whatever other markers the message holds.
+    pub fn on_first(mut self, marker: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.turns.insert(0, (marker.to_owned(), listed(replies)));
+        self
+    }
+
     /// Keeps back the reply to one step of what `marker` chooses.
     pub fn behind(mut self, marker: &str, step: usize, gate: &Gate) -> Self {
         let replies = self.turns.iter_mut().filter(|(of, _)| of == marker);

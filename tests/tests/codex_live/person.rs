@@ -193,7 +193,11 @@ impl Beside {
     }
 
     pub fn attach_again(&mut self) {
-        self.rawr = attach(&self.lab, &self.folder, "told", &[]);
+        self.attach_with(&[]);
+    }
+
+    pub fn attach_with(&mut self, options: &[&str]) {
+        self.rawr = attach(&self.lab, &self.folder, "told", options);
     }
 
     /// A new one; the person takes the thread up there.

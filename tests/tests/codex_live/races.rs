@@ -361,3 +361,39 @@ async fn in_an_emergency_sub_agents_are_handed_over() {
     beside.compacted(1);
     gate.open();
 }
+
+#[tokio::test]
+async fn only_the_thread_that_was_named_is_joined() {
+    let mut beside = Beside::with(agent(), &["--thread", "another"]).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    beside.leave();
+    assert!(beside.told().is_empty(), "{}", beside.dump());
+    let thread_id = beside.person.thread_id.clone();
+    beside.attach_with(&["--thread", &thread_id]);
+    beside.tells("session", |_| true).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.compacted(1);
+}
+
+/// The judge is a thread that a person finds nowhere.
+#[tokio::test]
+async fn a_judge_on_the_same_app_server_is_not_seen() {
+    const CASE: &str = "Boundaries present:";
+    let judged = say(r#"{"should_compact": true, "reason": "a phase ended"}"#);
+    let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
+    let options = ["-c", "rawr_auto_compaction.judgment.backend=host", "-c", policy];
+    let mut beside = Beside::with(agent().on_first(CASE, [judged]), &options).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    let asked =
+        beside.lab.requests().iter().filter(|it| it.marker.as_deref() == Some(CASE)).count();
+    assert_eq!(asked, 1, "{}", beside.dump());
+    let listed = beside.person.ask("thread/list", json!({})).await.unwrap();
+    let listed: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert_eq!(listed, [beside.person.thread_id.as_str()]);
+    let last = beside.lab.requests().pop().unwrap().body.to_string();
+    assert!(!last.contains("should_compact") && !last.contains(CASE), "{last}");
+}

@@ -42,10 +42,8 @@ impl Codex {
         let preview = answer.thread.preview.clone();
         let thread = about(answer, sample);
         let mut codex = Self::with(thread, connection, turns, Company::People);
-        if !codex.seed().await
-            && let Some(first) = preview.filter(|_| status == Status::Active)
-        {
-            // Nothing has been sampled so far: what runs is the thread's first turn.
+        let turns = codex.seed().await;
+        if let Some(first) = preview.filter(|_| status == Status::Active && turns <= 1) {
             codex.turns.began_with(first);
         }
         let params = json!({"threadId": thread_id});
@@ -75,22 +73,22 @@ impl Codex {
     }
 
     /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
-    /// Returns whether anything does.
-    async fn seed(&mut self) -> bool {
-        let Some(path) = self.thread.transcript.clone() else { return false };
-        // A file that cannot be read leaves the number unknown until Codex tells it.
-        let Ok(Some(seed)) = tokio::task::spawn_blocking(move || rollout::last_usage(&path)).await
-        else {
-            return false;
+    /// Returns how many turns do.
+    async fn seed(&mut self) -> usize {
+        let Some(path) = self.thread.transcript.clone() else { return 0 };
+        let Ok(stored) = tokio::task::spawn_blocking(move || rollout::stored(&path)).await else {
+            return 0;
         };
-        self.thread.context_window = seed.context_window;
-        self.events.push_back(HostEvent::Usage {
-            turn_id: seed.turn_id,
-            usage: seed.usage,
-            context_window: seed.context_window,
-            needs_follow_up: false,
-        });
-        true
+        if let Some(last) = stored.last {
+            self.thread.context_window = last.context_window;
+            self.events.push_back(HostEvent::Usage {
+                turn_id: last.turn_id,
+                usage: last.usage,
+                context_window: last.context_window,
+                needs_follow_up: false,
+            });
+        }
+        stored.turns
     }
 }
 

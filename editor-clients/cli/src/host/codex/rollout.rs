@@ -1,4 +1,5 @@
-//! How full a stored thread's window was, read off the file that Codex keeps of it. Reads one file, and changes nothing.
+//! What a thread has come to, read off the file that Codex keeps of it: its turns, and how full its window was. Reads one
+//! file, and changes nothing.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -15,26 +16,30 @@ pub(super) struct LastUsage {
     pub(super) context_window: Option<u64>,
 }
 
-/// `None` where the file cannot be read, holds no usage, or ends in a compaction.
-pub(super) fn last_usage(path: &Path) -> Option<LastUsage> {
-    let lines = BufReader::new(File::open(path).ok()?).split(b'\n');
-    let mut reading = Reading::default();
-    for line in lines.map_while(Result::ok) {
-        reading.line(&line);
-    }
-    reading.last
+/// A thread as its file tells it.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// How many have begun.
+    pub(super) turns: usize,
+    turn_id: String,
+    /// `None` where there is no usage, or where the history was rewritten since.
+    pub(super) last: Option<LastUsage>,
 }
 
-#[derive(Default)]
-struct Reading {
-    turn_id: String,
-    last: Option<LastUsage>,
+/// A file that cannot be read tells nothing.
+pub(super) fn stored(path: &Path) -> Stored {
+    let mut stored = Stored::default();
+    if let Ok(file) = File::open(path) {
+        let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        lines.for_each(|line| stored.line(&line));
+    }
+    stored
 }
 
 /// Most lines are long and none of these.
 const WORDS: [&str; 3] = ["\"token_count\"", "\"task_started\"", "\"compacted\""];
 
-impl Reading {
+impl Stored {
     fn line(&mut self, line: &[u8]) {
         let Ok(line) = std::str::from_utf8(line) else { return };
         if !WORDS.iter().any(|word| line.contains(word)) {
@@ -43,6 +48,7 @@ impl Reading {
         match serde_json::from_str(line) {
             Ok(Line::EventMsg { payload: Event::TaskStarted { turn_id } }) => {
                 self.turn_id = turn_id;
+                self.turns += 1;
             }
             Ok(Line::EventMsg { payload: Event::TokenCount { info: Some(info) } }) => {
                 self.last = Some(LastUsage {
@@ -119,9 +125,12 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(file.path(), text + "{\"type\":\"event_msg\",\"payl").unwrap();
-        let last = last_usage(file.path());
-        let last = last.as_ref().map(|last| (last.turn_id.as_str(), last.usage.context_tokens));
+        let stored = stored(file.path());
+        let last =
+            stored.last.as_ref().map(|last| (last.turn_id.as_str(), last.usage.context_tokens));
         assert_eq!(last, expected);
+        let started = lines.iter().filter(|line| line["payload"]["type"] == "task_started");
+        assert_eq!(stored.turns, started.count());
     }
 
     fn event(payload: Value) -> Value {
@@ -161,6 +170,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_has_no_usage() {
-        assert_eq!(last_usage(Path::new("/no/such/rollout.jsonl")), None);
+        let stored = stored(Path::new("/no/such/rollout.jsonl"));
+        assert_eq!((stored.turns, stored.last), (0, None));
     }
 }
