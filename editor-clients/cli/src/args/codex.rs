@@ -1,5 +1,6 @@
 //! The commands that put rawr beside a person's own Codex, and their help. Does nothing.
 
+#[cfg(unix)]
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -7,6 +8,7 @@ use clap::Args;
 
 use super::{Setting, parse_setting};
 
+#[cfg(unix)]
 const CODEX_HELP: &str = "\
 Examples:
   rawr codex
@@ -18,6 +20,7 @@ From the first argument on that rawr does not know, everything is Codex's. The s
 Codex's, too. If rawr fails, Codex goes on without it, and one line says so in the end.
 `rawr watch` in another terminal shows what rawr does, and lets you step in.";
 
+#[cfg(unix)]
 #[derive(Debug, Args)]
 #[command(after_help = CODEX_HELP)]
 pub struct CodexArgs {
