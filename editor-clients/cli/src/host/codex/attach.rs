@@ -43,7 +43,9 @@ impl Codex {
         let thread = about(answer, sample);
         let mut codex = Self::with(thread, connection, turns, Company::People);
         let turns = codex.seed().await;
-        if let Some(first) = preview.filter(|_| status == Status::Active && turns <= 1) {
+        let is_first = status == Status::Active && turns <= 1;
+        // Codex writes it down a moment after the turn has begun.
+        if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
             codex.turns.began_with(first);
         }
         let params = json!({"threadId": thread_id});
