@@ -70,7 +70,8 @@ fn a_sidecar_that_is_killed_is_started_again_and_the_thread_is_carried_across() 
     let mut terminal = lab.on_a_terminal(&[]);
     let session = terminal.process_id();
     say_to(&mut terminal, TASK);
-    wait_until("a sidecar", || sidecars(session).len() == 1);
+    // What it has not heard of before it dies cannot be known afterwards.
+    wait_until("the commit", || lab.log().contains("tool_finished"));
     kill(sidecars(session)[0]);
     gate.open();
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
