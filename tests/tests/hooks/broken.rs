@@ -75,7 +75,8 @@ fn what_cannot_be_done_is_logged_and_nothing_is_said() {
         (stop, "", Some("what the agent says")),
         (stop, "{\"session_id\": ", Some("what the agent says")),
         (stop, "{}", Some("session_id")),
-        (stop, &gone, Some("/no/such/transcript.jsonl")),
+        // Not written yet, for all that is known.
+        (stop, &gone, None),
         (stop, &escape, Some("cannot be a file's")),
         (&odd, &good, Some("no hook for Odd")),
         // Of another release.

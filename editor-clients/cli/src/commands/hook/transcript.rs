@@ -4,7 +4,7 @@ mod claude;
 mod codex;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use anyhow::Context;
@@ -111,9 +111,13 @@ impl LastTurn {
     }
 }
 
-/// The last bytes of a file. The first line may be torn, and is no JSON then.
+/// The last bytes of a file. The first line may be torn, and is no JSON then. An agent names its transcript before it
+/// writes the first line of it.
 fn end_of(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        file => file?,
+    };
     let whole = file.metadata()?.len();
     file.seek(SeekFrom::Start(whole.saturating_sub(length)))?;
     let mut text = Vec::new();
