@@ -23,11 +23,7 @@ describe(':Rawr', function()
   local home, session, llm, thread
 
   setup(function()
-    home = lab.home()
-    session, llm = lab.committed(home, ':packet_request]')
-    thread = session.thread()
-    session.wait_for('heads_up')
-    lab.use(home)
+    home, session, llm, thread = lab.at_the_packet()
   end)
 
   teardown(function()

@@ -167,6 +167,17 @@ function M.use(home, more)
   vim.notify = function() end
 end
 
+--- That session in a home of its own, and the plugin on it, while the agent writes its packet.
+---@return rawr.spec.Home, rawr.spec.Session, rawr.spec.Model, string
+function M.at_the_packet()
+  local home = M.home()
+  local session, llm = M.committed(home, ':packet_request]')
+  local thread = session.thread()
+  session.wait_for('heads_up')
+  M.use(home)
+  return home, session, llm, thread
+end
+
 --- As at the beginning: no sidecar, one window, one empty buffer.
 function M.leave()
   require('rawr.client').stop()

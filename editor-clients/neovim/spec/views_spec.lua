@@ -89,11 +89,7 @@ describe('rawr://', function()
   local home, session, llm, thread
 
   before_each(function()
-    home = lab.home()
-    session, llm = lab.committed(home, ':packet_request]')
-    thread = session.thread()
-    session.wait_for('heads_up')
-    lab.use(home)
+    home, session, llm, thread = lab.at_the_packet()
   end)
 
   after_each(function()
