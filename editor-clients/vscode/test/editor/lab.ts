@@ -39,6 +39,14 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
+/** Whether something could be done on a page that is drawn anew at any time. */
+export async function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
+
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -319,11 +327,7 @@ export class Lab {
     const toast = this.toast.filter({ hasText: banner });
     await until(`${choice} of "${banner}"`, async () => {
       if ((await toast.count()) !== 1) return false;
-      const clicked = toast.getByRole('link', { name: choice }).click({ timeout: 3_000 });
-      return clicked.then(
-        () => true,
-        () => false,
-      );
+      return succeeds(toast.getByRole('link', { name: choice }).click({ timeout: 3_000 }));
     });
   }
 
@@ -377,10 +381,7 @@ export class Lab {
     await until(title, async () => {
       await this.page.keyboard.press('F1');
       await this.page.locator('.quick-input-widget input').fill(`>${title}`);
-      const isThere = await row.waitFor({ timeout: 3_000 }).then(
-        () => true,
-        () => false,
-      );
+      const isThere = await succeeds(row.waitFor({ timeout: 3_000 }));
       await (isThere ? row.click() : this.page.keyboard.press('Escape'));
       return isThere;
     });
@@ -390,16 +391,12 @@ export class Lab {
   async menu(row: Locator, title: string): Promise<void> {
     const item = this.page.locator('.monaco-menu .action-label').filter({ hasText: title }).first();
     // Rows are drawn anew whenever something changes, and a menu passes over a click that follows its opening too soon.
-    await until(`${title} in a menu`, async () => {
-      try {
-        if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
-        await item.click({ timeout: 3_000 });
-        await item.waitFor({ state: 'hidden', timeout: 3_000 });
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    const choose = async (): Promise<void> => {
+      if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
+      await item.click({ timeout: 3_000 });
+      await item.waitFor({ state: 'hidden', timeout: 3_000 });
+    };
+    await until(`${title} in a menu`, () => succeeds(choose()));
   }
 
   /** From a list that a command shows. */

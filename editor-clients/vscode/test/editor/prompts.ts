@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { Lab, until } from './lab';
+import { Lab, succeeds, until } from './lab';
 
 export function journeys(editor: string): void {
   let lab: Lab;
@@ -17,7 +17,7 @@ export function journeys(editor: string): void {
   test('what is typed into a prompt changes its preview at once, and a mistake is marked', async () => {
     await lab.command('rawr: Open a prompt…');
     const { page } = lab;
-    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'heads-up' }).first().click();
+    await lab.choose('heads-up');
     await page.locator('.tab', { hasText: 'heads-up.md' }).waitFor();
     await lab.says(page.locator('.codelens-decoration'), 'renders to');
     await page.locator('.editor-actions a[aria-label^="Preview the prompt"]').click();
@@ -57,15 +57,11 @@ export function journeys(editor: string): void {
       .first();
     const comparison = page.locator('.monaco-diff-editor').first();
     // Lenses are drawn anew after each change.
-    await until('the comparison', async () => {
-      try {
-        await lens.click({ timeout: 3_000 });
-        await comparison.waitFor({ timeout: 3_000 });
-        return true;
-      } catch {
-        return comparison.isVisible();
-      }
-    });
+    const compare = async (): Promise<void> => {
+      if (!(await comparison.isVisible())) await lens.click({ timeout: 3_000 });
+      await comparison.waitFor({ timeout: 3_000 });
+    };
+    await until('the comparison', () => succeeds(compare()));
     await page
       .locator('.monaco-diff-editor .char-insert, .monaco-diff-editor .line-insert')
       .first()
