@@ -13,6 +13,12 @@ fn agent() -> Script {
         .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
 }
 
+/// The compaction takes until the gate opens.
+fn compacting_behind(gate: &Gate) -> Script {
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(gate);
+    agent().on_compaction([summary])
+}
+
 #[tokio::test]
 async fn nobody_interferes() {
     let mut beside = Beside::new(agent()).await;
@@ -38,8 +44,7 @@ async fn a_person_types_while_the_packet_is_written() {
 #[tokio::test]
 async fn a_person_types_while_codex_compacts() {
     let gate = Gate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
-    let mut beside = Beside::new(agent().on_compaction([summary])).await;
+    let mut beside = Beside::new(compacting_behind(&gate)).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked("compaction").await;
     beside.person.says("AND-NOW the docs").await.unwrap_err();
@@ -65,8 +70,7 @@ async fn types_and_is_handed_over(beside: &mut Beside) {
 #[tokio::test]
 async fn a_person_types_between_compaction_and_handoff() {
     let (gate, answer) = (Gate::new(), Gate::new());
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
-    let script = agent().on_compaction([summary]).behind("AND-NOW", 0, &answer);
+    let script = compacting_behind(&gate).behind("AND-NOW", 0, &answer);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked("compaction").await;
@@ -282,16 +286,20 @@ async fn a_goal_starts_a_turn_at_once() {
     beside.compacted(1);
 }
 
-/// Neither a line nor a sample: what is left is enough.
-#[tokio::test]
-async fn a_codex_without_experimental_methods() {
+/// Just when its compaction goes on.
+async fn compacting_without_experimental_methods() -> Beside {
     let gate = Gate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
-    let script = agent().on_compaction([summary]);
-    let mut beside = Beside::with(script, &["--without-experimental"]).await;
+    let mut beside = Beside::with(compacting_behind(&gate), &["--without-experimental"]).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked("compaction").await;
     gate.open();
+    beside
+}
+
+/// Neither a line nor a sample: what is left is enough.
+#[tokio::test]
+async fn a_codex_without_experimental_methods() {
+    let mut beside = compacting_without_experimental_methods().await;
     beside.person.hears(GOES_ON).await;
     beside.person.says("AND-NOW the docs").await.unwrap();
     beside.person.hears("Here you are.").await;
@@ -301,13 +309,7 @@ async fn a_codex_without_experimental_methods() {
 
 #[tokio::test]
 async fn a_person_types_while_a_codex_without_experimental_methods_compacts() {
-    let gate = Gate::new();
-    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
-    let script = agent().on_compaction([summary]);
-    let mut beside = Beside::with(script, &["--without-experimental"]).await;
-    beside.person.says(TASK).await.unwrap();
-    beside.model_is_asked("compaction").await;
-    gate.open();
+    let mut beside = compacting_without_experimental_methods().await;
     types_and_is_handed_over(&mut beside).await;
 }
 
