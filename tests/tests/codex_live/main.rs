@@ -9,4 +9,5 @@ mod deaths;
 mod lab;
 mod person;
 mod races;
+mod sample;
 mod screen;
