@@ -70,6 +70,30 @@ async fn a_person_types_while_a_packet_is_sampled() {
     beside.compacted(1);
 }
 
+/// A goal's turns would outdate one sample after the other.
+#[tokio::test]
+async fn a_goal_is_paused_while_a_packet_is_sampled() {
+    let (work, sample) = (Gate::new(), Gate::new());
+    let script = agent(say(PACKET)).behind("WRITE-PARSER", 0, &work).behind(ASKS, 0, &sample);
+    let mut beside = Beside::with(script, &SAMPLED).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("session", |_| true).await;
+    let thread = json!({"threadId": beside.person.thread_id});
+    let goal = json!({
+        "threadId": beside.person.thread_id, "objective": "a parser with docs", "status": "active",
+    });
+    beside.person.ask("thread/goal/set", goal).await.unwrap();
+    work.open();
+    beside.model_is_asked(ASKS).await;
+    let goal = beside.person.ask("thread/goal/get", thread.clone()).await.unwrap();
+    assert_eq!(goal["goal"]["status"], "paused", "{goal}");
+    sample.open();
+    beside.person.hears(GOES_ON).await;
+    beside.person.ask("thread/goal/clear", thread).await.unwrap();
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
 #[test]
 fn the_screen_shows_the_compaction_and_the_handoff_alone() {
     let lab = Lab::new(agent(say(PACKET)));
