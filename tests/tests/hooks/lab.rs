@@ -66,12 +66,17 @@ impl Lab {
         Claude { child, input, lines }
     }
 
-    /// What the model was sent.
+    /// What the model was sent. Where rawr lies differs.
     pub fn sent(&self) -> String {
-        sent(self.model.requests().iter().map(|request| {
+        let sent = sent(self.model.requests().iter().map(|request| {
             let is_turn = request.purpose == Purpose::Turn;
             (if is_turn { "turn" } else { "compaction" }, request.transcript())
-        }))
+        }));
+        let lines = sent.lines().map(|line| {
+            let told = line.split_once("PreCompact [");
+            told.map_or(line.to_owned(), |(before, _)| format!("{before}PreCompact […"))
+        });
+        lines.map(|line| line + "\n").collect()
     }
 
     /// What went wrong in hooks.

@@ -88,7 +88,7 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
           assistant: <continuation_packet>
           user: <local-command-caveat>The command below was run direct
           and: <command-name>/compact</command-name>
-          and: <local-command-stdout>Compacted </local-command-stdout>
+          and: <local-command-stdout>Compacted PreCompact […
           and: AND-NOW the docs
     "#]]
     .assert_eq(&lab.sent());
@@ -117,7 +117,10 @@ fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
     claude.leave();
     let events = lab.events();
     assert!(events.contains(r#""ending":"cancelled""#), "{events}");
-    assert!(events.contains("compaction_reported"), "{events}");
+    for status in ["started", "completed"] {
+        let reported = format!(r#""status":"{status}","origin":"user""#);
+        assert_eq!(events.matches(&reported).count(), 1, "{status}: {events}");
+    }
     assert_eq!(lab.log(), "");
 }
 
