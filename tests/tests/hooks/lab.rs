@@ -79,6 +79,17 @@ impl Lab {
         lines.map(|line| line + "\n").collect()
     }
 
+    /// The packet came back once, with this message.
+    pub fn was_handed_over_before(&self, message: &str) {
+        let requests = self.model.requests();
+        let says = |text: &String| text.contains(message);
+        let mut saying = requests.iter().filter(|it| it.user_messages().iter().any(says));
+        let reminders = saying.next_back().unwrap().reminders();
+        let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
+        assert_eq!(handoffs.len(), 1, "{reminders:#?}");
+        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+    }
+
     /// What went wrong in hooks.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("rawr/hooks.log")).unwrap_or_default()

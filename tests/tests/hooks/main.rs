@@ -6,6 +6,8 @@ mod broken;
 mod codex;
 mod files;
 mod lab;
+#[cfg(unix)]
+mod screen;
 
 use expect_test::expect;
 use lab::{Lab, answers};
@@ -92,11 +94,7 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
           and: AND-NOW the docs
     "#]]
     .assert_eq(&lab.sent());
-    let last = lab.model.requests().pop().unwrap();
-    let reminders = last.reminders();
-    let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
-    assert_eq!(handoffs.len(), 1, "{reminders:#?}");
-    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+    lab.was_handed_over_before("AND-NOW the docs");
     let events = lab.events();
     assert!(events.contains(r#""ending":"completed""#), "{events}");
     assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
