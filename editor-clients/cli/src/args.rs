@@ -15,7 +15,7 @@ use clap_complete::Shell;
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::codex::AttachArgs;
 #[cfg(unix)]
-pub use self::codex::CodexArgs;
+pub use self::codex::{CodexArgs, RelayArgs};
 #[cfg(test)]
 pub use self::files::PROMPTS;
 pub use self::files::{
@@ -68,6 +68,10 @@ pub enum Command {
     /// Run your own Codex, with rawr beside it
     #[cfg(unix)]
     Codex(CodexArgs),
+    /// Stand between Codex's screen and its app-server
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Relay(RelayArgs),
     /// Stand beside the Codex sessions that run already
     Attach(AttachArgs),
     /// End what `rawr attach` began, here or in another terminal; Codex goes on

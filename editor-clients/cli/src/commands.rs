@@ -18,6 +18,8 @@ mod init;
 mod pin;
 mod prompts;
 mod recall;
+#[cfg(unix)]
+mod relay;
 mod restore;
 mod snooze;
 mod state;
@@ -61,6 +63,8 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => on_runtime(exec::run(&common, args)),
         #[cfg(unix)]
         Command::Codex(args) => on_runtime(codex::run(&common, args)),
+        #[cfg(unix)]
+        Command::Relay(args) => on_runtime(relay::run(args)),
         Command::Attach(args) => on_runtime(attach::run(&common, args)),
         Command::Detach => detach::run(&common),
         Command::Doctor(args) => on_runtime(doctor::run(&common, args)),

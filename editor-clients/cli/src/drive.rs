@@ -2,6 +2,7 @@
 
 mod actions;
 mod approval;
+mod inputs;
 mod ledger;
 mod observe;
 mod outage;
@@ -10,16 +11,18 @@ mod turns;
 
 use std::collections::HashMap;
 use std::io;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rawr_protocol::{
-    Action, CompactionStatus, Directive, Disposition, ErrorCode, InputCancelParams, InputKind,
-    InputSubmitParams, PacketGetResult, Phase, Purpose, Request, Role, SessionSource, Signal,
-    SignalReportParams, ThreadCloseParams, ThreadOpenParams, Transcript, TurnStatus, methods,
+    Action, CompactionStatus, Directive, ErrorCode, InputCancelParams, PacketGetResult, Phase,
+    Purpose, Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams,
+    ThreadOpenParams, Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
 use self::actions::Asked;
+pub use self::inputs::{Answer, Said, Typed};
+use self::inputs::{Door, Held, SIGN_OF_LIFE};
 use self::ledger::Ledger;
 use self::outage::Outage;
 pub use self::prompts::Prompts;
@@ -47,6 +50,7 @@ pub struct Drive<'r, H, L> {
     asked: HashMap<String, Asked>,
     /// Inputs that the sidecar holds and will hand over, in order.
     held: Vec<Held>,
+    door: Door,
     outage: Outage,
     inputs: u64,
     compactions: u32,
@@ -59,13 +63,6 @@ pub struct Drive<'r, H, L> {
     relaunched: bool,
     /// A person was told how to answer the open question.
     invited: bool,
-}
-
-/// A person's input that waits.
-#[derive(Debug)]
-struct Held {
-    input_id: String,
-    text: String,
 }
 
 /// A session that is over.
@@ -129,6 +126,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             ledger: Ledger::default(),
             asked: HashMap::new(),
             held: Vec::new(),
+            door: Door::default(),
             outage: Outage::default(),
             inputs: 0,
             compactions: 0,
@@ -190,6 +188,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     ) -> Result<Ended, DriveError> {
         loop {
             self.say_what_waits().await?;
+            self.look_after_held().await?;
             self.carry_out().await?;
             if self.has_no_sequence() {
                 self.host.let_pass();
@@ -202,6 +201,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             }
             let wanted = self.wanted(prompts);
             let tick = Instant::now() + TICK;
+            let sign_of_life = Instant::now() + SIGN_OF_LIFE;
             tokio::select! {
                 biased;
                 () = stop.asked() => return Ok(Ended::Stopped),
@@ -215,6 +215,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                     (Some(text), _) => self.submit(text).await?,
                     (None, _) => {}
                 },
+                typed = self.door.next() => self.typed(typed).await?,
+                () = sleep_until(sign_of_life), if self.has_held_elsewhere() => {}
                 () = sleep_until(tick), if self.renderer.is_live() => self.renderer.tick()?,
             }
         }
@@ -244,30 +246,6 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     fn has_no_sequence(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
         idle && !self.turns.is_busy() && self.ledger.is_done()
-    }
-
-    async fn submit(&mut self, text: String) -> Result<(), DriveError> {
-        self.inputs += 1;
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let input_id = format!("input-{:x}-{}", since.as_millis(), self.inputs);
-        let params = InputSubmitParams {
-            thread_id: self.thread_id.clone(),
-            input_id: input_id.clone(),
-            text: text.clone(),
-            kind: InputKind::Message,
-        };
-        let answer = self.report::<methods::InputSubmit>(params).await?;
-        // A sidecar that refuses is no reason to keep a person's words from the agent.
-        match answer.map(|answer| answer.disposition) {
-            Some(Disposition::Held) => {
-                self.renderer.show(&Shown::InputHeld { input_id: &input_id, text: &text })?;
-                self.held.push(Held { input_id, text });
-            }
-            Some(Disposition::Deliver) => self.ledger.prompt(text),
-            None if self.outage.is_on => self.deliver_myself(input_id, text),
-            None => self.ledger.prompt(text),
-        }
-        Ok(())
     }
 
     /// Takes note of what the sidecar said; what it asks for is done by [`carry_out`](Self::carry_out).
@@ -379,7 +357,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Where people talk to the host itself, one of them may be faster than a handoff: then it joins their turn.
     fn hurry(&self, action: &mut Action) {
         if let Action::InjectTurn { purpose: Purpose::Handoff, via_steer, .. } = action {
-            *via_steer |= !self.host.thread().host.capabilities.queue;
+            *via_steer |= self.host.takes_handoff_ahead();
         }
     }
 
@@ -448,7 +426,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Leaves nothing half done: the running turn is stopped and reported, held inputs are taken back.
     async fn wind_up(&mut self) -> Result<(), DriveError> {
         // Where people talk to the host itself its turns are theirs to stop.
-        if self.turns.is_busy() && self.host.thread().host.capabilities.queue {
+        if self.turns.is_busy() && !self.host.takes_handoff_ahead() {
             // A turn that has just ended cannot be interrupted, and need not be.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;

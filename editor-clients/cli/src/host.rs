@@ -27,6 +27,15 @@ pub trait Host {
         items: &[&str],
     ) -> impl Future<Output = Result<String, HostError>> + Send;
 
+    /// Waits until the message of a turn that was asked for stands in the conversation, before anything that somebody
+    /// else says from then on.
+    fn until_it_is_in(
+        &mut self,
+        _turn_id: &str,
+    ) -> impl Future<Output = Result<(), HostError>> + Send {
+        async { Ok(()) }
+    }
+
     /// Adds a text to the running turn; the agent reads it before it samples again. Returns the turn's id.
     fn steer(&mut self, text: &str) -> impl Future<Output = Result<String, HostError>> + Send;
 
@@ -260,6 +269,8 @@ pub enum HostEvent {
         request_id: String,
         answer: Result<String, String>,
     },
+    /// The host waits for the answer of who sits at it.
+    AsksPerson,
     /// Something that a person should read.
     Notice(String),
     /// The host has ended. Nothing but this comes any more.

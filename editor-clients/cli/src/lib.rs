@@ -7,6 +7,8 @@ mod commands;
 mod drive;
 mod presence;
 mod private;
+#[cfg(unix)]
+mod relay;
 mod render;
 mod saved;
 mod sidecar;

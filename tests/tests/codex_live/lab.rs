@@ -81,17 +81,30 @@ impl Lab {
     }
 
     pub fn rawr_codex(&self, arguments: &[&str]) -> Command {
+        self.rawr_codex_with(&[], arguments)
+    }
+
+    /// With options of rawr's.
+    fn rawr_codex_with(&self, options: &[&str], arguments: &[&str]) -> Command {
         let mut command = Command::new(rawr());
-        command.arg("codex").arg("--codex").arg(binary()).arg("--").args(arguments);
+        command.arg("codex").args(options).arg("--codex").arg(binary()).arg("--").args(arguments);
         self.in_place(&mut command);
         command
     }
 
     /// As high as a screen must be to hold all that is said.
     pub fn on_a_terminal(&self, arguments: &[&str]) -> Terminal {
-        let terminal = Terminal::that_answers(&self.rawr_codex(arguments), 150, 120);
-        terminal.wait_for(&["Ask Codex to do anything"]);
-        terminal
+        at_its_prompt(&self.rawr_codex(arguments))
+    }
+
+    /// Where messages may be held back.
+    pub fn with_preflight(&self) -> Terminal {
+        at_its_prompt(&self.rawr_codex_with(&["--preflight"], &[]))
+    }
+
+    /// In rawr's own configuration.
+    pub fn set(&self, settings: &str) {
+        std::fs::write(self.home.path().join("rawr.toml"), settings).unwrap();
     }
 
     /// What the person's own thread sent to the model.
@@ -110,6 +123,12 @@ impl Lab {
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("rawr/codex.log")).unwrap_or_default()
     }
+}
+
+fn at_its_prompt(command: &Command) -> Terminal {
+    let terminal = Terminal::that_answers(command, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    terminal
 }
 
 /// Types a message as a person does: an Enter that comes with the text would be taken for a part of it.

@@ -8,6 +8,8 @@
 mod deaths;
 mod lab;
 mod person;
+#[cfg(target_os = "linux")]
+mod preflight;
 mod races;
 mod sample;
 mod screen;

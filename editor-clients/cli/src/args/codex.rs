@@ -14,6 +14,7 @@ Examples:
   rawr codex
   rawr codex resume --last
   rawr codex -m gpt-5.5 \"fix the tests\"
+  rawr codex --preflight                       where rawr.toml asks for turn_complete
   rawr codex -- --help                         what Codex itself takes
 
 From the first argument on that rawr does not know, everything is Codex's. The screen, the keys and the exit code are
@@ -27,6 +28,10 @@ pub struct CodexArgs {
     /// The Codex binary [default: the first `codex` in the PATH]
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
+
+    /// Hold your message back where a compaction is due before it; the screen stands still meanwhile
+    #[arg(long)]
+    pub preflight: bool,
 
     /// What Codex is started with
     #[arg(value_name = "CODEX ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -74,4 +79,21 @@ pub struct AttachArgs {
     /// For `rawr codex`: the app-server's process, to be ended should nobody else be left to do it
     #[arg(long, value_name = "PID", hide = true)]
     pub server: Option<u32>,
+
+    /// For `rawr codex`: be asked about messages before Codex gets them
+    #[arg(long, hide = true, requires = "beside")]
+    pub preflight: bool,
+}
+
+/// For `rawr codex --preflight`.
+#[cfg(unix)]
+#[derive(Debug, Args)]
+pub struct RelayArgs {
+    /// Where the sockets are
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Standard input is the socket to listen on
+    #[arg(long)]
+    pub on_stdin: bool,
 }

@@ -1,5 +1,8 @@
 //! `rawr attach`: rawr beside the Codex sessions that run already, each thread with a driver and a sidecar of its own.
 
+#[cfg(unix)]
+mod door;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +19,7 @@ use super::{Common, overrides};
 use crate::args::AttachArgs;
 use crate::drive::{Drive, DriveError, Ended, Prompts};
 use crate::host::HostError;
-use crate::host::codex::{Attachment, Codex, Experimental, Found, Threads};
+use crate::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
 use crate::presence::Presence;
 use crate::private::open_log;
 use crate::render::{Level, Reader, Renderer, Shown, one_line};
@@ -75,11 +78,14 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             (None, true) => ShownAs::Lines,
             (None, false) => ShownAs::Words,
         },
+        #[cfg(unix)]
+        typed: args.preflight.then(door::Sessions::default),
     };
     if let ShownAs::Words = place.shown {
         let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
         place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
     }
+    let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
     let mut parent = std::pin::pin!(orphaned());
     let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
     let mut failure = None;
@@ -92,6 +98,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
                 is_there = false;
                 end_what_is_left(&args);
             }
+            () = &mut asked => {}
             Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
                 threads.forget(&thread_id);
                 if let Err(error) = done {
@@ -164,6 +171,9 @@ struct Place {
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
+    /// The sessions that are asked about what people type.
+    #[cfg(unix)]
+    typed: Option<door::Sessions>,
 }
 
 /// Why a thread is not followed any longer.
@@ -182,6 +192,55 @@ enum ShownAs {
     Words,
     Lines,
     Log(PathBuf),
+}
+
+#[cfg(unix)]
+impl Place {
+    /// Never ends.
+    fn answer_the_relay(&self, args: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
+        let door = match (&self.typed, &args.beside) {
+            (Some(sessions), Some(folder)) => Some(door::open(folder, sessions)?),
+            _ => None,
+        };
+        Ok(async {
+            match door {
+                Some(door) => door.await,
+                None => std::future::pending().await,
+            }
+        })
+    }
+
+    fn typed(&self) -> codex::Typed {
+        match self.typed {
+            Some(_) => codex::Typed::MayBeHeld,
+            None => codex::Typed::GoesToCodex,
+        }
+    }
+
+    fn with_door<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
+        match &self.typed {
+            Some(sessions) => {
+                let typed = sessions.of(drive.thread_id());
+                drive.with_door(typed)
+            }
+            None => drive,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Place {
+    fn answer_the_relay(&self, _: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
+        Ok(std::future::pending())
+    }
+
+    fn typed(&self) -> codex::Typed {
+        codex::Typed::GoesToCodex
+    }
+
+    fn with_door<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
+        drive
+    }
 }
 
 impl Place {
@@ -221,6 +280,7 @@ impl Place {
             socket: self.socket.clone(),
             thread_id: thread_id.to_owned(),
             experimental: self.experimental,
+            typed: self.typed(),
         };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,
@@ -251,6 +311,6 @@ impl Place {
     ) -> Result<Ended, DriveError> {
         let sidecar = self.settings.launch().await?;
         let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
-        Ok(drive.run(&mut Prompts::elsewhere(), stop).await?.ended)
+        Ok(self.with_door(drive).run(&mut Prompts::elsewhere(), stop).await?.ended)
     }
 }

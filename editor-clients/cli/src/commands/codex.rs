@@ -20,6 +20,7 @@ use super::exec::Switches;
 use super::written::Written;
 use crate::args::CodexArgs;
 use crate::host::codex::{Threads, find_codex, left_to_codex};
+use crate::relay::{CODEX, SCREEN};
 use crate::render::one_line;
 
 /// What of Codex has no conversation on the screen.
@@ -58,17 +59,18 @@ const NO_CONVERSATION: [&str; 31] = [
 ];
 
 /// Waits for Codex, ends what stood beside it, and says the one line that there may be. The signals are Codex's, and this
-/// outlives them. Its arguments: the folder, the app-server's process, the driver's process, and Codex with its arguments.
+/// outlives them. Its arguments: the folder, the app-server's process, the driver's process, the relay's process or nothing,
+/// and Codex with its arguments.
 const WAIT_FOR_CODEX: &str = r#"
-folder=$1 server=$2 driver=$3
-shift 3
+folder=$1 server=$2 driver=$3 relay=$4
+shift 4
 trap : INT QUIT HUP TERM
 "$@"
 code=$?
 if ! kill -0 "$driver" 2>/dev/null && ! [ -s "$folder/word" ]; then
   echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
 fi
-kill "$driver" "$server" 2>/dev/null
+kill "$driver" $relay "$server" 2>/dev/null
 if [ "$code" = 0 ]; then
   echo 'rawr: this session can be taken up again with: rawr codex resume --last' >&2
 fi
@@ -95,7 +97,7 @@ pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<Exit
     if first.is_some_and(|first| NO_CONVERSATION.contains(&first)) {
         return become_codex(&codex, arguments);
     }
-    match start(common, &codex, arguments).await {
+    match start(common, &codex, &args).await {
         Ok(beside) => beside.become_the_one_who_waits(&codex, arguments),
         Err(error) => {
             let why = one_line(&format!("{error:#}"), WIDTH);
@@ -112,18 +114,23 @@ struct Beside {
     socket: PathBuf,
     server: Child,
     driver: Child,
+    /// In front of the app-server's socket, where a message may be held back.
+    relay: Option<Child>,
 }
 
-async fn start(common: &Common, codex: &Path, arguments: &[OsString]) -> anyhow::Result<Beside> {
+async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Result<Beside> {
     let folder = private_folder().context("there is no place for a socket")?;
-    let socket = folder.path().join("codex.sock");
-    let mut server = app_server(common, codex, arguments, &folder, &socket)?;
+    let socket = folder.path().join(CODEX);
+    let mut server = app_server(common, codex, &args.arguments, &folder, &socket)?;
     let started = async {
         wait_until_it_listens(&mut server, &socket, &folder.path().join("log")).await?;
-        driver(common, folder.path(), &socket, server.id())
+        driver(common, folder.path(), &socket, server.id(), args.preflight)
     };
     match started.await {
-        Ok(driver) => Ok(Beside { folder, socket, server, driver }),
+        Ok(driver) => {
+            let relay = if args.preflight { relay(folder.path()).await } else { None };
+            Ok(Beside { folder, socket, server, driver, relay })
+        }
         Err(error) => {
             // It may have ended already.
             let _ = server.kill();
@@ -215,14 +222,55 @@ async fn wait_until_it_listens(
     }
 }
 
-fn driver(common: &Common, folder: &Path, socket: &Path, server: u32) -> anyhow::Result<Child> {
-    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
-    let mut command = Command::new(program);
+fn driver(
+    common: &Common,
+    folder: &Path,
+    socket: &Path,
+    server: u32,
+    preflight: bool,
+) -> anyhow::Result<Child> {
+    let mut command = rawr_again()?;
     command.arg("--home").arg(common.home()?.dir).arg("attach");
     command.arg("--socket").arg(socket).arg("--beside").arg(folder);
     command.arg("--server").arg(server.to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.args(preflight.then_some("--preflight"));
     command.spawn().context("rawr cannot be started a second time")
+}
+
+/// In a process group of its own, with nothing to read and nowhere to write.
+fn rawr_again() -> anyhow::Result<Command> {
+    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    Ok(command)
+}
+
+/// Codex runs without it, too.
+async fn relay(folder: &Path) -> Option<Child> {
+    let started = start_relay(folder).await;
+    if let Err(error) = &started {
+        let why = one_line(&format!("{error:#}"), WIDTH);
+        let _ = writeln!(anstream::stderr(), "rawr: {why}; no message is held back");
+    }
+    started.ok()
+}
+
+async fn start_relay(folder: &Path) -> anyhow::Result<Child> {
+    let mut command = rawr_again()?;
+    let mut relay = command.arg("relay").arg(folder).spawn().context("the relay cannot start")?;
+    let (socket, give_up) = (folder.join(SCREEN), Instant::now() + START);
+    while !socket.exists() {
+        if let Some(status) = relay.try_wait()? {
+            bail!("the relay ended ({status})");
+        }
+        if Instant::now() > give_up {
+            // It may have ended already.
+            let _ = relay.kill();
+            bail!("the relay did not listen within {} s", START.as_secs());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    Ok(relay)
 }
 
 impl Beside {
@@ -231,17 +279,22 @@ impl Beside {
         codex: &Path,
         arguments: &[OsString],
     ) -> anyhow::Result<ExitCode> {
-        let Self { folder, socket, mut server, mut driver } = self;
+        let Self { folder, socket, server, driver, relay } = self;
         let mut address = OsString::from("unix://");
-        address.push(&socket);
+        match &relay {
+            Some(_) => address.push(folder.path().join(SCREEN)),
+            None => address.push(&socket),
+        }
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(WAIT_FOR_CODEX).arg("rawr codex").arg(folder.path());
         shell.arg(server.id().to_string()).arg(driver.id().to_string());
+        shell.arg(relay.as_ref().map(|relay| relay.id().to_string()).unwrap_or_default());
         shell.arg(codex).arg("--remote").arg(address).args(arguments);
         let error = shell.exec();
         // There is no shell: what was started for it is ended.
-        let _ = driver.kill();
-        let _ = server.kill();
+        for mut child in relay.into_iter().chain([driver, server]) {
+            let _ = child.kill();
+        }
         Err(error).context("/bin/sh cannot be started")
     }
 }

@@ -6,6 +6,7 @@ use rawr_protocol::{
 };
 use serde::Deserialize;
 
+use super::inputs::Held;
 use super::ledger::{Outcome, Room, Todo, order_of};
 use super::turns::{Compaction, Hold, StartedBy};
 use super::{Drive, DriveError};
@@ -165,7 +166,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
     }
 
-    fn show_injected(
+    pub(super) fn show_injected(
         &mut self,
         action: &PendingAction,
         turn_id: &str,
@@ -261,6 +262,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let is_new = |item: &&InputItem| {
             item.role == ItemRole::Handoff || !self.outage.has_delivered(input_id)
         };
+        let typed_there = |held: &Held| held.input_id == input_id && held.answer.is_some();
+        if let Some(at) = self.held.iter().position(typed_there) {
+            let held = self.held.remove(at);
+            return self.let_go(action, held, items).await;
+        }
         let items: Vec<_> = items.iter().filter(is_new).collect();
         if items.is_empty() {
             return self.settle(&action.action_id, Outcome::done_before()).await;
@@ -291,7 +297,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// What the host said to an action: the turn that it began, or why there is none.
-    async fn begun(
+    pub(super) async fn begun(
         &mut self,
         action: &PendingAction,
         answer: Result<String, HostError>,

@@ -74,6 +74,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 self.compaction_failed(&turn_id, origin, error).await
             }
             HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
+            HostEvent::AsksPerson => self.let_all_go_early().await,
             HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
         }
     }

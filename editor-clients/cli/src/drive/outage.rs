@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use rawr_protocol::{ErrorCode, InputCancelParams, Request, StoreFailedNotification, methods};
+use rawr_protocol::{ErrorCode, Request, StoreFailedNotification, methods};
 use serde_json::Value;
 
 use super::{Drive, DriveError};
@@ -51,6 +51,11 @@ impl Outage {
         (self.is_on || !self.unsaid.is_empty()) && MAY_WAIT.contains(&R::METHOD)
     }
 
+    /// Should the sidecar hand it over all the same, it is known.
+    pub(super) fn delivered_already(&mut self, input_id: String) {
+        self.delivered.insert(input_id);
+    }
+
     pub(super) fn has_delivered(&self, input_id: &str) -> bool {
         self.delivered.contains(input_id)
     }
@@ -69,18 +74,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         for input_id in &failed.held_inputs {
             if let Some(at) = self.held.iter().position(|held| held.input_id == *input_id) {
                 let held = self.held.remove(at);
-                self.deliver_myself(held.input_id, held.text);
+                self.deliver_myself(held);
             }
         }
         Ok(())
-    }
-
-    pub(super) fn deliver_myself(&mut self, input_id: String, text: String) {
-        let thread_id = self.thread_id.clone();
-        let params = InputCancelParams { thread_id, input_id: input_id.clone() };
-        self.outage.keep::<methods::InputCancel>(&params);
-        self.outage.delivered.insert(input_id);
-        self.ledger.prompt(text);
     }
 
     pub(super) fn store_recovered(&mut self) -> Result<(), DriveError> {

@@ -20,7 +20,7 @@ mod wire;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-pub use attach::Attachment;
+pub use attach::{Attachment, Typed};
 pub use connection::Experimental;
 pub use probe::{CodexProbe, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
@@ -66,6 +66,8 @@ pub struct Codex {
     queueing: Option<u64>,
     /// What happened since the handoff's turn began, while nobody has claimed that.
     withheld: VecDeque<HostEvent>,
+    /// The turn that took a user message in last.
+    took_message: Option<String>,
     /// Why Codex has ended, once it has.
     gone: Option<String>,
 }
@@ -166,6 +168,7 @@ impl Codex {
             line: Line::default(),
             queueing: None,
             withheld: VecDeque::new(),
+            took_message: None,
             gone: None,
         }
     }
@@ -188,7 +191,9 @@ impl Codex {
                 self.take_note(&method, params)
             }
             // Whoever sits there answers; the first answer would count, were it ours.
-            Arrived::Message(Incoming::Request { .. }) if self.company == Company::People => {}
+            Arrived::Message(Incoming::Request { .. }) if self.company == Company::People => {
+                self.events.push_back(HostEvent::AsksPerson);
+            }
             Arrived::Message(Incoming::Request { id, method, params }) => {
                 let answer = requests::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
@@ -299,6 +304,10 @@ impl Host for Codex {
         self.turns.turn_promised(&answer.turn.id);
         self.catch_up();
         Ok(answer.turn.id)
+    }
+
+    async fn until_it_is_in(&mut self, turn_id: &str) -> Result<(), HostError> {
+        self.until_message_in(turn_id).await
     }
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {

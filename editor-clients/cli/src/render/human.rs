@@ -172,6 +172,7 @@ impl Human {
             HostEvent::Usage { .. }
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
+            | HostEvent::AsksPerson
             | HostEvent::ToolStarted { .. }
             | HostEvent::ToolFinished { .. }
             | HostEvent::CompactionStarted { .. }

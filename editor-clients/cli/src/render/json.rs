@@ -133,6 +133,7 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         | HostEvent::CompactionCompleted { .. }
         | HostEvent::CompactionFailed { .. }
         | HostEvent::Answered { .. } => Ok(()),
+        HostEvent::AsksPerson => line(out, "asks_person", json!({})),
         HostEvent::Notice(message) => notice(out, Level::Info, message),
         HostEvent::Gone { reason } => notice(out, Level::Error, reason),
     }

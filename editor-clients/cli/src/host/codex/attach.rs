@@ -20,6 +20,15 @@ pub struct Attachment {
     pub socket: PathBuf,
     pub thread_id: String,
     pub experimental: Experimental,
+    pub typed: Typed,
+}
+
+/// What becomes of what people type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed {
+    GoesToCodex,
+    /// Somebody in between puts it to the driver first.
+    MayBeHeld,
 }
 
 /// A thread without a turn cannot be joined. It is tried again when something happens to it, and from time to time.
@@ -30,7 +39,7 @@ impl Codex {
     /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
     /// for a thread that no person talks in.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
-        let Attachment { socket, thread_id, experimental } = attachment;
+        let Attachment { socket, thread_id, experimental, typed } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
         if !answer.thread.is_peoples() {
@@ -40,7 +49,7 @@ impl Codex {
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone(), status);
         let preview = answer.thread.preview.clone();
-        let thread = about(answer, sample);
+        let thread = about(answer, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, Company::People);
         let turns = codex.seed().await;
         let is_first = status == Status::Active && turns <= 1;
@@ -142,13 +151,12 @@ async fn wait(
     }
 }
 
-fn about(answer: ThreadAnswer, sample: bool) -> HostThread {
+fn about(answer: ThreadAnswer, sample: bool, typed: Typed) -> HostThread {
     let capabilities = HostCapabilities {
         inject_turn: true,
         steer: true,
         sample,
-        // What people type goes to Codex itself.
-        queue: false,
+        queue: typed == Typed::MayBeHeld,
         compact: true,
         judge: true,
         // Codex compacts inside a turn only when it wants to.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Codex;
 use super::line::Entry;
@@ -43,6 +43,9 @@ const SOON: Duration = Duration::from_secs(10);
 
 impl Codex {
     pub(super) fn read(&mut self, note: Note) {
+        if let Some(turn_id) = note.message_taken_in() {
+            self.took_message = Some(turn_id.to_owned());
+        }
         if self.line.begins(&note)
             && let Some(turn_id) = note.inside_turn()
         {
@@ -96,6 +99,22 @@ impl Codex {
             }
             self.ready()?;
         }
+    }
+
+    /// Until the turn's message stands in the conversation: what is said next comes after it. A turn that has ended has
+    /// taken it in as well.
+    pub(super) async fn until_message_in(&mut self, turn_id: &str) -> Result<(), HostError> {
+        let until = Instant::now() + SOON;
+        while self.took_message.as_deref() != Some(turn_id) && self.turns.current() == Some(turn_id)
+        {
+            match timeout_at(until, self.connection.arrive()).await {
+                Ok(arrived) => self.take(arrived),
+                // It was accepted all the same.
+                Err(_) => return Ok(()),
+            }
+            self.ready()?;
+        }
+        Ok(())
     }
 
     /// Whether it was there still.

@@ -133,6 +133,16 @@ impl Note {
 }
 
 impl Note {
+    /// The turn that has just written a user message down.
+    pub(super) fn message_taken_in(&self) -> Option<&str> {
+        match self {
+            Self::ItemCompleted(ItemNote { turn_id, item: Item::UserMessage { .. }, .. }) => {
+                Some(turn_id)
+            }
+            _ => None,
+        }
+    }
+
     /// The turn that something happens in. Not for a turn's own beginning and end.
     pub(super) fn inside_turn(&self) -> Option<&str> {
         match self {

@@ -1,0 +1,69 @@
+//! `rawr relay`, started by `rawr codex --preflight`: one process keeps the socket, a second one does the work on it. Should
+//! the second one die, the screen comes back to a socket that was there all the time, and to a new one.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use tokio::process::{Child, Command};
+
+use crate::args::RelayArgs;
+use crate::relay::{self, CODEX, SCREEN};
+use crate::stop::Stop;
+
+pub(super) async fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
+    let RelayArgs { folder, on_stdin } = args;
+    if on_stdin {
+        let listener = UnixListener::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        listener.set_nonblocking(true)?;
+        relay::serve(tokio::net::UnixListener::from_std(listener)?, &folder).await;
+    } else {
+        keep(&folder).await?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One that dies so often in so short a time will not get better.
+const LIVES: u32 = 5;
+const SHORT: Duration = Duration::from_secs(10);
+
+async fn keep(folder: &Path) -> anyhow::Result<()> {
+    let path = folder.join(SCREEN);
+    let mut stop = Stop::on_signals()?;
+    let listener = UnixListener::bind(&path).with_context(|| path.display().to_string())?;
+    let mut deaths = 0;
+    while deaths < LIVES {
+        let born = Instant::now();
+        let Ok(mut worker) = start(&listener, folder) else { break };
+        tokio::select! {
+            () = stop.asked() => return end(worker).await,
+            () = relay::is_gone(folder) => return end(worker).await,
+            _ = worker.wait() => {}
+        }
+        deaths = if born.elapsed() < SHORT { deaths + 1 } else { 0 };
+    }
+    step_aside(folder, &path)
+}
+
+fn start(listener: &UnixListener, folder: &Path) -> anyhow::Result<Child> {
+    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
+    let socket = OwnedFd::from(listener.try_clone()?);
+    let mut command = Command::new(program);
+    command.arg("relay").arg("--on-stdin").arg(folder);
+    command.stdin(Stdio::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.kill_on_drop(true).spawn()?)
+}
+
+async fn end(mut worker: Child) -> anyhow::Result<()> {
+    Ok(worker.kill().await?)
+}
+
+/// From here on the screen reaches the app-server itself.
+fn step_aside(folder: &Path, path: &Path) -> anyhow::Result<()> {
+    let link = folder.join("aside");
+    std::os::unix::fs::symlink(CODEX, &link)?;
+    Ok(std::fs::rename(link, path)?)
+}

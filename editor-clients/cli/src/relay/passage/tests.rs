@@ -1,0 +1,198 @@
+//! Whatever comes, in whatever chunks, all of it goes on, in order; and what begins a turn is seen in any chunks.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+const GREETING: &[u8] = b"GET /rpc HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n";
+
+/// A frame as a client sends it.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![first];
+    match payload.len() {
+        length @ 0..126 => bytes.push(0x80 | u8::try_from(length).unwrap()),
+        length @ 126..0x1_0000 => {
+            bytes.push(0x80 | 126);
+            bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
+        }
+        length => {
+            bytes.push(0x80 | 127);
+            bytes.extend((length as u64).to_be_bytes());
+        }
+    }
+    let mask = [0x17, 0xf3, 0x00, 0x9a];
+    bytes.extend(mask);
+    bytes.extend(payload.iter().zip(mask.into_iter().cycle()).map(|(byte, mask)| byte ^ mask));
+    bytes
+}
+
+fn text(message: &str) -> Vec<u8> {
+    frame(0x81, message.as_bytes())
+}
+
+fn says(words: &str) -> String {
+    let input = json!([{"type": "text", "text": words}]);
+    json!({"id": 1, "method": "turn/start", "params": {"threadId": "t", "input": input}})
+        .to_string()
+}
+
+fn question(words: &str) -> Question {
+    Question { thread_id: "t".to_owned(), text: words.to_owned() }
+}
+
+/// Everything that comes out of these chunks, the end included.
+fn pass<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, welcome: Welcome) -> Vec<Piece> {
+    let mut passage = Passage::default();
+    let mut pieces: Vec<_> =
+        chunks.into_iter().flat_map(|chunk| passage.take(chunk, welcome)).collect();
+    pieces.extend(passage.rest());
+    pieces
+}
+
+fn bytes_of(pieces: &[Piece]) -> Vec<u8> {
+    pieces.iter().flat_map(|piece| piece.bytes.clone()).collect()
+}
+
+fn questions_of(pieces: &[Piece]) -> Vec<(Vec<u8>, Question)> {
+    let asked = |piece: &Piece| Some((piece.bytes.clone(), piece.question.clone()?));
+    pieces.iter().filter_map(asked).collect()
+}
+
+/// The greeting, and these frames.
+fn stream(frames: &[Vec<u8>]) -> Vec<u8> {
+    [GREETING.to_vec(), frames.concat()].concat()
+}
+
+fn questions(frames: &[Vec<u8>]) -> Vec<Question> {
+    let stream = stream(frames);
+    let pieces = pass([stream.as_slice()], Welcome::Plain);
+    assert_eq!(bytes_of(&pieces), stream);
+    questions_of(&pieces).into_iter().map(|(_, question)| question).collect()
+}
+
+#[test]
+fn what_begins_a_turn_is_asked_about_and_nothing_else() {
+    let other = text(r#"{"id": 2, "method": "turn/interrupt", "params": {"threadId": "t"}}"#);
+    let frames = [text(&says("one")), other, frame(0x89, b"ping"), text(&says("two"))];
+    assert_eq!(questions(&frames), [question("one"), question("two")]);
+}
+
+#[test]
+fn a_message_in_fragments_is_put_together() {
+    let message = says("one");
+    let (begin, end) = message.as_bytes().split_at(30);
+    let fragments = [frame(0x01, begin), frame(0x00, b""), frame(0x80, end)];
+    assert_eq!(questions(&fragments), [question("one")]);
+}
+
+#[test]
+fn a_ping_inside_a_message_is_not_held_up() {
+    let message = says("one");
+    let (begin, end) = message.as_bytes().split_at(30);
+    let frames = [frame(0x01, begin), frame(0x89, b"?"), frame(0x80, end), text(&says("two"))];
+    assert_eq!(questions(&frames), [question("two")]);
+}
+
+#[test]
+fn long_messages_are_understood() {
+    let words = "x".repeat(70_000);
+    assert_eq!(questions(&[text(&says(&words[..300])), text(&says(&words))]).len(), 2);
+}
+
+#[test]
+fn after_something_foreign_nothing_is_asked_about() {
+    let unmasked = vec![0x81, 0x00];
+    let compressed = frame(0xc1, b"x");
+    let of_another_kind = frame(0x83, b"x");
+    let a_second_beginning = [frame(0x01, b"x"), frame(0x81, b"y")].concat();
+    let an_end_of_nothing = frame(0x80, b"x");
+    let a_long_ping = frame(0x89, &[0; 126]);
+    let without_end = [vec![0x81, 0xff], u64::MAX.to_be_bytes().to_vec()].concat();
+    for foreign in [
+        unmasked,
+        compressed,
+        of_another_kind,
+        a_second_beginning,
+        an_end_of_nothing,
+        a_long_ping,
+        without_end,
+    ] {
+        let frames = [text(&says("one")), foreign, text(&says("two"))];
+        assert_eq!(questions(&frames), [question("one")]);
+    }
+}
+
+#[test]
+fn in_another_language_nothing_is_asked_about() {
+    let stream = stream(&[text(&says("one"))]);
+    let pieces = pass([stream.as_slice()], Welcome::Other);
+    assert_eq!(bytes_of(&pieces), stream);
+    assert_eq!(questions_of(&pieces), []);
+}
+
+#[test]
+fn a_welcome_without_extensions_is_plain() {
+    let plain = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n";
+    assert!(units::is_plain_welcome(plain.as_bytes()));
+    for more in [
+        "Sec-WebSocket-Extensions: permessage-deflate",
+        "x-codex-app-server-compression: zstd-stream-v1",
+    ] {
+        assert!(!units::is_plain_welcome(format!("{plain}{more}\r\n\r\n").as_bytes()), "{more}");
+    }
+    assert!(!units::is_plain_welcome(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+}
+
+/// Frames of all sorts, some of which no client would send.
+fn any_frame() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => "[a-z ]{0,40}".prop_map(|words| text(&says(&words))),
+        2 => vec(any::<u8>(), 0..200).prop_map(|payload| frame(0x82, &payload)),
+        2 => vec(any::<u8>(), 0..60).prop_map(|payload| frame(0x89, &payload)),
+        1 => "[a-z]{0,300}".prop_map(|words| {
+            let message = says(&words);
+            let (begin, end) = message.as_bytes().split_at(message.len() / 2);
+            [frame(0x01, begin), frame(0x8a, b"pong"), frame(0x80, end)].concat()
+        }),
+        1 => vec(any::<u8>(), 1..40),
+    ]
+}
+
+/// Cut into pieces of these sizes, over and over.
+fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
+    let (mut rest, mut cut) = (bytes, Vec::new());
+    for size in sizes.iter().copied().cycle().take(bytes.len()) {
+        let (chunk, more) = rest.split_at(size.min(rest.len()));
+        cut.push(chunk);
+        rest = more;
+    }
+    cut.push(rest);
+    cut
+}
+
+proptest! {
+    #[test]
+    fn all_of_it_goes_on_in_any_chunks(
+        frames in vec(any_frame(), 0..12),
+        sizes in vec(1_usize..200, 1..8),
+        is_plain: bool,
+    ) {
+        let welcome = if is_plain { Welcome::Plain } else { Welcome::Other };
+        let stream = stream(&frames);
+        let whole = pass([stream.as_slice()], welcome);
+        let cut = pass(chunks(&stream, &sizes), welcome);
+        prop_assert_eq!(bytes_of(&whole), stream.clone());
+        prop_assert_eq!(bytes_of(&cut), stream);
+        prop_assert_eq!(questions_of(&cut), questions_of(&whole));
+    }
+
+    #[test]
+    fn garbage_goes_on_in_any_chunks(
+        bytes in vec(any::<u8>(), 0..2000),
+        sizes in vec(1_usize..200, 1..8),
+    ) {
+        prop_assert_eq!(bytes_of(&pass(chunks(&bytes, &sizes), Welcome::Plain)), bytes);
+    }
+}

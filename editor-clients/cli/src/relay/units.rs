@@ -1,0 +1,140 @@
+//! Where what belongs together ends in the bytes that a WebSocket client sends. Pure; it keeps nothing.
+
+/// What a buffer begins with.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Its end has not come.
+    NotYet,
+    /// So many bytes are one message, or one control frame.
+    Unit {
+        bytes: usize,
+        /// Of a whole text message.
+        text: Option<Vec<u8>>,
+    },
+    /// Nothing that is understood here.
+    Foreign,
+}
+
+/// A message is not looked into beyond this.
+const LARGEST: usize = 16 * 1024 * 1024;
+
+/// A head of HTTP is shorter than this.
+const LONGEST_HEAD: usize = 64 * 1024;
+
+const CONTINUATION: u8 = 0;
+const TEXT: u8 = 1;
+const BINARY: u8 = 2;
+const CONTROL: std::ops::RangeInclusive<u8> = 8..=10;
+
+/// The greeting, up to its empty line.
+pub(super) fn head(buffer: &[u8]) -> Found {
+    const END: &[u8] = b"\r\n\r\n";
+    match buffer.windows(END.len()).position(|window| window == END) {
+        Some(at) => Found::Unit { bytes: at + END.len(), text: None },
+        None if buffer.len() > LONGEST_HEAD => Found::Foreign,
+        None => Found::NotYet,
+    }
+}
+
+/// Whether the answer to the greeting makes frames of the plain sort the language: no compression, no extension.
+pub(super) fn is_plain_welcome(head: &[u8]) -> bool {
+    let Ok(head) = std::str::from_utf8(head) else { return false };
+    let head = head.to_ascii_lowercase();
+    let mut lines = head.lines();
+    let is_welcome = lines.next().is_some_and(|first| first.starts_with("http/1.1 101"));
+    let names = lines.filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
+    let mut others =
+        names.filter(|name| name.contains("extension") || name.contains("compression"));
+    is_welcome && others.next().is_none()
+}
+
+/// The first message with all of its frames, or the control frame that comes before one.
+pub(super) fn first(buffer: &[u8]) -> Found {
+    let (mut at, mut text, mut kind, mut is_mixed) = (0, Vec::new(), None, false);
+    loop {
+        let frame = match frame(&buffer[at..]) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Found::NotYet,
+            Err(Foreign) => return Found::Foreign,
+        };
+        if CONTROL.contains(&frame.opcode) {
+            at += frame.bytes;
+            if kind.is_none() {
+                return Found::Unit { bytes: at, text: None };
+            }
+            is_mixed = true;
+            continue;
+        }
+        match (kind, frame.opcode) {
+            (None, TEXT | BINARY) => kind = Some(frame.opcode),
+            (Some(_), CONTINUATION) => {}
+            _ => return Found::Foreign,
+        }
+        if at + frame.bytes > LARGEST {
+            return Found::Foreign;
+        }
+        let Some(whole) = buffer.get(at..at + frame.bytes) else { return Found::NotYet };
+        text.extend(frame.payload(whole));
+        at += frame.bytes;
+        if frame.is_last {
+            // Whoever asks whether the other side lives must not wait with a message.
+            let text = (kind == Some(TEXT) && !is_mixed).then_some(text);
+            return Found::Unit { bytes: at, text };
+        }
+    }
+}
+
+/// The shape of one frame. Of a data frame not all bytes may be there.
+struct Frame {
+    opcode: u8,
+    is_last: bool,
+    mask: [u8; 4],
+    /// Where its payload begins, and how long it is in all.
+    payload_at: usize,
+    bytes: usize,
+}
+
+struct Foreign;
+
+impl Frame {
+    fn payload<'b>(&self, frame: &'b [u8]) -> impl Iterator<Item = u8> + 'b {
+        let mask = self.mask;
+        frame[self.payload_at..]
+            .iter()
+            .zip(mask.into_iter().cycle())
+            .map(|(byte, mask)| byte ^ mask)
+    }
+}
+
+/// `None` where more is needed to tell. A client masks what it sends.
+fn frame(bytes: &[u8]) -> Result<Option<Frame>, Foreign> {
+    let Some((&[first, second], _)) = bytes.split_first_chunk::<2>() else {
+        return Ok(None);
+    };
+    let (is_last, reserved, opcode) = (first & 0x80 != 0, first & 0x70, first & 0x0f);
+    let (is_masked, short) = (second & 0x80 != 0, usize::from(second & 0x7f));
+    let is_control = CONTROL.contains(&opcode);
+    let is_known = is_control || opcode <= BINARY;
+    if reserved != 0 || !is_known || !is_masked || is_control && (!is_last || short > 125) {
+        return Err(Foreign);
+    }
+    let after = &bytes[2..];
+    let (length, size) = match short {
+        126 => match after.first_chunk::<2>() {
+            Some(length) => (u64::from(u16::from_be_bytes(*length)), 2),
+            None => return Ok(None),
+        },
+        127 => match after.first_chunk::<8>() {
+            Some(length) => (u64::from_be_bytes(*length), 8),
+            None => return Ok(None),
+        },
+        _ => (short as u64, 0),
+    };
+    let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST);
+    let length = length.ok_or(Foreign)?;
+    let Some(mask) = after.get(size..).and_then(<[u8]>::first_chunk::<4>) else { return Ok(None) };
+    let payload_at = 2 + size + mask.len();
+    let frame = Frame { opcode, is_last, mask: *mask, payload_at, bytes: payload_at + length };
+    // A control frame is short: it is taken whole.
+    Ok((!is_control || bytes.len() >= frame.bytes).then_some(frame))
+}
