@@ -20,7 +20,7 @@ fn running() -> impl Iterator<Item = (Pid, u32, String)> {
 }
 
 /// Those of one session whose command line holds all of `words`.
-fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
+pub fn processes(session: u32, words: &[&str]) -> Vec<Pid> {
     let fits = |line: &str| words.iter().all(|word| line.contains(word));
     running().filter(|(_, of, line)| *of == session && fits(line)).map(|(pid, ..)| pid).collect()
 }
@@ -40,7 +40,7 @@ pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     panic!("{what}: it never came to that");
 }
 
-fn kill(process: Pid) {
+pub fn kill(process: Pid) {
     kill_process(process, Signal::KILL).unwrap();
     wait_until("its death", || test_kill_process(process).is_err() || is_zombie(process));
 }
@@ -50,7 +50,7 @@ fn is_zombie(process: Pid) -> bool {
     stat.contains(") Z")
 }
 
-fn drivers(session: u32) -> Vec<Pid> {
+pub fn drivers(session: u32) -> Vec<Pid> {
     processes(session, &[" attach ", "--beside"])
 }
 
@@ -59,7 +59,7 @@ fn sidecars(session: u32) -> Vec<Pid> {
 }
 
 /// Everything that was started is gone, the folder of the socket, too.
-fn nothing_is_left(session: u32) {
+pub fn nothing_is_left(session: u32) {
     wait_until("the end of all", || processes(session, &[]).is_empty());
 }
 

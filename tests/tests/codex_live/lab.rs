@@ -98,8 +98,8 @@ impl Lab {
     }
 
     /// Where messages may be held back.
-    pub fn with_preflight(&self) -> Terminal {
-        at_its_prompt(&self.rawr_codex_with(&["--preflight"], &[]))
+    pub fn with_preflight(&self, arguments: &[&str]) -> Terminal {
+        at_its_prompt(&self.rawr_codex_with(&["--preflight"], arguments))
     }
 
     /// In rawr's own configuration.

@@ -2,9 +2,12 @@
 //! goes wrong, it goes on.
 
 use rawr_tests::Terminal;
+use rawr_tests::mock_responses::{Gate, Script, call, say};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
-use super::deaths::wait_until;
-use super::lab::{HANDOFF, HEADS_UP, Lab, TASK, agent, leave, say_to};
+use super::deaths::{drivers, kill, nothing_is_left, processes, wait_until};
+use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.
 const BEFORE_THE_NEXT: &str =
@@ -14,12 +17,32 @@ const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
 fn put_off(lab: &Lab) -> Terminal {
-    lab.set(BEFORE_THE_NEXT);
-    let mut terminal = lab.with_preflight();
+    put_off_with(lab, BEFORE_THE_NEXT, &[])
+}
+
+fn put_off_with(lab: &Lab, settings: &str, arguments: &[&str]) -> Terminal {
+    lab.set(settings);
+    let mut terminal = lab.with_preflight(arguments);
     say_to(&mut terminal, TASK);
     terminal.wait_for(&["The parser is written."]);
     wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
     terminal
+}
+
+/// The next message is typed, and waits for a packet that is not written before the gate opens.
+fn waiting_for_a_packet(lab: &Lab) -> Terminal {
+    let mut terminal = put_off(lab);
+    say_to(&mut terminal, NEXT);
+    wait_until("a packet being written", || asked_for_a_packet(lab));
+    terminal
+}
+
+fn asked_for_a_packet(lab: &Lab) -> bool {
+    lab.requests().iter().any(|request| request.marker.as_deref() == Some(":packet_request]"))
+}
+
+fn slow_packet(gate: &Gate) -> Script {
+    agent().behind(":packet_request]", 0, gate)
 }
 
 /// What stands there of the person's words and the handoff, in the model's newest request.
@@ -32,6 +55,43 @@ fn last_heard(lab: &Lab) -> Vec<&'static str> {
         WORDS.into_iter().find(|(word, _)| text.contains(word)).map(|(_, name)| name)
     });
     found.collect()
+}
+
+/// Of the relay: what keeps the socket, and what works on it.
+fn relays(session: u32) -> (Vec<Pid>, Vec<Pid>) {
+    let workers = processes(session, &[" relay ", "--on-stdin"]);
+    let all = processes(session, &[" relay "]);
+    (all.into_iter().filter(|process| !workers.contains(process)).collect(), workers)
+}
+
+/// A new one works on the socket.
+fn worker_other_than(session: u32, dead: Pid) -> Pid {
+    let mut found = None;
+    wait_until("another worker", || {
+        found = relays(session).1.into_iter().find(|process| *process != dead);
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+/// To a screen that is finding its way back: what is pressed meanwhile comes all at once, and an Enter among it counts as
+/// text.
+fn insist_on(terminal: &mut Terminal, text: &str) {
+    say_to(terminal, text);
+    wait_until("an empty line", || {
+        let is_sent = terminal.wait_for(&[]).contains("Ask Codex to do anything");
+        if !is_sent {
+            terminal.press("\r");
+        }
+        is_sent
+    });
+}
+
+fn thread_of(lab: &Lab) -> String {
+    let log = lab.log();
+    let session = log.lines().find(|line| line.contains(r#""event":"session""#)).unwrap();
+    let session: Value = serde_json::from_str(session).unwrap();
+    session["threadId"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -59,4 +119,157 @@ fn the_next_message_waits_for_the_handoff() {
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 1);
     assert!(leave(&mut terminal).success());
+}
+
+#[test]
+fn without_pressure_messages_pass() {
+    let lab = Lab::new(agent().on("AND-THEN", [say("Then that.").input_tokens(21_500)]));
+    lab.set(BEFORE_THE_NEXT);
+    let mut terminal = lab.with_preflight(&[]);
+    let session = terminal.process_id();
+    for (words, answer) in [("AND-NOW hello", "Here you are."), ("AND-THEN bye", "Then that.")] {
+        say_to(&mut terminal, words);
+        terminal.wait_for(&[answer]);
+    }
+    assert!(!lab.log().contains("input_held"), "{}", lab.log());
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_driver_that_is_killed_lets_the_message_go() {
+    let gate = Gate::new();
+    let lab = Lab::new(slow_packet(&gate));
+    let mut terminal = waiting_for_a_packet(&lab);
+    let session = terminal.process_id();
+    kill(drivers(session)[0]);
+    // The screen goes on. The message joins the turn in which the packet is asked for.
+    terminal.wait_for(&[HEADS_UP]);
+    gate.open();
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "next"]);
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_driver_that_gives_no_sign_of_life_lets_the_message_go() {
+    let gate = Gate::new();
+    let lab = Lab::new(slow_packet(&gate));
+    let mut terminal = waiting_for_a_packet(&lab);
+    let driver = drivers(terminal.process_id())[0];
+    kill_process(driver, Signal::STOP).unwrap();
+    terminal.wait_for(&[HEADS_UP]);
+    gate.open();
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "next"]);
+    kill_process(driver, Signal::CONT).unwrap();
+    assert!(leave(&mut terminal).success());
+}
+
+#[test]
+fn a_compaction_that_is_called_off_lets_the_message_go_unchanged() {
+    let gate = Gate::new();
+    let lab = Lab::new(slow_packet(&gate));
+    let mut terminal = waiting_for_a_packet(&lab);
+    let cancelled = lab.rawr(&["compact", "--cancel", &thread_of(&lab)]);
+    assert!(cancelled.status.success(), "{cancelled:?}");
+    gate.open();
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+}
+
+/// A screen that stands still cannot show the question.
+#[test]
+fn whoever_is_to_be_asked_first_is_not_kept_waiting() {
+    let lab = Lab::new(agent());
+    let ask = format!("[rawr_auto_compaction]\nmode = \"ask\"\n{BEFORE_THE_NEXT}");
+    let mut terminal = put_off_with(&lab, &ask, &[]);
+    say_to(&mut terminal, NEXT);
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
+    assert_eq!(lab.compactions(), 0);
+    assert!(leave(&mut terminal).success());
+}
+
+/// Nor can it show Codex's own.
+#[test]
+fn an_approval_that_codex_asks_for_lets_the_message_go() {
+    let outside = json!({
+        "cmd": "touch notes",
+        "sandbox_permissions": "require_escalated",
+        "justification": "to take notes",
+    });
+    let written = "The parser is written. It reads numbers, strings and nested lists; its docs are missing, and \
+        so are the tests of its errors.";
+    let script = agent().on_first("WRITE-PARSER", [say(written).input_tokens(143_000)]).on_first(
+        ":packet_request]",
+        [call("exec_command", outside).input_tokens(144_000), say(PACKET).input_tokens(145_000)],
+    );
+    let lab = Lab::new(script);
+    let cautious = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
+    let mut terminal = put_off_with(&lab, BEFORE_THE_NEXT, &cautious);
+    say_to(&mut terminal, NEXT);
+    terminal.wait_for(&["Would you like to run the following command?", "touch notes"]);
+    terminal.press("\x1b");
+    terminal.wait_for(&[NEXT]);
+    assert!(lab.log().contains("asks_person"), "{}", lab.log());
+    assert!(leave(&mut terminal).success());
+}
+
+/// Codex's screen itself takes care of what it could not say.
+#[test]
+fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
+    let gate = Gate::new();
+    let lab = Lab::new(slow_packet(&gate));
+    let mut terminal = waiting_for_a_packet(&lab);
+    let session = terminal.process_id();
+    let worker = relays(session).1[0];
+    kill(worker);
+    terminal.wait_for(&["Couldn't confirm whether", NEXT]);
+    worker_other_than(session, worker);
+    gate.open();
+    terminal.wait_for(&["Context compacted"]);
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_relay_that_is_killed_between_messages_is_there_for_the_next_one() {
+    let lab = Lab::new(agent());
+    let mut terminal = put_off(&lab);
+    let session = terminal.process_id();
+    let worker = relays(session).1[0];
+    kill(worker);
+    worker_other_than(session, worker);
+    insist_on(&mut terminal, NEXT);
+    terminal.wait_for(&["Context compacted", "Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn a_relay_that_cannot_live_steps_aside() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.with_preflight(&[]);
+    let session = terminal.process_id();
+    // A screen that has only just begun does not come back.
+    say_to(&mut terminal, TASK);
+    terminal.wait_for(&[GOES_ON]);
+    let (keepers, _) = relays(session);
+    assert_eq!(keepers.len(), 1);
+    wait_until("the end of the relay", || {
+        relays(session).1.into_iter().for_each(|worker| drop(kill_process(worker, Signal::KILL)));
+        processes(session, &[" relay "]).is_empty()
+    });
+    insist_on(&mut terminal, "AND-NOW hello");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
 }

@@ -64,6 +64,6 @@ async fn end(mut worker: Child) -> anyhow::Result<()> {
 /// From here on the screen reaches the app-server itself.
 fn step_aside(folder: &Path, path: &Path) -> anyhow::Result<()> {
     let link = folder.join("aside");
-    std::os::unix::fs::symlink(CODEX, &link)?;
+    std::os::unix::fs::symlink(folder.join(CODEX).canonicalize()?, &link)?;
     Ok(std::fs::rename(link, path)?)
 }
