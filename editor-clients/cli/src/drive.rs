@@ -215,6 +215,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                     (Some(text), _) => self.submit(text).await?,
                     (None, _) => {}
                 },
+                () = std::future::ready(()), if self.has_typed() => self.look_at_typed().await?,
                 typed = self.door.next() => self.typed(typed).await?,
                 () = sleep_until(sign_of_life), if self.has_held_elsewhere() => {}
                 () = sleep_until(tick), if self.renderer.is_live() => self.renderer.tick()?,

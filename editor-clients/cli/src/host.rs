@@ -67,6 +67,11 @@ pub trait Host {
         async { Ok(()) }
     }
 
+    /// Has everything told that happened before, by [`next_event`](Self::next_event) and without a wait there.
+    fn hear_out(&mut self) -> impl Future<Output = Result<(), HostError>> + Send {
+        async { Ok(()) }
+    }
+
     /// Stops the running turn, or the running compaction.
     fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
 

@@ -16,33 +16,34 @@ const BEFORE_THE_NEXT: &str =
 const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
-fn put_off(lab: &Lab) -> Terminal {
-    put_off_with(lab, BEFORE_THE_NEXT, &[])
+fn put_off(script: Script) -> (Lab, Terminal) {
+    put_off_with(script, BEFORE_THE_NEXT, &[])
 }
 
-fn put_off_with(lab: &Lab, settings: &str, arguments: &[&str]) -> Terminal {
+fn put_off_with(script: Script, settings: &str, arguments: &[&str]) -> (Lab, Terminal) {
+    let gate = Gate::new();
+    let lab = Lab::new(script.behind("WRITE-PARSER", 0, &gate));
     lab.set(settings);
     let mut terminal = lab.with_preflight(arguments);
     say_to(&mut terminal, TASK);
+    // What ends before rawr has joined, nobody has seen.
+    wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));
+    gate.open();
     terminal.wait_for(&["The parser is written."]);
     wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
-    terminal
+    (lab, terminal)
 }
 
 /// The next message is typed, and waits for a packet that is not written before the gate opens.
-fn waiting_for_a_packet(lab: &Lab) -> Terminal {
-    let mut terminal = put_off(lab);
+fn waiting_for_a_packet(gate: &Gate) -> (Lab, Terminal) {
+    let (lab, mut terminal) = put_off(agent().behind(":packet_request]", 0, gate));
     say_to(&mut terminal, NEXT);
-    wait_until("a packet being written", || asked_for_a_packet(lab));
-    terminal
+    wait_until("a packet being written", || asked_for_a_packet(&lab));
+    (lab, terminal)
 }
 
 fn asked_for_a_packet(lab: &Lab) -> bool {
     lab.requests().iter().any(|request| request.marker.as_deref() == Some(":packet_request]"))
-}
-
-fn slow_packet(gate: &Gate) -> Script {
-    agent().behind(":packet_request]", 0, gate)
 }
 
 /// What stands there of the person's words and the handoff, in the model's newest request.
@@ -96,8 +97,7 @@ fn thread_of(lab: &Lab) -> String {
 
 #[test]
 fn the_next_message_waits_for_the_handoff() {
-    let lab = Lab::new(agent());
-    let mut terminal = put_off(&lab);
+    let (lab, mut terminal) = put_off(agent());
     assert_eq!(lab.compactions(), 0);
     say_to(&mut terminal, NEXT);
     let screen = terminal.wait_for(&["Here you are."]);
@@ -116,6 +116,26 @@ fn the_next_message_waits_for_the_handoff() {
         };
         rest = after;
     }
+    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+}
+
+/// The screen says it in the moment in which the turn ends.
+#[test]
+fn a_message_that_waits_for_the_end_of_the_turn_waits_for_the_handoff_too() {
+    let gate = Gate::new();
+    let lab = Lab::new(agent().behind("WRITE-PARSER", 1, &gate));
+    lab.set(BEFORE_THE_NEXT);
+    let mut terminal = lab.with_preflight(&[]);
+    say_to(&mut terminal, TASK);
+    wait_until("the commit", || lab.log().contains("tool_finished"));
+    terminal.press(NEXT);
+    terminal.wait_for(&[NEXT]);
+    terminal.press("\t");
+    terminal.wait_for(&["Queued follow-up inputs"]);
+    gate.open();
+    terminal.wait_for(&["Context compacted", "Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 1);
     assert!(leave(&mut terminal).success());
@@ -140,8 +160,7 @@ fn without_pressure_messages_pass() {
 #[test]
 fn a_driver_that_is_killed_lets_the_message_go() {
     let gate = Gate::new();
-    let lab = Lab::new(slow_packet(&gate));
-    let mut terminal = waiting_for_a_packet(&lab);
+    let (lab, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     kill(drivers(session)[0]);
     // The screen goes on. The message joins the turn in which the packet is asked for.
@@ -157,8 +176,7 @@ fn a_driver_that_is_killed_lets_the_message_go() {
 #[test]
 fn a_driver_that_gives_no_sign_of_life_lets_the_message_go() {
     let gate = Gate::new();
-    let lab = Lab::new(slow_packet(&gate));
-    let mut terminal = waiting_for_a_packet(&lab);
+    let (lab, mut terminal) = waiting_for_a_packet(&gate);
     let driver = drivers(terminal.process_id())[0];
     kill_process(driver, Signal::STOP).unwrap();
     terminal.wait_for(&[HEADS_UP]);
@@ -172,8 +190,7 @@ fn a_driver_that_gives_no_sign_of_life_lets_the_message_go() {
 #[test]
 fn a_compaction_that_is_called_off_lets_the_message_go_unchanged() {
     let gate = Gate::new();
-    let lab = Lab::new(slow_packet(&gate));
-    let mut terminal = waiting_for_a_packet(&lab);
+    let (lab, mut terminal) = waiting_for_a_packet(&gate);
     let cancelled = lab.rawr(&["compact", "--cancel", &thread_of(&lab)]);
     assert!(cancelled.status.success(), "{cancelled:?}");
     gate.open();
@@ -186,9 +203,8 @@ fn a_compaction_that_is_called_off_lets_the_message_go_unchanged() {
 /// A screen that stands still cannot show the question.
 #[test]
 fn whoever_is_to_be_asked_first_is_not_kept_waiting() {
-    let lab = Lab::new(agent());
     let ask = format!("[rawr_auto_compaction]\nmode = \"ask\"\n{BEFORE_THE_NEXT}");
-    let mut terminal = put_off_with(&lab, &ask, &[]);
+    let (lab, mut terminal) = put_off_with(agent(), &ask, &[]);
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
@@ -210,13 +226,12 @@ fn an_approval_that_codex_asks_for_lets_the_message_go() {
         ":packet_request]",
         [call("exec_command", outside).input_tokens(144_000), say(PACKET).input_tokens(145_000)],
     );
-    let lab = Lab::new(script);
     let cautious = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
-    let mut terminal = put_off_with(&lab, BEFORE_THE_NEXT, &cautious);
+    let (lab, mut terminal) = put_off_with(script, BEFORE_THE_NEXT, &cautious);
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Would you like to run the following command?", "touch notes"]);
-    terminal.press("\x1b");
-    terminal.wait_for(&[NEXT]);
+    terminal.press("y");
+    terminal.wait_for(&["Here you are."]);
     assert!(lab.log().contains("asks_person"), "{}", lab.log());
     assert!(leave(&mut terminal).success());
 }
@@ -225,8 +240,7 @@ fn an_approval_that_codex_asks_for_lets_the_message_go() {
 #[test]
 fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
     let gate = Gate::new();
-    let lab = Lab::new(slow_packet(&gate));
-    let mut terminal = waiting_for_a_packet(&lab);
+    let (lab, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     let worker = relays(session).1[0];
     kill(worker);
@@ -241,8 +255,7 @@ fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
 
 #[test]
 fn a_relay_that_is_killed_between_messages_is_there_for_the_next_one() {
-    let lab = Lab::new(agent());
-    let mut terminal = put_off(&lab);
+    let (lab, mut terminal) = put_off(agent());
     let session = terminal.process_id();
     let worker = relays(session).1[0];
     kill(worker);
@@ -265,7 +278,10 @@ fn a_relay_that_cannot_live_steps_aside() {
     let (keepers, _) = relays(session);
     assert_eq!(keepers.len(), 1);
     wait_until("the end of the relay", || {
-        relays(session).1.into_iter().for_each(|worker| drop(kill_process(worker, Signal::KILL)));
+        for worker in relays(session).1 {
+            // It may have gone since it was looked for.
+            let _ = kill_process(worker, Signal::KILL);
+        }
         processes(session, &[" relay "]).is_empty()
     });
     insist_on(&mut terminal, "AND-NOW hello");

@@ -1,6 +1,7 @@
 //! What people say: each message goes to the sidecar first, which may hold it. Typed here it is given to the host; typed into
 //! the host itself, and put to us before it gets there, it is only let go.
 
+use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rawr_protocol::{
@@ -49,6 +50,8 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Door {
     typed: Option<UnboundedReceiver<Typed>>,
+    /// What came, and is looked at when all that the host had said before is known.
+    came: VecDeque<Typed>,
     /// When those that wait heard of us last.
     said_at: Option<Instant>,
 }
@@ -105,9 +108,19 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// A message for a turn that runs is that turn's.
+    /// Whoever says something as soon as a turn has ended may be faster than the word of that end.
     pub(super) async fn typed(&mut self, typed: Typed) -> Result<(), DriveError> {
-        let Typed { text, answer } = typed;
+        self.door.came.push_back(typed);
+        Ok(self.host.hear_out().await?)
+    }
+
+    pub(super) fn has_typed(&self) -> bool {
+        !self.door.came.is_empty()
+    }
+
+    /// A message for a turn that runs is that turn's.
+    pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
+        let Some(Typed { text, answer }) = self.door.came.pop_front() else { return Ok(()) };
         if !self.turns.is_busy() && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
@@ -232,10 +245,15 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             self.go(&held);
             return Ok(());
         };
-        let started_by = StartedBy::Delivery { text: held.text.clone() };
+        let started_by = match &held.answer {
+            Some(answer) if answer.is_waited_for() => {
+                StartedBy::Delivery { text: held.text.clone() }
+            }
+            // It has gone another way.
+            Some(_) | None => StartedBy::Injection,
+        };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
-        self.renderer.show(&Shown::UserMessage { turn_id: &turn_id, text: &held.text })?;
         self.host.until_it_is_in(&turn_id).await?;
         self.go(&held);
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await

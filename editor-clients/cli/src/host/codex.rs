@@ -261,13 +261,17 @@ impl Codex {
         if self.is_busy() {
             return Ok(false);
         }
+        let status = self.status().await?;
+        Ok(status != Some(Status::Active) && !self.is_busy())
+    }
+
+    async fn status(&mut self) -> Result<Option<Status>, HostError> {
         let params = json!({"threadId": self.thread_id(), "includeTurns": false});
         let answer = self.connection.ask("thread/read", params).await?;
         self.catch_up();
         // Codex cannot always read a thread that it has just begun to store; its notifications have come all the same.
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
-        let status = read.and_then(|read| read.thread.status);
-        Ok(status != Some(Status::Active) && !self.is_busy())
+        Ok(read.and_then(|read| read.thread.status))
     }
 }
 
@@ -358,6 +362,10 @@ impl Host for Codex {
     fn let_pass(&mut self) {
         self.give_up_claim();
         self.resume_goal();
+    }
+
+    async fn hear_out(&mut self) -> Result<(), HostError> {
+        self.status().await.map(drop)
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
