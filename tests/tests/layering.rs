@@ -204,6 +204,18 @@ fn the_cli_reaches_the_core_over_the_protocol_only() {
     }
 }
 
+/// It hands on what it does not understand, and can only be trusted with that while it is small.
+#[test]
+fn the_relay_uses_nothing_else_of_the_cli() {
+    let of_relay = |file: &str| file.starts_with("editor-clients/cli/src/relay");
+    let files = shipped("editor-clients/cli/src");
+    for (file, text) in files.iter().filter(|(file, _)| of_relay(file)) {
+        for word in ["crate::", "rawr_protocol", "tungstenite"] {
+            assert!(!text.contains(word), "{file} must not use {word}");
+        }
+    }
+}
+
 #[test]
 fn every_file_begins_by_saying_what_it_is_for() {
     for folder in ["protocol-schema", "server", "editor-clients", "tests"] {

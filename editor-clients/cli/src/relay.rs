@@ -46,3 +46,6 @@ pub async fn is_gone(folder: &Path) {
         sleep(LOOK).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

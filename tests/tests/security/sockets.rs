@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Each with what it may hold, and for what.
-const MAY: [(&str, &str); 9] = [
+const MAY: [(&str, &str); 15] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
     ("server/src/judge/retry.rs", "reqwest"),
@@ -13,6 +13,13 @@ const MAY: [(&str, &str); 9] = [
     // The app-server that a person's own Codex works on: a socket among files.
     ("editor-clients/cli/src/host/codex/wire/socket.rs", "tungstenite"),
     ("editor-clients/cli/src/host/codex/wire/socket.rs", "UnixStream"),
+    // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver: files, too.
+    ("editor-clients/cli/src/relay.rs", "UnixListener"),
+    ("editor-clients/cli/src/relay/stream.rs", "UnixStream"),
+    ("editor-clients/cli/src/relay/held.rs", "UnixStream"),
+    ("editor-clients/cli/src/commands/relay.rs", "UnixListener"),
+    ("editor-clients/cli/src/commands/attach/door.rs", "UnixListener"),
+    ("editor-clients/cli/src/commands/attach/door.rs", "UnixStream"),
     // Standard input and output, where a parent made them a socket.
     ("server/src/stdio.rs", "UnixStream"),
 ];

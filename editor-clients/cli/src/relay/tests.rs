@@ -1,0 +1,193 @@
+//! The relay between sockets of a test: a screen, an app-server that only listens, and a driver that says what it is told to.
+
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+
+use super::*;
+
+const GREETING: &[u8] = b"GET /rpc HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n";
+const WELCOME: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n";
+
+struct Lab {
+    folder: TempDir,
+    driver: Option<UnixListener>,
+    screen: UnixStream,
+    codex: UnixStream,
+}
+
+impl Lab {
+    /// Both have greeted each other.
+    async fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let listen = |name: &str| UnixListener::bind(folder.path().join(name)).unwrap();
+        let (codex, driver, listener) = (listen(CODEX), listen(DRIVER), listen(SCREEN));
+        let path = folder.path().to_owned();
+        tokio::spawn(async move { serve(listener, &path).await });
+        let mut screen = UnixStream::connect(folder.path().join(SCREEN)).await.unwrap();
+        let (mut codex, _) = codex.accept().await.unwrap();
+        screen.write_all(GREETING).await.unwrap();
+        assert_eq!(read(&mut codex, GREETING.len()).await, GREETING);
+        codex.write_all(WELCOME).await.unwrap();
+        assert_eq!(read(&mut screen, WELCOME.len()).await, WELCOME);
+        Self { folder, driver: Some(driver), screen, codex }
+    }
+
+    async fn sends(&mut self, message: &str) {
+        self.screen.write_all(&frame(message)).await.unwrap();
+    }
+
+    /// The next thing that the app-server hears, byte for byte.
+    async fn hears(&mut self, message: &str) {
+        let expected = frame(message);
+        assert_eq!(read(&mut self.codex, expected.len()).await, expected);
+    }
+
+    async fn is_asked(&self) -> Asked {
+        let (stream, _) = self.driver.as_ref().unwrap().accept().await.unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        Asked { question: serde_json::from_str(&line).unwrap(), stream }
+    }
+}
+
+struct Asked {
+    question: Question,
+    stream: BufReader<UnixStream>,
+}
+
+impl Asked {
+    async fn says(&mut self, word: Word) {
+        let line = format!("{}\n", serde_json::to_string(&word).unwrap());
+        self.stream.write_all(line.as_bytes()).await.unwrap();
+    }
+}
+
+async fn read(stream: &mut UnixStream, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    stream.read_exact(&mut bytes).await.unwrap();
+    bytes
+}
+
+fn frame(message: &str) -> Vec<u8> {
+    let mask = [1, 2, 3, 4];
+    let length = u16::try_from(message.len()).unwrap().to_be_bytes();
+    let mut bytes = vec![0x81, 0x80 | 126, length[0], length[1]];
+    bytes.extend(mask);
+    bytes.extend(message.bytes().zip(mask.into_iter().cycle()).map(|(byte, mask)| byte ^ mask));
+    bytes
+}
+
+fn says(thread_id: &str, words: &str) -> String {
+    let input = json!([{"type": "text", "text": words}]);
+    let params = json!({"threadId": thread_id, "input": input});
+    json!({"id": 1, "method": "turn/start", "params": params}).to_string()
+}
+
+const INTERRUPT: &str = r#"{"id": 2, "method": "turn/interrupt", "params": {"threadId": "t"}}"#;
+
+#[tokio::test]
+async fn what_is_held_is_overtaken_by_everything_else_and_comes_unchanged() {
+    let mut lab = Lab::new().await;
+    lab.sends(&says("t", "one")).await;
+    let mut asked = lab.is_asked().await;
+    assert_eq!(asked.question, Question { thread_id: "t".to_owned(), text: "one".to_owned() });
+    asked.says(Word::Hold).await;
+    lab.sends(INTERRUPT).await;
+    lab.hears(INTERRUPT).await;
+    asked.says(Word::Pass).await;
+    lab.hears(&says("t", "one")).await;
+}
+
+#[tokio::test]
+async fn messages_of_one_thread_stay_in_order_and_those_of_others_do_not_wait() {
+    let mut lab = Lab::new().await;
+    lab.sends(&says("t", "one")).await;
+    let mut first = lab.is_asked().await;
+    first.says(Word::Hold).await;
+    lab.sends(&says("t", "two")).await;
+    lab.sends(&says("u", "other")).await;
+    let mut other = lab.is_asked().await;
+    assert_eq!(other.question.text, "other");
+    other.says(Word::Pass).await;
+    lab.hears(&says("u", "other")).await;
+    first.says(Word::Pass).await;
+    lab.hears(&says("t", "one")).await;
+    let mut second = lab.is_asked().await;
+    assert_eq!(second.question.text, "two");
+    second.says(Word::Pass).await;
+    lab.hears(&says("t", "two")).await;
+}
+
+#[tokio::test]
+async fn without_a_driver_messages_pass() {
+    let mut lab = Lab::new().await;
+    lab.driver = None;
+    std::fs::remove_file(lab.folder.path().join(DRIVER)).unwrap();
+    lab.sends(&says("t", "one")).await;
+    lab.hears(&says("t", "one")).await;
+}
+
+#[tokio::test]
+async fn a_driver_that_says_nothing_or_hangs_up_or_speaks_in_riddles_holds_nothing() {
+    let mut lab = Lab::new().await;
+    lab.sends(&says("t", "silence")).await;
+    let silent = lab.is_asked().await;
+    lab.hears(&says("t", "silence")).await;
+    drop(silent);
+    lab.sends(&says("t", "an end")).await;
+    let mut asked = lab.is_asked().await;
+    asked.says(Word::Hold).await;
+    drop(asked);
+    lab.hears(&says("t", "an end")).await;
+    lab.sends(&says("t", "a riddle")).await;
+    let mut asked = lab.is_asked().await;
+    asked.stream.write_all(b"perhaps\n").await.unwrap();
+    lab.hears(&says("t", "a riddle")).await;
+}
+
+#[tokio::test]
+async fn what_is_not_understood_lets_go_of_what_is_held_before_it() {
+    let mut lab = Lab::new().await;
+    lab.sends(&says("t", "one")).await;
+    let mut asked = lab.is_asked().await;
+    asked.says(Word::Hold).await;
+    let foreign = [0xff, 0x00, 0x17];
+    lab.screen.write_all(&foreign).await.unwrap();
+    lab.hears(&says("t", "one")).await;
+    assert_eq!(read(&mut lab.codex, foreign.len()).await, foreign);
+    lab.sends(&says("t", "two")).await;
+    lab.hears(&says("t", "two")).await;
+}
+
+#[tokio::test]
+async fn the_driver_hears_that_nobody_waits_any_more() {
+    let lab = Lab::new().await;
+    let Lab { folder, driver, mut screen, mut codex } = lab;
+    screen.write_all(&frame(&says("t", "one"))).await.unwrap();
+    let (stream, _) = driver.unwrap().accept().await.unwrap();
+    let mut words = BufReader::new(stream).lines();
+    assert!(words.next_line().await.unwrap().is_some());
+    words.get_mut().write_all(b"\"hold\"\n").await.unwrap();
+    drop(screen);
+    assert_eq!(words.next_line().await.unwrap(), None);
+    // What was held is not said for somebody who has gone.
+    let mut rest = Vec::new();
+    codex.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b"");
+    drop(folder);
+}
+
+#[tokio::test]
+async fn what_the_app_server_says_comes_as_it_is() {
+    let Lab { folder, mut codex, mut screen, .. } = Lab::new().await;
+    let said: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+    let (sent, heard) = tokio::join!(codex.write_all(&said), read(&mut screen, said.len()));
+    sent.unwrap();
+    assert_eq!(heard, said);
+    drop(codex);
+    assert_eq!(screen.read(&mut [0; 8]).await.unwrap(), 0);
+    drop(folder);
+}
