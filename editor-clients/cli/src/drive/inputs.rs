@@ -163,10 +163,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.held.iter().any(|held| held.answer.is_some())
     }
 
-    /// Says that those that wait elsewhere wait on. Some may have gone meanwhile, and a screen that waits cannot show
-    /// its person a question.
+    /// Says that those that wait elsewhere wait on. Some may have gone meanwhile; a screen that waits cannot show its
+    /// person a question; and for what may never come nobody waits.
     pub(super) async fn look_after_held(&mut self) -> Result<(), DriveError> {
-        let nobody_can_answer = self.phase == Phase::AwaitingApproval;
+        let is_in_vain = self.phase == Phase::AwaitingApproval || self.is_unsure;
         let is_due = self.door.said_at.is_none_or(|said_at| said_at.elapsed() >= SIGN_OF_LIFE);
         if is_due {
             self.door.said_at = Some(Instant::now());
@@ -174,7 +174,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let mut at = 0;
         while let Some(held) = self.held.get(at) {
             match &held.answer {
-                Some(answer) if nobody_can_answer || !answer.is_waited_for() => {
+                Some(answer) if is_in_vain || !answer.is_waited_for() => {
                     let held = self.held.remove(at);
                     self.let_go_early(held).await?;
                 }

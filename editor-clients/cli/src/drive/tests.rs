@@ -5,6 +5,7 @@ mod fake;
 mod inside;
 mod judge;
 mod outage;
+mod typed;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
