@@ -289,3 +289,29 @@ fn a_relay_that_cannot_live_steps_aside() {
     assert!(leave(&mut terminal).success());
     nothing_is_left(session);
 }
+
+/// What keeps the socket is not what works on it.
+#[test]
+fn a_relay_whose_keeper_is_killed_works_on_until_codex_ends() {
+    let (lab, mut terminal) = put_off(agent());
+    let session = terminal.process_id();
+    kill(relays(session).0[0]);
+    say_to(&mut terminal, NEXT);
+    terminal.wait_for(&["Here you are."]);
+    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+}
+
+#[test]
+fn the_relay_ends_with_the_terminal() {
+    let gate = Gate::new();
+    let (_lab, mut terminal) = waiting_for_a_packet(&gate);
+    let session = terminal.process_id();
+    // The shell that waits for Codex cannot tidy up any more.
+    terminal.signal(Signal::KILL);
+    terminal.hang_up();
+    // An app-server that is to end waits for its turn.
+    gate.open();
+    nothing_is_left(session);
+}
