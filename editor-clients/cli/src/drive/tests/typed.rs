@@ -45,8 +45,7 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
     let mut prompts = Prompts::elsewhere();
     let (ended, ()) = tokio::join!(drive.run(&mut prompts, &mut stop), person);
     ended.unwrap();
-    let heard = heard.lock().unwrap().clone();
-    heard
+    heard.lock().unwrap().clone()
 }
 
 /// Holds every message, and then does this about it.
