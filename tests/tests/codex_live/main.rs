@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
 #[cfg(target_os = "linux")]
+mod between;
+#[cfg(target_os = "linux")]
 mod deaths;
 mod lab;
 mod person;

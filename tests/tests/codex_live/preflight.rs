@@ -10,10 +10,10 @@ use super::deaths::{drivers, kill, nothing_is_left, processes, wait_until};
 use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.
-const BEFORE_THE_NEXT: &str =
+pub const BEFORE_THE_NEXT: &str =
     "[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n";
 
-const NEXT: &str = "AND-NOW the docs";
+pub const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
 fn put_off(script: Script) -> (Lab, Terminal) {
@@ -47,7 +47,7 @@ fn asked_for_a_packet(lab: &Lab) -> bool {
 }
 
 /// What stands there of the person's words and the handoff, in the model's newest request.
-fn last_heard(lab: &Lab) -> Vec<&'static str> {
+pub fn last_heard(lab: &Lab) -> Vec<&'static str> {
     const WORDS: [(&str, &str); 3] =
         [("WRITE-PARSER", "task"), (HANDOFF, "handoff"), (NEXT, "next")];
     let last = lab.requests().pop().unwrap();

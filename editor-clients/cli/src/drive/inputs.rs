@@ -118,10 +118,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         !self.door.came.is_empty()
     }
 
-    /// A message for a turn that runs is that turn's.
+    /// A message for a turn that runs is that turn's, unless another one waits.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
         let Some(Typed { text, answer }) = self.door.came.pop_front() else { return Ok(()) };
-        if !self.turns.is_busy() && answer.is_waited_for() {
+        let may_wait = !self.turns.is_busy() || self.has_held_elsewhere();
+        if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
                 answer.say(Said::StillHeld);

@@ -1,0 +1,118 @@
+//! The driver alone, asked about a message as the relay asks: who sends the message does so when it is told to, and at once.
+
+use std::process::{Child, Command, Stdio};
+
+use rawr_tests::mock_responses::Gate;
+use rawr_tests::rawr;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::UnixStream;
+
+use super::deaths::wait_until;
+use super::lab::{Lab, TASK, agent};
+use super::person::{Person, start_server, until_it_listens};
+use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard};
+
+struct Between {
+    lab: Lab,
+    person: Person,
+    folder: TempDir,
+    children: [Child; 2],
+}
+
+impl Drop for Between {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+impl Between {
+    /// A turn has ended, and a compaction is put off until the next message.
+    async fn put_off(options: &[&str]) -> Self {
+        let gate = Gate::new();
+        let lab = Lab::new(agent().behind("WRITE-PARSER", 0, &gate));
+        lab.set(BEFORE_THE_NEXT);
+        let folder = TempDir::new().unwrap();
+        let socket = folder.path().join("codex.sock");
+        let server = start_server(&lab, &socket);
+        let mut person = until_it_listens(&socket).await;
+        person.opens_a_thread(lab.repository.path()).await;
+        let mut command = Command::new(rawr());
+        lab.in_place(&mut command);
+        command.arg("attach").arg("--socket").arg(&socket).arg("--beside").arg(folder.path());
+        command.arg("--server").arg(server.id().to_string()).arg("--preflight").args(options);
+        let driver = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        person.says(TASK).await.unwrap();
+        wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));
+        gate.open();
+        person.hears("The parser is written.").await;
+        wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
+        Self { lab, person, folder, children: [driver, server] }
+    }
+
+    async fn ask(&self, text: &str) -> Lines<BufReader<UnixStream>> {
+        let mut driver = UnixStream::connect(self.folder.path().join("driver.sock")).await.unwrap();
+        let question = json!({"threadId": self.person.thread_id, "text": text});
+        driver.write_all(format!("{question}\n").as_bytes()).await.unwrap();
+        BufReader::new(driver).lines()
+    }
+}
+
+async fn until_it_may_pass(words: &mut Lines<BufReader<UnixStream>>) {
+    while let Some(word) = words.next_line().await.unwrap() {
+        if word == r#""pass""# {
+            return;
+        }
+        assert_eq!(word, r#""hold""#);
+    }
+    panic!("it hung up");
+}
+
+async fn the_handoff_is_in_when_the_message_may_pass(options: &[&str]) {
+    let mut between = Between::put_off(options).await;
+    let mut words = between.ask(NEXT).await;
+    until_it_may_pass(&mut words).await;
+    between.person.says(NEXT).await.unwrap();
+    between.person.hears("Here you are.").await;
+    let heard = last_heard(&between.lab);
+    assert_eq!(heard, ["task", "handoff", "next"], "{}", between.lab.log());
+    assert_eq!(between.lab.compactions(), 1);
+}
+
+#[tokio::test]
+async fn the_handoff_is_in_before_the_message() {
+    the_handoff_is_in_when_the_message_may_pass(&[]).await;
+}
+
+/// Without a line of Codex's, rawr starts the handoff's turn itself.
+#[tokio::test]
+async fn the_handoff_is_in_before_the_message_without_experimental_methods() {
+    the_handoff_is_in_when_the_message_may_pass(&["--without-experimental"]).await;
+}
+
+#[tokio::test]
+async fn several_messages_are_let_go_in_order() {
+    let mut between = Between::put_off(&[]).await;
+    let mut first = between.ask(NEXT).await;
+    let held = || between.lab.log().matches("input_held").count();
+    wait_until("one held", || held() == 1);
+    let mut other = between.ask("LAST-WORD").await;
+    wait_until("both held", || held() == 2);
+    until_it_may_pass(&mut first).await;
+    between.person.says(NEXT).await.unwrap();
+    between.person.hears("Here you are.").await;
+    until_it_may_pass(&mut other).await;
+    assert_eq!(last_heard(&between.lab), ["task", "handoff", "next"]);
+}
+
+#[tokio::test]
+async fn a_thread_that_rawr_does_not_drive_is_not_held() {
+    let mut between = Between::put_off(&[]).await;
+    between.person.thread_id = "another".to_owned();
+    let mut words = between.ask(NEXT).await;
+    assert_eq!(words.next_line().await.unwrap().as_deref(), Some(r#""pass""#));
+}
