@@ -172,7 +172,8 @@ async fn the_driver_hears_that_nobody_waits_any_more() {
     assert!(words.next_line().await.unwrap().is_some());
     words.get_mut().write_all(b"\"hold\"\n").await.unwrap();
     drop(screen);
-    assert_eq!(words.next_line().await.unwrap(), None);
+    // With a word on its way it is an error that is heard.
+    assert!(!matches!(words.next_line().await, Ok(Some(_))));
     // What was held is not said for somebody who has gone.
     let mut rest = Vec::new();
     codex.read_to_end(&mut rest).await.unwrap();
