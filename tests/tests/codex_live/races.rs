@@ -188,6 +188,27 @@ async fn codex_compacts_by_itself() {
     beside.compacted(1);
 }
 
+/// What the window held before a compaction that runs already is not what it holds.
+#[tokio::test]
+async fn rawr_comes_while_codex_compacts_by_itself() {
+    let gate = Gate::new();
+    let script =
+        compacting_behind(&gate).on("READ-ALL", [say("All is read.").input_tokens(189_500)]);
+    let mut beside = Beside::new(script).await;
+    beside.leave();
+    beside.person.says("READ-ALL of it").await.unwrap();
+    beside.person.hears("All is read.").await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.model_is_asked("compaction").await;
+    beside.attach_again();
+    beside.tells("session", |_| true).await;
+    gate.open();
+    beside.person.hears("Here you are.").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    beside.check(&["AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
 #[tokio::test]
 async fn two_people_on_one_thread() {
     let mut beside = Beside::new(agent()).await;

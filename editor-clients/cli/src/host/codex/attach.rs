@@ -88,7 +88,8 @@ impl Codex {
                 usage: last.usage,
                 context_window: last.context_window,
                 needs_follow_up: false,
-            });
+            };
+            self.events.extend(self.turns.found(usage));
         }
         stored.turns
     }
