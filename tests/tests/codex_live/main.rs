@@ -10,3 +10,4 @@ mod lab;
 mod person;
 mod races;
 mod screen;
+mod sub_agents;

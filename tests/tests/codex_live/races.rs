@@ -352,7 +352,7 @@ fn parent(gate: &Gate, tokens: u64) -> Script {
 }
 
 /// What a first turn does before rawr has joined, nobody has seen.
-async fn is_joined(beside: &mut Beside) {
+pub async fn is_joined(beside: &mut Beside) {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
     beside.tells("session", |_| true).await;

@@ -38,7 +38,7 @@ use self::handoff::HandedOver;
 use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::turns::{Company, Turns};
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
+use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose};
 
 /// What capsules know it by.
 pub const NAME: &str = "codex";
@@ -90,13 +90,27 @@ struct ThreadAbout {
     ephemeral: bool,
     thread_source: Option<String>,
     parent_thread_id: Option<String>,
+    /// How it came about: a word, or what is known of the sub-agent.
+    #[serde(default)]
+    source: Value,
+    agent_nickname: Option<String>,
+    agent_role: Option<String>,
 }
 
 impl ThreadAbout {
-    /// Whether a person talks in it. Codex runs helpers beside it, for titles and the like.
-    fn is_peoples(&self) -> bool {
+    /// `None` for the helpers that Codex runs beside people's threads, for titles and the like.
+    fn whose(&self) -> Option<Whose> {
         let source = self.thread_source.as_deref().unwrap_or("user");
-        !self.ephemeral && self.parent_thread_id.is_none() && source == "user"
+        let is_spawned = self.source.pointer("/subAgent/thread_spawn").is_some();
+        match &self.parent_thread_id {
+            _ if self.ephemeral => None,
+            None if source == "user" => Some(Whose::Person),
+            Some(_) if is_spawned => {
+                let name = self.agent_nickname.clone().or_else(|| self.agent_role.clone());
+                Some(Whose::Parent { name: name.unwrap_or_default() })
+            }
+            None | Some(_) => None,
+        }
     }
 }
 
@@ -138,6 +152,7 @@ impl Codex {
         };
         let thread = HostThread {
             thread_id: answer.thread.id,
+            whose: Whose::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),

@@ -11,7 +11,7 @@ use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
 use super::turns::{Company, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
-use crate::host::{HostError, HostEvent, HostThread};
+use crate::host::{HostError, HostEvent, HostThread, Whose};
 
 /// Which thread to join, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,19 +28,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl Codex {
     /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
-    /// for a thread that no person talks in.
+    /// for a helper of Codex's.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
         let Attachment { socket, thread_id, experimental } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
-        if !answer.thread.is_peoples() {
-            return Ok(None);
-        }
+        let Some(whose) = answer.thread.whose() else { return Ok(None) };
         let sample = probe::knows_sample(&mut connection).await?;
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone(), status);
         let preview = answer.thread.preview.clone();
-        let thread = about(answer, sample);
+        let thread = about(answer, whose, sample);
         let mut codex = Self::with(thread, connection, turns, Company::People);
         let turns = codex.seed().await;
         let is_first = status == Status::Active && turns <= 1;
@@ -83,7 +81,7 @@ impl Codex {
         };
         if let Some(last) = stored.last {
             self.thread.context_window = last.context_window;
-            self.events.push_back(HostEvent::Usage {
+            let usage = HostEvent::Usage {
                 turn_id: last.turn_id,
                 usage: last.usage,
                 context_window: last.context_window,
@@ -143,14 +141,17 @@ async fn wait(
     }
 }
 
-fn about(answer: ThreadAnswer, sample: bool) -> HostThread {
+fn about(answer: ThreadAnswer, whose: Whose, sample: bool) -> HostThread {
+    // A parent that asks for its sub-agent's answer is given what the last turn said: a packet after one of rawr's, and
+    // nothing at all after a compaction.
+    let is_persons = whose == Whose::Person;
     let capabilities = HostCapabilities {
-        inject_turn: true,
-        steer: true,
+        inject_turn: is_persons,
+        steer: is_persons,
         sample,
         // What people type goes to Codex itself.
         queue: false,
-        compact: true,
+        compact: is_persons,
         judge: true,
         // Codex compacts inside a turn only when it wants to.
         mid_turn_compact: false,
@@ -158,6 +159,7 @@ fn about(answer: ThreadAnswer, sample: bool) -> HostThread {
     };
     HostThread {
         thread_id: answer.thread.id,
+        whose,
         cwd: answer.thread.cwd.unwrap_or_default(),
         host: HostInfo { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,
