@@ -191,6 +191,8 @@ events! {
         sequence: SequenceId,
         trigger: Trigger,
         author: PacketAuthor,
+        /// The packet is asked for outside of the transcript.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] sampled: bool,
         /// The turn that it runs in, where it started between two of its sampling requests.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
         /// What is owed before the compaction, in order.

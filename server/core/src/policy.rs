@@ -167,6 +167,16 @@ pub enum PacketAuthor {
     Person,
 }
 
+/// How the agent is asked for its packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PacketChannel {
+    /// In a turn that stays in the conversation until the compaction.
+    #[default]
+    Transcript,
+    /// Outside of the conversation, where the host can.
+    Sample,
+}
+
 /// Who answers whether a compaction is right where a tier has a decision prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -247,6 +257,7 @@ pub struct Policy {
     pub enabled: bool,
     pub mode: Mode,
     pub packet_author: PacketAuthor,
+    pub packet_channel: PacketChannel,
     /// The golden path announces itself to the agent with a heads-up (spec 2).
     pub turn_based_handoff: bool,
     pub mid_turn: MidTurn,
@@ -281,6 +292,7 @@ impl Default for Policy {
             enabled: true,
             mode: Mode::Auto,
             packet_author: PacketAuthor::Agent,
+            packet_channel: PacketChannel::Transcript,
             turn_based_handoff: true,
             mid_turn: MidTurn::Emergency,
             inline: InlineCompact {

@@ -212,7 +212,10 @@ impl Issued {
             Action::DeliverInput { items, .. } => {
                 items.iter().all(|item| item.role == ItemRole::Input)
             }
-            Action::InjectTurn { .. } | Action::Compact { .. } | Action::Judge { .. } => false,
+            Action::InjectTurn { .. }
+            | Action::Compact { .. }
+            | Action::Judge { .. }
+            | Action::SamplePacket { .. } => false,
         }
     }
 

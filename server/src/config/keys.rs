@@ -4,7 +4,7 @@
 use super::Config;
 use super::table::TABLES;
 use rawr_core::boundary::{Boundaries, Boundary};
-use rawr_core::policy::{JudgeBackend, MidTurn, Mode, PacketAuthor, Tier};
+use rawr_core::policy::{JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Tier};
 use serde_json::json;
 use std::ops::RangeInclusive;
 
@@ -192,6 +192,11 @@ impl Words for Mode {
 impl Words for PacketAuthor {
     const WORDS: &'static [&'static str] = &["agent", "watcher"];
     const VALUES: &'static [Self] = &[Self::Agent, Self::Watcher];
+}
+
+impl Words for PacketChannel {
+    const WORDS: &'static [&'static str] = &["transcript", "sample"];
+    const VALUES: &'static [Self] = &[Self::Transcript, Self::Sample];
 }
 
 impl Words for JudgeBackend {

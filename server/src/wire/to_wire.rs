@@ -211,6 +211,9 @@ pub fn action(issued: &Issued) -> wire::Action {
                 .map(|item| wire::InputItem { role: item.role.to_wire(), text: item.text.clone() })
                 .collect(),
         },
+        event::Action::SamplePacket { prompt } => {
+            wire::Action::SamplePacket { prompt: prompt.clone() }
+        }
         event::Action::Judge { request, by: _, instructions, context } => wire::Action::Judge {
             request_id: request.to_string(),
             instructions: instructions.clone(),

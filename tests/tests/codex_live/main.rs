@@ -9,5 +9,6 @@ mod deaths;
 mod lab;
 mod person;
 mod races;
+mod sample;
 mod screen;
 mod sub_agents;

@@ -113,6 +113,7 @@ impl Lab {
                 "steer": can(Can::Steer),
                 "midTurnCompact": can(Can::MidTurnCompact),
                 "judge": can(Can::Judge),
+                "sample": can(Can::Sample),
             }},
             "contextWindow": WINDOW,
         }));
@@ -275,6 +276,9 @@ impl Lab {
                     "threadId": THREAD, "requestId": request_id,
                     "shouldCompact": true, "reason": "yes",
                 }));
+            }
+            Action::SamplePacket { .. } => {
+                self.report(id, json!({"status": "completed", "text": PACKET}));
             }
             other => panic!("nobody asks for {other:?}"),
         }

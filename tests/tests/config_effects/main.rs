@@ -47,6 +47,7 @@ enum Can {
     Steer,
     MidTurnCompact,
     Judge,
+    Sample,
 }
 
 /// A case of a key in an ordinary world.

@@ -116,7 +116,9 @@ impl Host {
                 self.compaction(&issued.id, CompactionStatus::Completed);
                 self.report(&issued.id, ActionStatus::Completed, &turn);
             }
-            Action::Judge { .. } => panic!("nobody asks for {issued:?}"),
+            Action::Judge { .. } | Action::SamplePacket { .. } => {
+                panic!("nobody asks for {issued:?}")
+            }
         }
         let told = self.to_say.iter().skip(before).cloned().collect();
         self.done.insert(issued.id.clone(), (issued.kind.clone(), told));

@@ -62,6 +62,7 @@ pub enum What {
     Inject { purpose: Purpose, steers: bool },
     Compact { local: bool, inline: bool },
     Deliver { input: u8, hands_off: bool },
+    Sample,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -127,6 +128,7 @@ impl Task {
                 }
                 What::Deliver { input: number, hands_off: items.len() > 1 }
             }
+            Action::SamplePacket { .. } => What::Sample,
             Action::Judge { .. } => {
                 return Err(Violation::of("a judge's question is no task", issued.id.as_str()));
             }
@@ -146,7 +148,7 @@ impl Task {
         match self.what {
             What::Inject { purpose, .. } => Some(purpose),
             What::Deliver { hands_off: true, .. } => Some(Purpose::Handoff),
-            What::Deliver { hands_off: false, .. } | What::Compact { .. } => None,
+            What::Deliver { hands_off: false, .. } | What::Compact { .. } | What::Sample => None,
         }
     }
 }
@@ -214,6 +216,7 @@ impl Host {
                 What::Inject { steers: true, .. } => idle || inside,
                 What::Compact { .. } => idle || inside && world.can.mid_turn_compact,
                 What::Inject { .. } | What::Deliver { .. } => idle,
+                What::Sample => true,
             },
         })
     }
@@ -251,6 +254,10 @@ impl Host {
                 self.begin(Some(task), world);
             }
             What::Inject { .. } => self.begin(Some(task), world),
+            What::Sample => {
+                let text = Some(PACKET.to_owned());
+                self.acted(&task, ActionStatus::Completed, None, text, true);
+            }
         }
         Ok(())
     }
@@ -304,7 +311,7 @@ impl Host {
                 started(turn, Origin::User, None, Some(mark))
             }
             (_, What::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
-            (_, What::Deliver { .. } | What::Compact { .. }) => {
+            (_, What::Deliver { .. } | What::Compact { .. } | What::Sample) => {
                 started(turn, Origin::User, action, None)
             }
         };

@@ -98,7 +98,9 @@ pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> 
     let belongs = match &issued.kind {
         Action::Judge { request, .. } => is_asked(thread, request),
         Action::DeliverInput { .. } => true,
-        Action::InjectTurn { .. } | Action::Compact { .. } => runs(thread, &issued.sequence),
+        Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {
+            runs(thread, &issued.sequence)
+        }
     };
     if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
 }

@@ -4,7 +4,7 @@ use crate::same;
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::event::Capabilities;
 use rawr_core::policy::{
-    Breaker, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, Policy,
+    Breaker, InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy,
 };
 use rawr_core::prompt::Prompts;
 use rawr_core::units::Tokens;
@@ -179,6 +179,13 @@ fn watcher() -> World {
     world
 }
 
+fn sampled() -> World {
+    let mut world = turn_end();
+    world.policy.packet_channel = PacketChannel::Sample;
+    world.policy.scratch_write_enabled = true;
+    world
+}
+
 /// A handoff's turn ends under pressure, with what would be a boundary.
 fn long_answers() -> World {
     let grows = World { requests: 1, answer_grows: 15, turn_grows: 40, ..turn_end() };
@@ -247,6 +254,8 @@ pub fn worlds() -> Vec<World> {
         ("turn end, commits", line(1), commits),
         ("turn end, long answers", once, long_answers()),
         ("turn end, rawr's packet", line(1), watcher()),
+        ("turn end, a sampled packet", line(1), sampled()),
+        ("a host that refuses to sample", refuses, sampled()),
         ("preflight", line(1), preflight()),
         ("preflight, twice disturbed", twice, preflight()),
         ("inside a turn", once, mid_turn(true)),

@@ -244,13 +244,15 @@ pub fn step() -> impl Strategy<Value = Step> {
 
 pub fn capabilities() -> impl Strategy<Value = Capabilities> {
     let often = || proptest::bool::weighted(0.8);
-    (often(), often(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(inject_turn, compact, steer, mid_turn_compact, judge)| Capabilities {
+    let some = any::<[bool; 4]>();
+    (often(), often(), some).prop_map(
+        |(inject_turn, compact, [steer, mid_turn_compact, judge, sample])| Capabilities {
             inject_turn,
             compact,
             steer,
             mid_turn_compact,
             judge,
+            sample,
             ..Capabilities::default()
         },
     )

@@ -10,7 +10,9 @@ use proptest::sample::select;
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{Choice, Entrance, Event, Outcome};
 use rawr_core::machine::Role;
-use rawr_core::policy::{InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, Policy, Tiers};
+use rawr_core::policy::{
+    InlineCompact, JudgeBackend, MidTurn, Mode, PacketAuthor, PacketChannel, Policy, Tiers,
+};
 use rawr_core::prompt::Prompts;
 use rawr_core::units::{ActionId, InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Record, Refusal, Rules, Thread};
@@ -27,6 +29,7 @@ fn config() -> ProptestConfig {
 struct Setting {
     mode: Mode,
     author: PacketAuthor,
+    channel: PacketChannel,
     scratch: bool,
     cooldown_turns: u32,
     heads_up: bool,
@@ -42,6 +45,7 @@ impl Setting {
             enabled: self.inline.is_none(),
             mode: self.mode,
             packet_author: self.author,
+            packet_channel: self.channel,
             scratch_write_enabled: self.scratch,
             cooldown_turns: self.cooldown_turns,
             turn_based_handoff: self.heads_up,
@@ -63,13 +67,16 @@ fn setting() -> impl Strategy<Value = Setting> {
     const OFF: JudgeBackend = JudgeBackend::Off;
     let mode = select(&[AUTO, AUTO, AUTO, AUTO, Mode::Ask, Mode::Suggest, Mode::Tag][..]);
     let author = select(&[PacketAuthor::Agent, PacketAuthor::Watcher][..]);
+    let channel = select(&[PacketChannel::Transcript, PacketChannel::Sample][..]);
     let mid_turn = select(&[MidTurn::Off, MidTurn::Emergency, MidTurn::Policy][..]);
     let judge = select(&[OFF, OFF, JudgeBackend::Host, JudgeBackend::Heuristic][..]);
     let scratch = (any::<bool>(), 0..2_u32);
-    (mode, author, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
-        |(mode, author, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| Setting {
+    let packet = (author, channel);
+    (mode, packet, scratch, any::<bool>(), mid_turn, inline(), judge).prop_map(
+        |(mode, packet, (scratch, cooldown_turns), heads_up, mid_turn, inline, judge)| Setting {
             mode,
-            author,
+            author: packet.0,
+            channel: packet.1,
             scratch,
             cooldown_turns,
             heads_up,

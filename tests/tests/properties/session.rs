@@ -23,7 +23,7 @@ const PACKET: &str =
     "State: working\nGoal: the parser. Decisions: none. Next: all done, then the docs.";
 
 /// Texts go in as turns of their own, never into one that runs.
-const CAN: Capabilities = Capabilities { judge: true, ..plain() };
+const CAN: Capabilities = Capabilities { judge: true, sample: true, ..plain() };
 
 /// How a host tells of the turns that were asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -338,7 +338,7 @@ impl Done {
             Action::DeliverInput { items, .. } => {
                 items.iter().any(|item| item.role == ItemRole::Handoff)
             }
-            Action::Compact { .. } | Action::Judge { .. } => false,
+            Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
         }
     }
 }
@@ -414,6 +414,16 @@ impl Host {
             (Action::Judge { request, .. }, _) => {
                 const SAYS: [Option<bool>; 3] = [Some(true), Some(false), None];
                 vec![Input::Judged(judged(request.clone(), SAYS[self.turns as usize % 3]))]
+            }
+            (Action::SamplePacket { .. }, _) => {
+                const PACKETS: [Option<&str>; 3] =
+                    [Some("State: working\nGoal: a parser"), Some("no"), None];
+                let text = PACKETS[self.turns as usize % 3].map(str::to_owned);
+                let status =
+                    if text.is_some() { ActionStatus::Completed } else { ActionStatus::Failed };
+                let (action, turn, error) = (issued.id.clone(), None, None);
+                let report = ActionReported { action, status, turn, text, error };
+                vec![Input::Saw(report.into())]
             }
             // A user's message is announced by every host.
             (Action::DeliverInput { .. }, Manner::BindsLate) | (_, Manner::AcceptsThenStarts) => {

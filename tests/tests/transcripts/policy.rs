@@ -2,7 +2,7 @@
 
 use crate::player::Player;
 use rawr_core::boundary::Boundary;
-use rawr_core::policy::{MidTurn, Mode, PacketAuthor, Tier, TierRule};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
 use rawr_core::units::Tokens;
 
 impl Player {
@@ -17,6 +17,13 @@ impl Player {
             "enabled" => policy.enabled = value == "true",
             "mode" => policy.mode = mode(value),
             "author" => policy.packet_author = author(value),
+            "channel" => {
+                policy.packet_channel = match value {
+                    "transcript" => PacketChannel::Transcript,
+                    "sample" => PacketChannel::Sample,
+                    other => panic!("no channel {other:?}"),
+                }
+            }
             "turn_based_handoff" => policy.turn_based_handoff = value == "true",
             "mid_turn" => {
                 policy.mid_turn = match value {

@@ -100,6 +100,10 @@ async fn on_the_screen(link: &mut Link, stop: &mut Stop) -> anyhow::Result<ExitC
             () = stop.asked() => return Ok(ExitCode::from(stop.exit_code())),
             event = keys.recv() => match event.context("the terminal has no keys any more")?? {
                 Event::Key(key) => view.press(key),
+                Event::Resize(..) => {
+                    screen.was_resized().context("the terminal is gone")?;
+                    Vec::new()
+                }
                 _ => Vec::new(),
             },
             news = link.next() => {

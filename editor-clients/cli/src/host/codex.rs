@@ -380,6 +380,8 @@ impl Host for Codex {
         if !self.thread.host.capabilities.sample {
             return Err(HostError::Unable { what: "sample" });
         }
+        // It would begin the next turn meanwhile, and what is sampled would be outdated.
+        self.pause_goal().await?;
         let unable = HostError::Unable { what: "sample before the first turn" };
         let turn_id = self.turns.latest().ok_or(unable)?;
         self.asides.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);

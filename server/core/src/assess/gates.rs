@@ -103,7 +103,7 @@ fn hands_off(thread: &Thread, turn: &Turn) -> bool {
         Action::DeliverInput { items, .. } => {
             items.iter().any(|item| item.role == ItemRole::Handoff)
         }
-        Action::Compact { .. } | Action::Judge { .. } => false,
+        Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
     })
 }
 

@@ -260,6 +260,10 @@ pub enum Action {
         instructions: String,
         context: String,
     },
+    /// A packet from the agent's context, without a turn.
+    SamplePacket {
+        prompt: String,
+    },
 }
 
 impl Action {
@@ -269,12 +273,18 @@ impl Action {
             Self::Compact { .. } => "compact",
             Self::DeliverInput { .. } => "deliver_input",
             Self::Judge { .. } => "judge",
+            Self::SamplePacket { .. } => "sample_packet",
         }
     }
 
     /// Carried out by the sidecar, not by the host.
     pub const fn is_sidecars(&self) -> bool {
         matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
+    }
+
+    /// Answered from what the conversation was when it was asked, and by no turn.
+    pub const fn is_sample(&self) -> bool {
+        matches!(self, Self::SamplePacket { .. })
     }
 
     pub const fn is_steer(&self) -> bool {

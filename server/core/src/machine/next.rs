@@ -8,7 +8,7 @@ use crate::event::{
     Outcome, Packet, Request, SequenceStarted, Trigger,
 };
 use crate::judgment;
-use crate::policy::{PacketAuthor, Policy, Tier};
+use crate::policy::{PacketAuthor, PacketChannel, Policy, Tier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::scratch;
@@ -225,10 +225,16 @@ impl Machine {
             None => self.requests(&trigger, turn.is_some(), policy),
         };
         let author = if turn.is_some() { PacketAuthor::Agent } else { policy.packet_author };
+        // A text outside of the conversation would not end the turn that it is to be compacted after.
+        let sampled = policy.packet_channel == PacketChannel::Sample
+            && self.thread.host.can.sample
+            && turn.is_none()
+            && requests.contains(&Request::Packet);
         SequenceStarted {
             sequence: self.thread.next_sequence_id(),
             trigger,
             author,
+            sampled,
             turn,
             requests,
             needs_approval,

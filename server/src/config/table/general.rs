@@ -1,7 +1,7 @@
 //! The keys of `[rawr_auto_compaction]` itself.
 
 use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
-use rawr_core::policy::{MidTurn, Mode, PacketAuthor};
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel};
 use rawr_core::units::Tokens;
 
 const YEAR: u64 = 366 * 24 * 60 * 60;
@@ -56,6 +56,13 @@ const KEYS: &[Key] = &[
         PacketAuthor,
         policy.packet_author,
         "Who writes the continuation packet: the `agent`, or rawr as `watcher`, from what it saw. Inside a turn it is always the agent."
+    ),
+    word!(
+        "rawr_auto_compaction.packet_channel",
+        Never,
+        PacketChannel,
+        policy.packet_channel,
+        "How the agent is asked for its packet: by a turn in the `transcript`, or by a `sample` outside of it, which you do not see in the agent's own window. Where the host cannot sample, and inside a turn, it is the transcript."
     ),
     word!(
         "rawr_auto_compaction.mid_turn",

@@ -60,6 +60,16 @@ pub fn cases() -> Vec<Case> {
                 + perform inject_turn handoff: HANDOFF ``` / BY-RAWR goal=Write the parser last=The parser is written and committed. / ``` (none known) / [rawr:s1-860202a3:handoff]
             "#]],
         ),
+        case(
+            "rawr_auto_compaction.packet_channel",
+            r#""sample""#,
+            then(commit(ASAP), &[Step::DoAll]),
+            expect![[r#"
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform sample_packet for -, prompt "HEADS-UP a phase ended here (commit)\n\nWRITE-PACKET"
+            "#]],
+        )
+        .can(&[Can::Sample]),
         case("rawr_auto_compaction.mid_turn", r#""off""#, mid_turn(EMERGENCY), expect![[r#"
             - verdict "compact": 10 % left: emergency, inside the turn
             - decided mid_turn compact emergency: 10 % left: emergency, inside the turn

@@ -40,6 +40,13 @@ impl Screen {
         }
         self.terminal.draw(draw).map(drop)
     }
+
+    /// The next picture is drawn as a whole. A terminal that became small and large again has lost what lay in between,
+    /// and its size is what it was.
+    pub(super) fn was_resized(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(size.into())
+    }
 }
 
 impl Drop for Screen {

@@ -23,7 +23,7 @@ impl Thread {
                 }
                 self.judged.calls += 1;
             }
-            Action::InjectTurn { .. } | Action::Compact { .. } => {}
+            Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {}
         }
         let running = self.sequence.as_mut().filter(|sequence| sequence.id == issued.sequence);
         if let Some(sequence) = running {

@@ -155,14 +155,16 @@ impl Thread {
 
     pub(super) fn awaits_unbound_turn(&self) -> bool {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
-        current.and_then(|action| self.action(action)).is_some_and(|issued| issued.turn.is_none())
+        let awaits = |issued: &Issued| issued.turn.is_none() && !issued.kind.is_sample();
+        current.and_then(|action| self.action(action)).is_some_and(awaits)
     }
 
-    /// Work was done after the packet was written: it is asked for again.
+    /// Work was done after the packet was written, or a sample taken: it is asked for again. A turn that was asked for
+    /// and has not begun comes after that work.
     pub(super) fn packet_grew_stale(&mut self) {
-        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
-        let in_flight =
-            current.and_then(|action| self.action(&action).map(Issued::is_open)).unwrap_or(false);
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        let comes_later = |issued: &Issued| issued.is_open() && !issued.kind.is_sample();
+        let in_flight = current.and_then(|action| self.action(action)).is_some_and(comes_later);
         if let Some(sequence) = self.sequence.as_mut().filter(|_| !in_flight) {
             sequence.packet_grew_stale();
         }
@@ -266,6 +268,9 @@ impl Thread {
 fn marker(action: &Action) -> Option<&str> {
     match action {
         Action::InjectTurn { marker, .. } => Some(marker),
-        Action::Compact { .. } | Action::DeliverInput { .. } | Action::Judge { .. } => None,
+        Action::Compact { .. }
+        | Action::DeliverInput { .. }
+        | Action::Judge { .. }
+        | Action::SamplePacket { .. } => None,
     }
 }

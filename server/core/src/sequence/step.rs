@@ -1,0 +1,298 @@
+//! What a sequence does next, read off the state that it has come to. Nothing is changed here.
+
+use super::{CompactionSeen, Sequence, marker, purpose};
+use crate::coverage;
+use crate::event::{
+    Action, ActionIssued, Ending, Event, Item, ItemRole, Packet, PacketTaken, Purpose, Request,
+    SequenceEnded, TurnStatus,
+};
+use crate::machine::Rules;
+use crate::packet::{self, RequestParts};
+use crate::policy::PacketAuthor;
+use crate::thread::{Issued, Progress, Thread};
+use crate::units::{ActionId, Percent, Tokens};
+
+/// The next event of the running sequence; `None` while it has to wait.
+pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
+    let sequence = thread.sequence.as_ref()?;
+    let step = Step { thread, sequence, rules };
+    if let Some(reason) = &sequence.cancelled {
+        return Some(step.end(Ending::Cancelled, reason));
+    }
+    if !sequence.approved {
+        return sequence.overdue.then(|| step.end(Ending::Cancelled, "nobody answered"));
+    }
+    if sequence.is_inline() {
+        return step.inline();
+    }
+    if sequence.compacted() || sequence.compact.is_some() {
+        return step.compaction_and_handoff();
+    }
+    match &sequence.packet {
+        None => step.pre_compact(),
+        Some(packet) => match step.late_answer(packet) {
+            Some(packet) => Some(step.packet_taken(packet)),
+            None => step.when_free(step.may_compact(), || step.compact(false)),
+        },
+    }
+}
+
+struct Step<'s> {
+    thread: &'s Thread,
+    sequence: &'s Sequence,
+    rules: &'s Rules<'s>,
+}
+
+impl Step<'_> {
+    fn pre_compact(&self) -> Option<Event> {
+        if self.current().is_some_and(|issued| self.answer_may_come(issued))
+            && !self.sequence.overdue
+        {
+            return None;
+        }
+        if self.was_interrupted() {
+            return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
+        }
+        let free = self.sequence.may_act(self.thread);
+        if let Some(prompt) = self.refused_sample() {
+            return self.when_free(free, || self.inject(Purpose::PacketRequest, prompt));
+        }
+        match self.sequence.turns().nth(self.sequence.turns_issued) {
+            // A turn that has not answered in time and runs on takes the rest of the queue with it.
+            Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
+                Some(self.take_packet())
+            }
+            Some(turn) => self.when_free(free, || self.ask(turn)),
+            None => Some(self.take_packet()),
+        }
+    }
+
+    /// No packet before it, no handoff after it: the agent goes on as if nothing had been. A compaction by the
+    /// provider that freed too little is followed by one of the host's own, once (spec 5).
+    fn inline(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        match action.map(|issued| &issued.progress) {
+            None => return self.when_free(self.may_compact(), || self.compact(false)),
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+            }
+            Some(_) => {}
+        }
+        if !self.sequence.compacted() {
+            let late = self.sequence.overdue;
+            return late.then(|| self.end(Ending::Failed, "the compaction did not finish in time"));
+        }
+        let threshold = self.rules.policy.inline.threshold_percent;
+        let still = |left: Percent| left.0 < threshold;
+        if !self.sequence.fell_back
+            && self.thread.inline_percent_remaining(Tokens(0)).is_some_and(still)
+        {
+            return self.when_free(self.may_compact(), || self.compact(true));
+        }
+        Some(self.end(Ending::Completed, "compacted"))
+    }
+
+    fn may_compact(&self) -> bool {
+        let inside = self.thread.host.can.mid_turn_compact && self.sequence.is_inside(self.thread);
+        self.thread.is_idle() || inside
+    }
+
+    fn when_free(&self, free: bool, event: impl FnOnce() -> Event) -> Option<Event> {
+        if free {
+            return Some(event());
+        }
+        let late = self.sequence.overdue;
+        late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
+    }
+
+    /// A host may call a turn done as soon as it runs; its answer comes with its end.
+    fn answer_may_come(&self, issued: &Issued) -> bool {
+        issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(issued)
+    }
+
+    fn runs(&self, issued: &Issued) -> bool {
+        let turn = issued.turn.as_ref().and_then(|turn| self.thread.turn(turn));
+        turn.is_some_and(|turn| turn.end.is_none())
+    }
+
+    fn ask(&self, turn: &[Request]) -> Event {
+        let reason = self.sequence.trigger.reason();
+        let parts = RequestParts {
+            heads_up: turn.contains(&Request::HeadsUp),
+            scratch_write: turn.contains(&Request::ScratchWrite),
+            packet: turn.contains(&Request::Packet),
+            reason: &reason,
+            scratch_file: &self.sequence.scratch_file,
+            thread_id: self.thread.id.as_str(),
+        };
+        let text = packet::request_text(&self.sequence.prompts, parts);
+        if parts.packet && self.sequence.sampled {
+            return self.issue(Action::SamplePacket { prompt: text });
+        }
+        self.inject(purpose(turn), &text)
+    }
+
+    /// What a sample could not bring is asked for in a turn.
+    fn refused_sample(&self) -> Option<&str> {
+        let issued = self.current().filter(|_| !self.sequence.overdue)?;
+        match (&issued.kind, &issued.progress) {
+            (Action::SamplePacket { prompt }, Progress::Failed(_)) => Some(prompt),
+            _ => None,
+        }
+    }
+
+    /// The agent's answer; where there is none that says something, what rawr knows itself.
+    fn take_packet(&self) -> Event {
+        let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
+            let max = self.rules.policy.packet_max_tail_chars;
+            let template = &self.sequence.prompts.watcher_packet;
+            packet::by_watcher(self.thread, template, &self.sequence.scratch_file, max)
+        });
+        self.packet_taken(packet)
+    }
+
+    /// What the author left out and rawr knows is added, under a heading of its own.
+    fn packet_taken(&self, packet: Packet) -> Event {
+        let packet = coverage::completed(packet, &coverage::facts(self.thread));
+        PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
+    }
+
+    fn answer(&self) -> Option<Packet> {
+        if !self.sequence.requests.contains(&Request::Packet) {
+            return None;
+        }
+        match &self.current()?.progress {
+            Progress::Completed(text) => packet::from_agent(text.as_deref()?),
+            _ => None,
+        }
+    }
+
+    /// The agent's own packet, where it came after rawr's had stood in and before the compaction.
+    fn late_answer(&self, taken: &Packet) -> Option<Packet> {
+        self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
+    }
+
+    fn compact(&self, local: bool) -> Event {
+        let inline = self.rules.policy.inline;
+        self.issue(Action::Compact {
+            local,
+            interrupt: self.sequence.is_inline() && inline.interrupt_mid_turn,
+            trigger: self.sequence.trigger.clone(),
+            author: self
+                .sequence
+                .packet
+                .as_ref()
+                .map_or(self.sequence.author, |packet| packet.author),
+            settings: self.rules.policy.compaction.clone(),
+        })
+    }
+
+    /// The compaction and the end of its turn are reported in either order; the handoff waits for both, but not
+    /// beyond the deadline: a history that was rewritten needs its packet.
+    fn compaction_and_handoff(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        let closed = match action.map(|issued| &issued.progress) {
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+            }
+            // Inside a turn no other turn's end is there to wait for.
+            Some(Progress::Issued | Progress::Accepted) => {
+                self.sequence.compacted() && self.sequence.is_inside(self.thread)
+            }
+            _ => true,
+        };
+        let compacted = self.sequence.compacted();
+        if self.sequence.handoff.is_some() {
+            return self.finish();
+        }
+        if compacted && closed || self.sequence.overdue && (compacted || closed && action.is_some())
+        {
+            return self.hand_off();
+        }
+        self.sequence
+            .overdue
+            .then(|| self.end(Ending::Failed, "the compaction did not finish in time"))
+    }
+
+    fn hand_off(&self) -> Option<Event> {
+        let Some(packet) = &self.sequence.packet else {
+            // The host was first, but the agent is at its packet still.
+            let writes = self.current().is_some_and(|issued| self.runs(issued));
+            return (!writes || self.sequence.overdue).then(|| self.take_packet());
+        };
+        if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
+            return None;
+        }
+        let text = packet::handoff(
+            self.thread,
+            &self.sequence.prompts.handoff,
+            packet,
+            &self.sequence.scratch_file,
+        );
+        // A message that waits cannot be delivered into a turn that runs.
+        let inside = self.sequence.is_inside(self.thread);
+        let held = self.thread.held.iter().find(|held| held.action.is_none() && !inside);
+        Some(match held {
+            None => self.inject(Purpose::Handoff, &text),
+            Some(held) => self.issue(Action::DeliverInput {
+                input: held.id.clone(),
+                items: vec![
+                    Item { role: ItemRole::Handoff, text: self.marked(Purpose::Handoff, &text) },
+                    Item { role: ItemRole::Input, text: held.text.clone() },
+                ],
+            }),
+        })
+    }
+
+    fn finish(&self) -> Option<Event> {
+        let handoff = self.sequence.handoff.as_ref().and_then(|id| self.thread.action(id));
+        match handoff.map(|issued| &issued.progress) {
+            Some(Progress::Accepted | Progress::Completed(_)) => {
+                Some(self.end(Ending::Completed, "handed over"))
+            }
+            Some(Progress::Failed(error)) => {
+                Some(self.end(Ending::Failed, &format!("the handoff was refused: {error}")))
+            }
+            _ => self
+                .sequence
+                .overdue
+                .then(|| self.end(Ending::Failed, "the handoff was not taken in time")),
+        }
+    }
+
+    fn current(&self) -> Option<&Issued> {
+        self.thread.action(self.sequence.current.as_ref()?)
+    }
+
+    /// A person who interrupts the packet turn wants to be left alone.
+    fn was_interrupted(&self) -> bool {
+        let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
+        end.is_some_and(|end| end.status == TurnStatus::Interrupted)
+    }
+
+    fn marked(&self, purpose: Purpose, text: &str) -> String {
+        format!("{}\n\n{}", text.trim_end(), marker(&self.sequence.id, purpose))
+    }
+
+    fn inject(&self, purpose: Purpose, text: &str) -> Event {
+        let marker = marker(&self.sequence.id, purpose);
+        let (text, via_steer) = (self.marked(purpose, text), self.sequence.is_inside(self.thread));
+        self.issue(Action::InjectTurn { purpose, text, marker, via_steer })
+    }
+
+    fn issue(&self, kind: Action) -> Event {
+        let action = ActionId::new(format!("{}.{}", self.sequence.id, self.sequence.actions + 1));
+        ActionIssued { action, sequence: self.sequence.id.clone(), kind }.into()
+    }
+
+    fn end(&self, ending: Ending, reason: &str) -> Event {
+        SequenceEnded { sequence: self.sequence.id.clone(), ending, reason: reason.to_owned() }
+            .into()
+    }
+}

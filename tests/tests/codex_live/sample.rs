@@ -1,0 +1,111 @@
+//! The packet asked for outside of the conversation: no turn shows it, and where that fails there is a turn after all.
+
+use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say};
+use serde_json::json;
+
+use super::lab::{GOES_ON, HEADS_UP, Lab, PACKET, TASK, agent as typing_agent, leave, say_to};
+use super::person::Beside;
+
+const SAMPLED: [&str; 2] = ["--config", r#"rawr_auto_compaction.packet_channel="sample""#];
+
+/// What the request for a packet says, wherever it stands.
+const ASKS: &str = "Write the continuation packet";
+
+fn agent(sample: Reply) -> Script {
+    typing_agent()
+        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on(ASKS, [sample.input_tokens(145_000)])
+}
+
+impl Beside {
+    /// Whether the person's conversation has a message with these words.
+    async fn shows(&mut self, words: &str) -> bool {
+        let params = json!({"threadId": self.person.thread_id, "includeTurns": true});
+        let thread = self.person.ask("thread/read", params).await.unwrap();
+        thread.to_string().contains(words)
+    }
+}
+
+#[tokio::test]
+async fn a_sampled_packet_leaves_no_trace_before_the_compaction() {
+    let mut beside = Beside::with(agent(say(PACKET)), &SAMPLED).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    assert!(!beside.shows(HEADS_UP).await && beside.shows("Goal: a parser with docs").await);
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+async fn asks_in_a_turn_after_all(script: Script, options: &[&str]) {
+    let mut beside = Beside::with(script, options).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    assert!(beside.shows(HEADS_UP).await);
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_sample_that_the_model_refuses() {
+    asks_in_a_turn_after_all(agent(http_error(500)), &SAMPLED).await;
+}
+
+#[tokio::test]
+async fn a_codex_that_does_not_sample() {
+    let options = [SAMPLED.as_slice(), &["--without-experimental"]].concat();
+    asks_in_a_turn_after_all(agent(say("nobody hears this")), &options).await;
+}
+
+#[tokio::test]
+async fn a_person_types_while_a_packet_is_sampled() {
+    let gate = Gate::new();
+    let mut beside = Beside::with(agent(say(PACKET)).behind(ASKS, 0, &gate), &SAMPLED).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(ASKS).await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// A goal's turns would outdate one sample after the other.
+#[tokio::test]
+async fn a_goal_is_paused_while_a_packet_is_sampled() {
+    let (work, sample) = (Gate::new(), Gate::new());
+    let script = agent(say(PACKET)).behind("WRITE-PARSER", 0, &work).behind(ASKS, 0, &sample);
+    let mut beside = Beside::with(script, &SAMPLED).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("session", |_| true).await;
+    let thread = json!({"threadId": beside.person.thread_id});
+    let goal = json!({
+        "threadId": beside.person.thread_id, "objective": "a parser with docs", "status": "active",
+    });
+    beside.person.ask("thread/goal/set", goal).await.unwrap();
+    work.open();
+    beside.model_is_asked(ASKS).await;
+    let goal = beside.person.ask("thread/goal/get", thread.clone()).await.unwrap();
+    assert_eq!(goal["goal"]["status"], "paused", "{goal}");
+    sample.open();
+    beside.person.hears(GOES_ON).await;
+    beside.person.ask("thread/goal/clear", thread).await.unwrap();
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+#[test]
+fn the_screen_shows_the_compaction_and_the_handoff_alone() {
+    let lab = Lab::new(agent(say(PACKET)));
+    std::fs::write(
+        lab.home.path().join("rawr.toml"),
+        "[rawr_auto_compaction]\npacket_channel = \"sample\"\n",
+    )
+    .unwrap();
+    let mut terminal = lab.on_a_terminal(&[]);
+    say_to(&mut terminal, TASK);
+    let screen = terminal.wait_for(&["Context compacted", "The compaction is done.", GOES_ON]);
+    assert!(!screen.contains(HEADS_UP), "{screen}\n{}", lab.log());
+    assert_eq!(lab.compactions(), 1);
+    assert!(leave(&mut terminal).success());
+}
