@@ -35,6 +35,9 @@ pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<Exi
 /// Read by `rawr codex` when Codex has ended. One line.
 pub(super) const WORD: &str = "word";
 
+/// There for as long as nobody has asked the driver to leave: should it end all the same, `rawr codex` says so.
+pub(super) const WANTED: &str = "wanted";
+
 /// Of a line on a terminal.
 pub(super) const WIDTH: usize = 160;
 
@@ -87,7 +90,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     while is_there || !sessions.is_empty() {
         tokio::select! {
             biased;
-            () = stop.asked(), if is_there => is_there = false,
+            () = stop.asked(), if is_there => {
+                is_there = false;
+                no_longer_wanted(&args);
+            }
             () = &mut parent, if is_there && args.beside.is_some() => {
                 is_there = false;
                 end_what_is_left(&args);
@@ -141,6 +147,11 @@ fn end_what_is_left(args: &AttachArgs) {
     // It answered a moment ago, so that the number is its own.
     let _ = args.server.map(end_process);
     let _ = args.beside.as_ref().map(std::fs::remove_dir_all);
+}
+
+/// It goes with its folder where Codex has ended.
+fn no_longer_wanted(args: &AttachArgs) {
+    let _ = args.beside.as_ref().map(|folder| std::fs::remove_file(folder.join(WANTED)));
 }
 
 /// A thread that rawr stands beside no longer.

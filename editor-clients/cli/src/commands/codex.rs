@@ -63,9 +63,10 @@ const WAIT_FOR_CODEX: &str = r#"
 folder=$1 server=$2 driver=$3
 shift 3
 trap : INT QUIT HUP TERM
+: >"$folder/wanted"
 "$@"
 code=$?
-if ! kill -0 "$driver" 2>/dev/null && ! [ -s "$folder/word" ]; then
+if ! kill -0 "$driver" 2>/dev/null && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
   echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
 fi
 kill "$driver" "$server" 2>/dev/null
@@ -254,7 +255,7 @@ fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::attach::WORD;
+    use crate::commands::attach::{WANTED, WORD};
 
     #[test]
     fn the_app_server_is_configured_as_codex_itself_is() {
@@ -266,6 +267,8 @@ mod tests {
 
     #[test]
     fn the_shell_reads_the_word_that_the_driver_leaves() {
-        assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{WORD}\"")));
+        for file in [WORD, WANTED] {
+            assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{file}\"")));
+        }
     }
 }
