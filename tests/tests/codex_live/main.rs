@@ -6,6 +6,7 @@
 
 #[cfg(target_os = "linux")]
 mod deaths;
+mod goals;
 mod lab;
 mod person;
 mod races;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::lab::{GOES_ON, TASK, agent as typing_agent, shell};
 use super::person::Beside;
 
-fn agent() -> Script {
+pub fn agent() -> Script {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
         .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
@@ -284,27 +284,6 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     beside.person.hears("Here you are.").await;
     let nobody = beside.lab.rawr(&["detach"]);
     assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
-}
-
-/// Without rawr the goal would never leave a quiet moment.
-#[tokio::test]
-async fn a_goal_starts_a_turn_at_once() {
-    let gate = Gate::new();
-    let mut beside = Beside::new(agent().behind("WRITE-PARSER", 0, &gate)).await;
-    beside.person.says(TASK).await.unwrap();
-    beside.tells("session", |_| true).await;
-    let thread_id = beside.person.thread_id.clone();
-    let goal =
-        json!({"threadId": thread_id, "objective": "a parser with docs", "status": "active"});
-    beside.person.ask("thread/goal/set", goal).await.unwrap();
-    gate.open();
-    beside.person.hears(GOES_ON).await;
-    // It goes on where it was stopped.
-    let is_active = |params: &serde_json::Value| params["goal"]["status"] == "active";
-    beside.person.sees_that("thread/goal/updated", is_active).await;
-    beside.person.ask("thread/goal/clear", json!({"threadId": thread_id})).await.unwrap();
-    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
-    beside.compacted(1);
 }
 
 /// Just when its compaction goes on.

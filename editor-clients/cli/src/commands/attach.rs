@@ -78,6 +78,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             (None, true) => ShownAs::Lines,
             (None, false) => ShownAs::Words,
         },
+        home,
     };
     if let ShownAs::Words = place.shown {
         let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
@@ -172,6 +173,7 @@ fn control_socket() -> anyhow::Result<PathBuf> {
 /// What all sessions have in common.
 struct Place {
     socket: PathBuf,
+    home: PathBuf,
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
@@ -231,6 +233,7 @@ impl Place {
         let attachment = Attachment {
             socket: self.socket.clone(),
             thread_id: thread_id.to_owned(),
+            home: self.home.clone(),
             experimental: self.experimental,
         };
         let attached = tokio::select! {

@@ -8,6 +8,7 @@ mod goal;
 mod handoff;
 mod line;
 mod message;
+mod paused;
 mod probe;
 mod requests;
 mod restore;
@@ -37,6 +38,7 @@ use self::goal::Goal;
 use self::handoff::HandedOver;
 use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
+use self::paused::Paused;
 use self::turns::{Company, Turns};
 use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose};
 
@@ -61,6 +63,8 @@ pub struct Codex {
     company: Company,
     children: Children,
     goal: Goal,
+    /// Where it is noted that rawr has paused it.
+    paused: Option<Paused>,
     line: Line,
     /// The request that put the handoff in line, until it is answered.
     queueing: Option<u64>,
@@ -178,6 +182,7 @@ impl Codex {
             company,
             children: Children::default(),
             goal: Goal::default(),
+            paused: None,
             line: Line::default(),
             queueing: None,
             withheld: VecDeque::new(),
@@ -228,7 +233,7 @@ impl Codex {
 
     fn take_note(&mut self, method: &str, params: Value) {
         if method.starts_with("thread/goal/") && params["threadId"] == self.thread_id() {
-            self.goal.told(params);
+            self.heard_of_goal(params);
             return;
         }
         match Note::read(method, params) {
@@ -414,7 +419,9 @@ impl Host for Codex {
     }
 
     async fn close(mut self) {
-        self.resume_goal();
+        if !self.goal.is_anothers() {
+            self.resume_goal();
+        }
         self.connection.close().await;
     }
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
+use super::paused::Paused;
 use super::turns::{Company, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread, Whose};
@@ -19,6 +20,8 @@ pub struct Attachment {
     /// Where the app-server listens.
     pub socket: PathBuf,
     pub thread_id: String,
+    /// rawr's own.
+    pub home: PathBuf,
     pub experimental: Experimental,
 }
 
@@ -30,7 +33,7 @@ impl Codex {
     /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
     /// for a helper of Codex's.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
-        let Attachment { socket, thread_id, experimental } = attachment;
+        let Attachment { socket, thread_id, home, experimental } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
         let Some(whose) = answer.thread.whose() else { return Ok(None) };
@@ -49,7 +52,8 @@ impl Codex {
         let params = json!({"threadId": thread_id});
         // A Codex that knows no goals has none.
         if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
-            codex.goal.told(about);
+            codex.paused = Paused::of(home, thread_id);
+            codex.take_up_goal(about);
         }
         Ok(Some(codex))
     }
@@ -57,8 +61,10 @@ impl Codex {
     pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
         if self.goal.is_active() {
             let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
-            if self.connection.ask("thread/goal/set", params).await?.is_ok() {
+            if let Ok(about) = self.connection.ask("thread/goal/set", params).await? {
                 self.goal.paused();
+                let noted = self.paused.as_ref().map_or(Ok(()), |paused| paused.write(&about));
+                self.tell_if_failed(noted);
             }
             self.catch_up();
         }
@@ -69,6 +75,32 @@ impl Codex {
         if self.goal.resume() {
             let params = json!({"threadId": self.thread_id(), "status": goal::ACTIVE});
             self.connection.post("thread/goal/set", params);
+        }
+    }
+
+    /// One that a rawr before this one has paused and not set going again is set going by this one.
+    fn take_up_goal(&mut self, about: Value) {
+        if self.paused.as_ref().is_some_and(|paused| paused.is_of(&about)) {
+            self.goal.found_paused();
+        }
+        self.heard_of_goal(about);
+    }
+
+    /// A goal that goes on, or that somebody has touched, is not owed any more.
+    pub(super) fn heard_of_goal(&mut self, about: Value) {
+        self.goal.told(about);
+        if !self.goal.is_owed() {
+            let forgotten = self.paused.as_ref().map_or(Ok(()), Paused::forget);
+            self.tell_if_failed(forgotten);
+        }
+    }
+
+    fn tell_if_failed(&mut self, noted: std::io::Result<()>) {
+        if let Err(error) = noted {
+            let notice = format!(
+                "home cannot take a note of the goal that is paused ({error}): should rawr end early, resume it yourself"
+            );
+            self.events.push_back(HostEvent::Notice(notice));
         }
     }
 
