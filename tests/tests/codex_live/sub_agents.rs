@@ -107,6 +107,7 @@ async fn a_sub_agent_has_a_name_of_its_own_and_its_answer_stays_its_own() {
     let status = beside.lab.rawr(&["status", &child, "--json"]);
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["tier"], "emergency", "{status}");
+    assert_eq!(status["subAgent"], about["thread"]["agentNickname"], "{status}");
 }
 
 #[tokio::test]
