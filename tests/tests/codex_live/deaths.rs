@@ -144,6 +144,21 @@ fn everything_ends_with_the_terminal() {
 }
 
 #[test]
+fn the_app_server_ends_where_nobody_is_left_who_would_end_it() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    wait_until("a driver", || drivers(session).len() == 1);
+    let driver = drivers(session)[0];
+    // The shell would end it, and in its place the driver would.
+    terminal.signal(Signal::STOP);
+    kill(driver);
+    terminal.signal(Signal::KILL);
+    terminal.hang_up();
+    nothing_is_left(session);
+}
+
+#[test]
 fn the_socket_is_reached_by_its_owner_alone_and_goes_with_codex() {
     use std::os::unix::fs::PermissionsExt;
     let lab = Lab::new(agent());

@@ -1,6 +1,8 @@
 //! `rawr codex`: a person's own Codex in the foreground, rawr beside it. This process becomes a shell that waits for Codex,
 //! so that nothing of rawr's stands between Codex and its terminal.
 
+mod lease;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -164,7 +166,14 @@ fn app_server(
     address.push(socket);
     command.arg("--listen").arg(address);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
-    command.spawn().with_context(|| format!("{} cannot be started", codex.display()))
+    let mut server =
+        command.spawn().with_context(|| format!("{} cannot be started", codex.display()))?;
+    if let Err(error) = lease::tie(&server, folder.path()) {
+        // It may have ended already.
+        let _ = server.kill();
+        return Err(error).context("nothing can wait for the end of Codex");
+    }
+    Ok(server)
 }
 
 /// Those of Codex's arguments that configure the app-server as well.
