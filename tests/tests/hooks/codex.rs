@@ -1,5 +1,6 @@
 //! rawr's hooks in sessions of the real Codex that rawr does not run.
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
@@ -17,20 +18,24 @@ struct Lab {
 
 impl Lab {
     fn new(script: Script) -> Self {
-        let model = MockModel::start(script);
-        let home = CodexHome::new(&model, &Config::default());
-        Self { model, home, repository: Repository::new() }
+        let (model, repository) = (MockModel::start(script), Repository::new());
+        let trusted = repository.path().canonicalize().unwrap().display().to_string();
+        let tables = format!("[projects.{trusted:?}]\ntrust_level = \"trusted\"\n");
+        // A model that Codex knows may come with an offer on the screen.
+        let config = Config { model: "any-model".to_owned(), tables, ..Config::default() };
+        let home = CodexHome::new(&model, &config);
+        Self { model, home, repository }
     }
 
-    fn run(&self, program: &std::path::Path, arguments: &[&str]) -> Output {
-        let output = Command::new(program)
-            .args(arguments)
-            .current_dir(self.repository.path())
-            .envs(self.home.environment())
-            .env_remove("RAWR_HOME")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+    fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.repository.path());
+        command.envs(self.home.environment()).env_remove("RAWR_HOME");
+        command
+    }
+
+    fn run(&self, program: &Path, arguments: &[&str]) -> Output {
+        let output = self.command(program, arguments).stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output
     }
@@ -47,33 +52,66 @@ impl Lab {
     }
 }
 
-#[test]
-fn a_packet_written_before_codex_ended_is_handed_over_when_it_is_taken_up_again() {
+/// Works, commits under pressure, writes its packet, and goes on.
+fn agent() -> Script {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
-    let lab = Lab::new(
-        Script::default()
-            .on("packet_request]", [say(PACKET).input_tokens(66_000)])
-            .on("AND-NOW", [say("The docs are written.").input_tokens(14_000)])
-            .on(
-                "WRITE-PARSER",
-                [
-                    call("exec_command", json!({ "cmd": commit })).input_tokens(64_000),
-                    say("The parser is written and committed.").input_tokens(65_000),
-                ],
-            )
-            .on_compaction([say("A summary by the model.").input_tokens(67_000)]),
-    );
+    Script::default()
+        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on("AND-NOW", [say("The docs are written.").input_tokens(14_000)])
+        .on(
+            "WRITE-PARSER",
+            [
+                call("exec_command", json!({ "cmd": commit })).input_tokens(64_000),
+                say("The parser is written and committed.").input_tokens(65_000),
+            ],
+        )
+        .on_compaction([say("A summary by the model.").input_tokens(67_000)])
+}
+
+impl Lab {
+    /// The packet came back once, before what was said last.
+    fn was_handed_over(&self) {
+        let log = std::fs::read_to_string(self.home.path().join("rawr/hooks.log"));
+        assert_eq!(log.unwrap_or_default(), "");
+        let requests = self.model.requests();
+        let handoffs = requests.last().unwrap().messages("developer");
+        let handoffs: Vec<_> = handoffs.iter().filter(|text| text.contains(":handoff]")).collect();
+        assert_eq!(handoffs.len(), 1, "{handoffs:?}");
+        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+        assert_eq!(requests.iter().filter(|it| it.purpose != Purpose::Turn).count(), 1);
+    }
+}
+
+/// Codex without rawr beside it, on a screen.
+#[cfg(unix)]
+#[test]
+fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
+    let lab = Lab::new(agent());
+    lab.run(rawr(), &["hooks", "install", "--codex"]);
+    let alone = ["--dangerously-bypass-hook-trust", "-c", "features.daemon_auto_start=false"];
+    let mut codex = lab.command(&binary(), &alone);
+    codex.env("TERM", "xterm-256color");
+    let mut terminal = rawr_tests::Terminal::that_answers(&codex, 150, 120);
+    terminal.wait_for(&["Ask Codex to do anything"]);
+    // An Enter that comes with the text would be taken for a part of it.
+    let mut say = |text: &str, shown: &str, then: &str| {
+        terminal.press(text);
+        terminal.wait_for(&[shown]);
+        terminal.press("\r");
+        terminal.wait_for(&[then]);
+    };
+    say("WRITE-PARSER please", "WRITE-PARSER please", "Type /compact now");
+    say("/compact", "summarize conversation", "Context compacted");
+    say("AND-NOW the docs", "AND-NOW the docs", "The docs are written.");
+    lab.was_handed_over();
+}
+
+#[test]
+fn a_packet_written_before_codex_ended_is_handed_over_when_it_is_taken_up_again() {
+    let lab = Lab::new(agent());
     lab.run(rawr(), &["hooks", "install", "--codex"]);
     lab.exec(&["WRITE-PARSER please"]);
     lab.exec(&["resume", "--last", "AND-NOW the docs"]);
-    let log = std::fs::read_to_string(lab.home.path().join("rawr/hooks.log"));
-    assert_eq!(log.unwrap_or_default(), "");
-    let requests = lab.model.requests();
-    let last = requests.last().unwrap();
-    let handoffs = last.messages("developer");
-    let handoffs: Vec<_> = handoffs.iter().filter(|text| text.contains(":handoff]")).collect();
-    assert_eq!(handoffs.len(), 1, "{handoffs:?}");
-    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
-    assert_eq!(requests.iter().filter(|it| it.purpose != Purpose::Turn).count(), 1);
+    lab.was_handed_over();
 }

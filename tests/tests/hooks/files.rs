@@ -28,7 +28,7 @@ fn hooks_are_put_in_once_and_taken_out_and_the_old_file_is_kept() {
     );
     let value: Value = serde_json::from_str(&text).unwrap();
     let events: Vec<_> = value["hooks"].as_object().unwrap().keys().collect();
-    assert_eq!(events, ["SessionStart", "Stop", "UserPromptSubmit"]);
+    assert_eq!(events, ["PreCompact", "SessionStart", "Stop", "UserPromptSubmit"]);
 
     let said = lab.says(&["hooks", "install", "--claude"]);
     assert!(said.starts_with("kept ") && said.contains("are in it"), "{said}");

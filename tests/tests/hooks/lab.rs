@@ -66,12 +66,28 @@ impl Lab {
         Claude { child, input, lines }
     }
 
-    /// What the model was sent.
+    /// What the model was sent. Where rawr lies differs.
     pub fn sent(&self) -> String {
-        sent(self.model.requests().iter().map(|request| {
+        let sent = sent(self.model.requests().iter().map(|request| {
             let is_turn = request.purpose == Purpose::Turn;
             (if is_turn { "turn" } else { "compaction" }, request.transcript())
-        }))
+        }));
+        let lines = sent.lines().map(|line| {
+            let told = line.split_once("PreCompact [");
+            told.map_or(line.to_owned(), |(before, _)| format!("{before}PreCompact […"))
+        });
+        lines.map(|line| line + "\n").collect()
+    }
+
+    /// The packet came back once, with this message.
+    pub fn was_handed_over_before(&self, message: &str) {
+        let requests = self.model.requests();
+        let says = |text: &String| text.contains(message);
+        let mut saying = requests.iter().filter(|it| it.user_messages().iter().any(says));
+        let reminders = saying.next_back().unwrap().reminders();
+        let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
+        assert_eq!(handoffs.len(), 1, "{reminders:#?}");
+        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
     }
 
     /// What went wrong in hooks.

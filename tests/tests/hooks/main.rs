@@ -6,6 +6,8 @@ mod broken;
 mod codex;
 mod files;
 mod lab;
+#[cfg(unix)]
+mod screen;
 
 use expect_test::expect;
 use lab::{Lab, answers};
@@ -88,15 +90,11 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
           assistant: <continuation_packet>
           user: <local-command-caveat>The command below was run direct
           and: <command-name>/compact</command-name>
-          and: <local-command-stdout>Compacted </local-command-stdout>
+          and: <local-command-stdout>Compacted PreCompact […
           and: AND-NOW the docs
     "#]]
     .assert_eq(&lab.sent());
-    let last = lab.model.requests().pop().unwrap();
-    let reminders = last.reminders();
-    let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
-    assert_eq!(handoffs.len(), 1, "{reminders:#?}");
-    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+    lab.was_handed_over_before("AND-NOW the docs");
     let events = lab.events();
     assert!(events.contains(r#""ending":"completed""#), "{events}");
     assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
@@ -117,7 +115,10 @@ fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
     claude.leave();
     let events = lab.events();
     assert!(events.contains(r#""ending":"cancelled""#), "{events}");
-    assert!(events.contains("compaction_reported"), "{events}");
+    for status in ["started", "completed"] {
+        let reported = format!(r#""status":"{status}","origin":"user""#);
+        assert_eq!(events.matches(&reported).count(), 1, "{status}: {events}");
+    }
     assert_eq!(lab.log(), "");
 }
 

@@ -80,19 +80,29 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
         // Somebody else's hook goes on with the turn: it has not ended.
         "Stop" if input.stop_hook_active => Ok(false),
         "Stop" => under_pressure(common, args, input),
-        "UserPromptSubmit" => Ok(open.read().is_some_and(|awaits| awaits != Awaits::TurnsEnd)),
+        "UserPromptSubmit" => Ok(awaits_compaction(open)),
+        // With a packet, all of it is told together when it is over: until then the person may go on instead.
+        "PreCompact" => Ok(is_known(common, input, open)? && !awaits_compaction(open)),
         // Whoever ended the agent after a compaction hears of that only now.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
             let waits = matches!(open.read(), Some(Awaits::Compaction { .. }));
             Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
         }
         "SessionStart" => {
-            let threads = threads_folder(&common.home()?.dir);
-            let is_known = open.is_there() || threads.join(&input.session_id).is_dir();
-            Ok(input.source.as_deref() == Some("compact") && is_known)
+            Ok(input.source.as_deref() == Some("compact") && is_known(common, input, open)?)
         }
         other => bail!("rawr has no hook for {other}"),
     }
+}
+
+/// Something is asked of the agent for a compaction of rawr's, or there already.
+fn awaits_compaction(open: &Open) -> bool {
+    matches!(open.read(), Some(Awaits::Answer { .. } | Awaits::Compaction { .. }))
+}
+
+fn is_known(common: &Common, input: &Input, open: &Open) -> anyhow::Result<bool> {
+    let threads = threads_folder(&common.home()?.dir);
+    Ok(open.is_there() || threads.join(&input.session_id).is_dir())
 }
 
 fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {

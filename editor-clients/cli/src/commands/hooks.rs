@@ -92,6 +92,7 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
         ("Stop", None, 60),
         ("SessionStart", Some("compact|resume"), 30),
         ("UserPromptSubmit", None, 30),
+        ("PreCompact", None, 30),
     ];
     wanted
         .into_iter()

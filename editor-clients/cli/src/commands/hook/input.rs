@@ -19,9 +19,15 @@ pub(super) struct Input {
     pub(super) last_assistant_message: Option<String>,
     /// Why a session starts.
     pub(super) source: Option<String>,
+    /// Who wants a compaction.
+    trigger: Option<String>,
 }
 
 impl Input {
+    pub(super) fn is_by_person(&self) -> bool {
+        self.trigger.as_deref() == Some("manual")
+    }
+
     pub(super) fn transcript(&self) -> anyhow::Result<&Path> {
         self.transcript_path.as_deref().map(Path::new).context("the agent names no transcript")
     }

@@ -23,6 +23,8 @@ pub(super) enum Awaits {
     /// The packet stands in the transcript, and the person, or the agent by itself, compacts. The thread is told of it
     /// only then: up to there it can be called off.
     Compaction { action_id: String },
+    /// The agent compacts without a packet, and its thread has heard of the beginning.
+    HostCompaction { by_person: bool },
     /// The person went on: from the end of that turn on the packet is an old one, whatever else the turn was.
     TurnsEnd,
 }

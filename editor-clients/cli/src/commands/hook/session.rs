@@ -31,6 +31,7 @@ pub(super) async fn go(
     let mut talk = Talk::begin(common, args, input).await?;
     let answer = match args.event.as_str() {
         "Stop" => talk.stopped(open).await,
+        "PreCompact" => talk.compacts(open).await.map(|()| None),
         "SessionStart" => talk.compacted(open).await,
         _ => talk.went_on(open).await.map(|()| None),
     };
@@ -113,7 +114,7 @@ impl<'i> Talk<'i> {
             }
             // The agent was stopped before it answered.
             Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => self.cancel().await,
-            Some(Awaits::TurnsEnd) | None => {}
+            Some(Awaits::HostCompaction { .. } | Awaits::TurnsEnd) | None => {}
         }
         open.write(None)?;
         let signals = std::mem::take(&mut self.last_turn.signals);
@@ -132,9 +133,21 @@ impl<'i> Talk<'i> {
         Ok(Some(Answer::told(message.to_owned())))
     }
 
+    /// A compaction without a packet begins: what there is now is kept before it goes.
+    async fn compacts(&mut self, open: &Open) -> anyhow::Result<()> {
+        let by_person = self.input.is_by_person();
+        self.report_compaction(CompactionReportStatus::Started, origin(by_person), None).await?;
+        open.write(Some(&Awaits::HostCompaction { by_person }))
+    }
+
     /// A compaction is over, whoever wanted it.
     async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
-        let action = match open.read() {
+        let awaits = open.read();
+        let begun = match &awaits {
+            Some(Awaits::HostCompaction { by_person }) => Some(origin(*by_person)),
+            _ => None,
+        };
+        let action = match awaits {
             Some(Awaits::Compaction { action_id }) => {
                 // Where the agent was asked for no packet, its thread waits for the compaction already.
                 if self.compact_action().is_none() {
@@ -147,27 +160,19 @@ impl<'i> Talk<'i> {
                 self.cancel().await;
                 None
             }
-            Some(Awaits::TurnsEnd) | None => None,
+            Some(Awaits::HostCompaction { .. } | Awaits::TurnsEnd) | None => None,
         };
         open.write(None)?;
         let compact = action.filter(|asked| matches!(asked.action, Action::Compact { .. }));
         let action_id = compact.map(|asked| asked.action_id);
-        for status in [CompactionReportStatus::Started, CompactionReportStatus::Completed] {
-            let origin = match &action_id {
-                Some(_) => CompactionOrigin::Rawr,
-                None => CompactionOrigin::Host,
-            };
-            let params = CompactionReportParams {
-                thread_id: self.input.session_id.clone(),
-                status,
-                origin,
-                action_id: action_id.clone(),
-                tokens_before: None,
-                tokens_after: None,
-                error: None,
-            };
-            self.call::<methods::CompactionReport>(params).await?;
+        let ours = action_id.as_ref().map(|_| CompactionOrigin::Rawr);
+        let by = ours.or(begun).unwrap_or(CompactionOrigin::Host);
+        if begun.is_none() {
+            let started = CompactionReportStatus::Started;
+            self.report_compaction(started, by, action_id.clone()).await?;
         }
+        let completed = CompactionReportStatus::Completed;
+        self.report_compaction(completed, by, action_id.clone()).await?;
         if let Some(action_id) = action_id {
             self.report(&action_id, ActionStatus::Completed, None).await?;
         }
@@ -182,6 +187,24 @@ impl<'i> Talk<'i> {
             }
             _ => Ok(None),
         }
+    }
+
+    async fn report_compaction(
+        &mut self,
+        status: CompactionReportStatus,
+        origin: CompactionOrigin,
+        action_id: Option<String>,
+    ) -> anyhow::Result<()> {
+        let params = CompactionReportParams {
+            thread_id: self.input.session_id.clone(),
+            status,
+            origin,
+            action_id,
+            tokens_before: None,
+            tokens_after: None,
+            error: None,
+        };
+        self.call::<methods::CompactionReport>(params).await.map(drop)
     }
 
     /// What the agent was asked for, as a turn of its own.
@@ -356,6 +379,10 @@ impl<'i> Talk<'i> {
         let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
         self.sidecar.stop().await;
     }
+}
+
+const fn origin(by_person: bool) -> CompactionOrigin {
+    if by_person { CompactionOrigin::User } else { CompactionOrigin::Host }
 }
 
 /// Another one for every hook: agents tell none, or the same for all that goes on in one turn of theirs.

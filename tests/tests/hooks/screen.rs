@@ -1,0 +1,52 @@
+//! rawr's hooks in the Claude Code that a person has on the screen.
+
+use rawr_tests::Terminal;
+use rawr_tests::claude::binary;
+use serde_json::json;
+
+use super::lab::Lab;
+use super::session;
+
+impl Lab {
+    /// Claude Code asks on its first start, and in a folder that it does not know.
+    fn has_been_used_before(&self) {
+        let folder = self.repository.path().canonicalize().unwrap();
+        let key = "sk-ant-none";
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [key], "rejected": []},
+            "projects": {folder.display().to_string(): {
+                "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
+            }},
+        });
+        let path = self.home.path().join(".claude/.claude.json");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, known.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
+    let lab = Lab::new(session());
+    lab.has_been_used_before();
+    lab.says(&["hooks", "install", "--claude"]);
+    let mut claude = std::process::Command::new(binary());
+    claude.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
+    claude.current_dir(lab.repository.path());
+    lab.home.equip(&mut claude);
+    claude.env("RAWR_HOME", lab.home.path()).env("TERM", "xterm-256color");
+    let mut terminal = Terminal::that_answers(&claude, 150, 120);
+    terminal.wait_for(&["accept edits on"]);
+    let mut say = |text: &str, shown: &str, then: &str| {
+        terminal.press(text);
+        terminal.wait_for(&[shown]);
+        terminal.press("\r");
+        terminal.wait_for(&[then]);
+    };
+    say("WRITE-PARSER please", "WRITE-PARSER please", "Type /compact now");
+    say("/compact", "Free up context by summarizing", "Compacted");
+    say("AND-NOW the docs", "AND-NOW the docs", "The docs are written.");
+    lab.was_handed_over_before("AND-NOW the docs");
+    assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+}
