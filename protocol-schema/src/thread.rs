@@ -198,6 +198,9 @@ pub struct ThreadSummary {
     /// Who performs its actions now, for people; absent if nobody does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// The name of the sub-agent whose conversation it is; absent for a person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agent: Option<String>,
 }
 
 /// `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread

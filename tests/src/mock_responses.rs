@@ -14,8 +14,8 @@ use std::thread::JoinHandle;
 
 pub use recorded::{Purpose, Recorded};
 pub use script::{
-    Answer, Gate, Item, Reply, Script, call, call_in, custom_call, http_error, say, sse_failed,
-    stall,
+    Answer, Gate, Item, Reply, SUB_AGENT, Script, call, call_in, custom_call, http_error, say,
+    sse_failed, stall,
 };
 use tokio::sync::{oneshot, watch};
 

@@ -28,7 +28,7 @@ use self::outage::Outage;
 pub use self::prompts::Prompts;
 use self::prompts::Wanted;
 use self::turns::Turns;
-use crate::host::{Host, HostError, HostEvent};
+use crate::host::{Host, HostError, HostEvent, Whose};
 use crate::render::{Level, Renderer, Shown};
 use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
 use crate::stop::Stop;
@@ -377,7 +377,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             model: thread.model.clone(),
             context_window: thread.context_window,
             baseline_tokens: thread.baseline_tokens,
-            session_source: Some(SessionSource::User),
+            session_source: Some(match thread.whose.clone() {
+                Whose::Person => SessionSource::User,
+                Whose::Parent { name } => SessionSource::Subagent { name },
+            }),
             transcript: thread
                 .transcript
                 .as_ref()

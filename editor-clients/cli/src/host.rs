@@ -102,6 +102,7 @@ pub trait Host {
 pub struct HostThread {
     /// The host's name for it.
     pub thread_id: String,
+    pub whose: Whose,
     pub cwd: PathBuf,
     /// The program, and what this adapter can make it do.
     pub host: HostInfo,
@@ -112,6 +113,17 @@ pub struct HostThread {
     pub baseline_tokens: u64,
     /// Where the host keeps a transcript of its own.
     pub transcript: Option<PathBuf>,
+}
+
+/// Who gives a conversation its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    Person,
+    /// Another agent, which has spawned this one and takes what it says last for its answer. The name is the sub-agent's, and
+    /// may be empty.
+    Parent {
+        name: String,
+    },
 }
 
 /// When a host compacts by itself.

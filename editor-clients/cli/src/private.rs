@@ -1,7 +1,7 @@
 //! Folders and logs for their owner alone: what rawr keeps quotes conversations.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Makes a folder and those above it that are missing. One that is there stays as it is.
@@ -11,6 +11,15 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// A whole file, in place of what stood there.
+pub(crate) fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 /// A log is kept at this size, and one before it.

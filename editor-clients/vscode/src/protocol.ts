@@ -1665,6 +1665,8 @@ export interface ThreadSummary {
   percentRemaining?: number;
   /** Where it stands. */
   phase: Phase;
+  /** The name of the sub-agent whose conversation it is; absent for a person's. */
+  subAgent?: string;
   /** The thread. */
   threadId: string;
   /** Its tier; absent above every tier, or while usage is unknown. */

@@ -26,6 +26,7 @@ pub struct Summary {
     pub open: bool,
     /// Who performs its actions now, in this process or another.
     pub owner: Option<String>,
+    pub sub_agent: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -166,5 +167,6 @@ fn summary_of(thread: &Thread, tiers: &Tiers) -> Summary {
         updated_at: thread.updated_at,
         open: false,
         owner: None,
+        sub_agent: thread.agent.clone(),
     }
 }

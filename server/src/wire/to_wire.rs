@@ -352,6 +352,7 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
         updated_at_ms: summary.updated_at.0,
         open: summary.open,
         owner: summary.owner.clone(),
+        sub_agent: summary.sub_agent.clone(),
     }
 }
 

@@ -124,6 +124,9 @@ pub enum Item {
     CustomCall { name: String, input: String },
 }
 
+/// In the arguments of a call: the sub-agent that was spawned last.
+pub const SUB_AGENT: &str = "$SUB_AGENT";
+
 /// An assistant message.
 pub fn say(text: &str) -> Reply {
     items(Item::Say(text.to_owned()))

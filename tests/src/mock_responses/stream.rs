@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::recorded::{Purpose, Recorded};
-use super::script::{Answer, Item, Reply};
+use super::script::{Answer, Item, Reply, SUB_AGENT};
 
 /// The events of an answer up to its end, or up to where it stalls.
 pub(super) fn events(number: usize, request: &Recorded, reply: &Reply) -> String {
@@ -65,7 +65,7 @@ fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
         }
         Item::Call { namespace, name, arguments } => {
             let mut call = json!({"type": "function_call", "id": format!("fc_{number}_{at}"),
-            "call_id": call_id, "name": name, "arguments": arguments.to_string()});
+            "call_id": call_id, "name": name, "arguments": addressed(arguments, request)});
             if let Some(namespace) = namespace {
                 call["namespace"] = namespace.as_str().into();
             }
@@ -76,6 +76,16 @@ fn raw(number: usize, at: usize, item: &Item, request: &Recorded) -> Value {
             "call_id": call_id, "name": name, "input": input, "status": "completed"})
         }
     }
+}
+
+/// No script knows what a sub-agent will be called; the request does that follows its beginning.
+fn addressed(arguments: &Value, request: &Recorded) -> String {
+    let arguments = arguments.to_string();
+    let name = request.input().iter().rev().find_map(|item| {
+        let output: Value = serde_json::from_str(item["output"].as_str()?).ok()?;
+        Some(output["agent_id"].as_str()?.to_owned())
+    });
+    name.map_or(arguments.clone(), |name| arguments.replace(SUB_AGENT, &name))
 }
 
 /// A message is announced empty; its text comes as a delta.

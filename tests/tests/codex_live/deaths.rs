@@ -98,6 +98,21 @@ fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
 }
 
 #[test]
+fn a_driver_that_a_person_sends_away_is_worth_no_line() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    wait_until("a driver", || lab.rawr(&["detach"]).status.success());
+    wait_until("its end", || drivers(session).is_empty());
+    say_to(&mut terminal, "AND-NOW the docs");
+    terminal.wait_for(&["Here you are."]);
+    assert!(leave(&mut terminal).success());
+    nothing_is_left(session);
+    let said = terminal.wait_for(&["rawr: this session can be taken up again"]);
+    assert!(!said.contains("it ended early"), "{said}");
+}
+
+#[test]
 fn a_driver_that_is_killed_in_the_middle_of_a_packet_leaves_the_answer_on_the_screen() {
     let gate = Gate::new();
     let lab = Lab::new(agent().behind(":packet_request]", 0, &gate));
@@ -123,6 +138,21 @@ fn everything_ends_with_the_terminal() {
     say_to(&mut terminal, TASK);
     terminal.wait_for(&[GOES_ON]);
     // The shell that waits for Codex cannot tidy up any more.
+    terminal.signal(Signal::KILL);
+    terminal.hang_up();
+    nothing_is_left(session);
+}
+
+#[test]
+fn the_app_server_ends_where_nobody_is_left_who_would_end_it() {
+    let lab = Lab::new(agent());
+    let mut terminal = lab.on_a_terminal(&[]);
+    let session = terminal.process_id();
+    wait_until("a driver", || drivers(session).len() == 1);
+    let driver = drivers(session)[0];
+    // The shell would end it, and in its place the driver would.
+    terminal.signal(Signal::STOP);
+    kill(driver);
     terminal.signal(Signal::KILL);
     terminal.hang_up();
     nothing_is_left(session);

@@ -8,6 +8,7 @@
 mod between;
 #[cfg(target_os = "linux")]
 mod deaths;
+mod goals;
 mod lab;
 mod person;
 #[cfg(target_os = "linux")]
@@ -15,3 +16,4 @@ mod preflight;
 mod races;
 mod sample;
 mod screen;
+mod sub_agents;

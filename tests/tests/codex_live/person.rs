@@ -177,8 +177,12 @@ impl Beside {
     }
 
     pub async fn another_person(&self) -> Person {
+        self.a_person_in(&self.person.thread_id).await
+    }
+
+    pub async fn a_person_in(&self, thread_id: &str) -> Person {
         let mut other = Person::at(&self.socket()).await;
-        other.joins(&self.person.thread_id).await;
+        other.joins(thread_id).await;
         other
     }
 

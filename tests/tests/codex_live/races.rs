@@ -7,7 +7,7 @@ use serde_json::json;
 use super::lab::{GOES_ON, TASK, agent as typing_agent, shell};
 use super::person::Beside;
 
-fn agent() -> Script {
+pub fn agent() -> Script {
     typing_agent()
         .on("LAST-WORD", [say("the end").input_tokens(22_000)])
         .on("AND-THEN", [say("Then that.").input_tokens(21_500)])
@@ -188,6 +188,27 @@ async fn codex_compacts_by_itself() {
     beside.compacted(1);
 }
 
+/// What the window held before a compaction that runs already is not what it holds.
+#[tokio::test]
+async fn rawr_comes_while_codex_compacts_by_itself() {
+    let gate = Gate::new();
+    let script =
+        compacting_behind(&gate).on("READ-ALL", [say("All is read.").input_tokens(189_500)]);
+    let mut beside = Beside::new(script).await;
+    beside.leave();
+    beside.person.says("READ-ALL of it").await.unwrap();
+    beside.person.hears("All is read.").await;
+    beside.person.says("AND-NOW the docs").await.unwrap();
+    beside.model_is_asked("compaction").await;
+    beside.attach_again();
+    beside.tells("session", |_| true).await;
+    gate.open();
+    beside.person.hears("Here you are.").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    beside.check(&["AND-NOW", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
 #[tokio::test]
 async fn two_people_on_one_thread() {
     let mut beside = Beside::new(agent()).await;
@@ -265,27 +286,6 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
 }
 
-/// Without rawr the goal would never leave a quiet moment.
-#[tokio::test]
-async fn a_goal_starts_a_turn_at_once() {
-    let gate = Gate::new();
-    let mut beside = Beside::new(agent().behind("WRITE-PARSER", 0, &gate)).await;
-    beside.person.says(TASK).await.unwrap();
-    beside.tells("session", |_| true).await;
-    let thread_id = beside.person.thread_id.clone();
-    let goal =
-        json!({"threadId": thread_id, "objective": "a parser with docs", "status": "active"});
-    beside.person.ask("thread/goal/set", goal).await.unwrap();
-    gate.open();
-    beside.person.hears(GOES_ON).await;
-    // It goes on where it was stopped.
-    let is_active = |params: &serde_json::Value| params["goal"]["status"] == "active";
-    beside.person.sees_that("thread/goal/updated", is_active).await;
-    beside.person.ask("thread/goal/clear", json!({"threadId": thread_id})).await.unwrap();
-    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
-    beside.compacted(1);
-}
-
 /// Just when its compaction goes on.
 async fn compacting_without_experimental_methods() -> Beside {
     let gate = Gate::new();
@@ -331,7 +331,7 @@ fn parent(gate: &Gate, tokens: u64) -> Script {
 }
 
 /// What a first turn does before rawr has joined, nobody has seen.
-async fn is_joined(beside: &mut Beside) {
+pub async fn is_joined(beside: &mut Beside) {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
     beside.tells("session", |_| true).await;

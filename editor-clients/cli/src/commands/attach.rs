@@ -38,6 +38,9 @@ pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<Exi
 /// Read by `rawr codex` when Codex has ended. One line.
 pub(super) const WORD: &str = "word";
 
+/// There for as long as nobody has asked the driver to leave: should it end all the same, `rawr codex` says so.
+pub(super) const WANTED: &str = "wanted";
+
 /// Of a line on a terminal.
 pub(super) const WIDTH: usize = 160;
 
@@ -80,6 +83,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         },
         #[cfg(unix)]
         typed: args.preflight.then(door::Sessions::default),
+        home,
     };
     if let ShownAs::Words = place.shown {
         let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
@@ -93,7 +97,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     while is_there || !sessions.is_empty() {
         tokio::select! {
             biased;
-            () = stop.asked(), if is_there => is_there = false,
+            () = stop.asked(), if is_there => {
+                is_there = false;
+                no_longer_wanted(&args);
+            }
             () = &mut parent, if is_there && args.beside.is_some() => {
                 is_there = false;
                 end_what_is_left(&args);
@@ -150,6 +157,11 @@ fn end_what_is_left(args: &AttachArgs) {
     let _ = args.beside.as_ref().map(std::fs::remove_dir_all);
 }
 
+/// It goes with its folder where Codex has ended.
+fn no_longer_wanted(args: &AttachArgs) {
+    let _ = args.beside.as_ref().map(|folder| std::fs::remove_file(folder.join(WANTED)));
+}
+
 /// A thread that rawr stands beside no longer.
 type Done = (String, anyhow::Result<()>);
 
@@ -168,6 +180,7 @@ fn control_socket() -> anyhow::Result<PathBuf> {
 /// What all sessions have in common.
 struct Place {
     socket: PathBuf,
+    home: PathBuf,
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
@@ -279,6 +292,7 @@ impl Place {
         let attachment = Attachment {
             socket: self.socket.clone(),
             thread_id: thread_id.to_owned(),
+            home: self.home.clone(),
             experimental: self.experimental,
             typed: self.typed(),
         };

@@ -1,6 +1,8 @@
 //! `rawr codex`: a person's own Codex in the foreground, rawr beside it. This process becomes a shell that waits for Codex,
 //! so that nothing of rawr's stands between Codex and its terminal.
 
+mod lease;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -65,9 +67,10 @@ const WAIT_FOR_CODEX: &str = r#"
 folder=$1 server=$2 driver=$3 relay=$4
 shift 4
 trap : INT QUIT HUP TERM
+: >"$folder/wanted"
 "$@"
 code=$?
-if ! kill -0 "$driver" 2>/dev/null && ! [ -s "$folder/word" ]; then
+if ! kill -0 "$driver" 2>/dev/null && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
   echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
 fi
 kill "$driver" $relay "$server" 2>/dev/null
@@ -121,16 +124,15 @@ struct Beside {
 async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Result<Beside> {
     let folder = private_folder().context("there is no place for a socket")?;
     let socket = folder.path().join(CODEX);
+    // First, so that it is none of those whom the app-server lives for. It ends with the folder.
+    let relay = if args.preflight { relay(folder.path()).await } else { None };
     let mut server = app_server(common, codex, &args.arguments, &folder, &socket)?;
     let started = async {
         wait_until_it_listens(&mut server, &socket, &folder.path().join("log")).await?;
         driver(common, folder.path(), &socket, server.id(), args.preflight)
     };
     match started.await {
-        Ok(driver) => {
-            let relay = if args.preflight { relay(folder.path()).await } else { None };
-            Ok(Beside { folder, socket, server, driver, relay })
-        }
+        Ok(driver) => Ok(Beside { folder, socket, server, driver, relay }),
         Err(error) => {
             // It may have ended already.
             let _ = server.kill();
@@ -170,7 +172,14 @@ fn app_server(
     address.push(socket);
     command.arg("--listen").arg(address);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
-    command.spawn().with_context(|| format!("{} cannot be started", codex.display()))
+    let mut server =
+        command.spawn().with_context(|| format!("{} cannot be started", codex.display()))?;
+    if let Err(error) = lease::tie(&server, folder.path()) {
+        // It may have ended already.
+        let _ = server.kill();
+        return Err(error).context("nothing can wait for the end of Codex");
+    }
+    Ok(server)
 }
 
 /// Those of Codex's arguments that configure the app-server as well.
@@ -307,7 +316,7 @@ fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::attach::WORD;
+    use crate::commands::attach::{WANTED, WORD};
 
     #[test]
     fn the_app_server_is_configured_as_codex_itself_is() {
@@ -319,6 +328,8 @@ mod tests {
 
     #[test]
     fn the_shell_reads_the_word_that_the_driver_leaves() {
-        assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{WORD}\"")));
+        for file in [WORD, WANTED] {
+            assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{file}\"")));
+        }
     }
 }

@@ -173,7 +173,14 @@ pub(super) fn which<'t>(
     threads: &'t [ThreadSummary],
 ) -> anyhow::Result<&'t ThreadSummary> {
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
-    threads.get(pick(wanted, &ids)?).context("there is no thread")
+    let at = match find(wanted, &ids) {
+        // What a sub-agent did last is not what a person means.
+        Found::Nothing if wanted == "last" => {
+            threads.iter().position(|thread| thread.sub_agent.is_none()).unwrap_or_default()
+        }
+        _ => pick(wanted, &ids)?,
+    };
+    threads.get(at).context("there is no thread")
 }
 
 /// The same among names, the one used last first.
@@ -246,6 +253,29 @@ mod tests {
         check("d", Found::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
         check("x", Found::Nothing);
         check("", Found::Nothing);
+    }
+
+    #[test]
+    fn the_last_thread_is_a_persons_where_there_is_one() {
+        let thread = |id: &str, sub_agent: Option<&str>| ThreadSummary {
+            thread_id: id.to_owned(),
+            cwd: String::new(),
+            phase: rawr_protocol::Phase::Idle,
+            tier: None,
+            percent_remaining: None,
+            updated_at_ms: 0,
+            open: false,
+            owner: None,
+            sub_agent: sub_agent.map(str::to_owned),
+        };
+        let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
+        let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {
+            assert_eq!(which(wanted, threads).unwrap().thread_id, found);
+        };
+        check("last", &threads, "b");
+        check("a", &threads, "a");
+        check("last", &threads[..1], "a");
+        assert!(which("last", &[]).is_err());
     }
 
     #[test]

@@ -25,7 +25,7 @@ use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{
     CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
-    TurnKind,
+    TurnKind, Whose,
 };
 
 /// How Claude Code is started.
@@ -126,6 +126,7 @@ impl Claude {
         let thread = HostThread {
             transcript: transcript(settings, &session),
             thread_id: session,
+            whose: Whose::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),

@@ -8,6 +8,7 @@ mod goal;
 mod handoff;
 mod line;
 mod message;
+mod paused;
 mod probe;
 mod requests;
 mod restore;
@@ -37,8 +38,9 @@ use self::goal::Goal;
 use self::handoff::HandedOver;
 use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
+use self::paused::Paused;
 use self::turns::{Company, Turns};
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning};
+use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose};
 
 /// What capsules know it by.
 pub const NAME: &str = "codex";
@@ -61,6 +63,8 @@ pub struct Codex {
     company: Company,
     children: Children,
     goal: Goal,
+    /// Where it is noted that rawr has paused it.
+    paused: Option<Paused>,
     line: Line,
     /// The request that put the handoff in line, until it is answered.
     queueing: Option<u64>,
@@ -92,13 +96,27 @@ struct ThreadAbout {
     ephemeral: bool,
     thread_source: Option<String>,
     parent_thread_id: Option<String>,
+    /// How it came about: a word, or what is known of the sub-agent.
+    #[serde(default)]
+    source: Value,
+    agent_nickname: Option<String>,
+    agent_role: Option<String>,
 }
 
 impl ThreadAbout {
-    /// Whether a person talks in it. Codex runs helpers beside it, for titles and the like.
-    fn is_peoples(&self) -> bool {
+    /// `None` for the helpers that Codex runs beside people's threads, for titles and the like.
+    fn whose(&self) -> Option<Whose> {
         let source = self.thread_source.as_deref().unwrap_or("user");
-        !self.ephemeral && self.parent_thread_id.is_none() && source == "user"
+        let is_spawned = self.source.pointer("/subAgent/thread_spawn").is_some();
+        match &self.parent_thread_id {
+            _ if self.ephemeral => None,
+            None if source == "user" => Some(Whose::Person),
+            Some(_) if is_spawned => {
+                let name = self.agent_nickname.clone().or_else(|| self.agent_role.clone());
+                Some(Whose::Parent { name: name.unwrap_or_default() })
+            }
+            None | Some(_) => None,
+        }
     }
 }
 
@@ -140,6 +158,7 @@ impl Codex {
         };
         let thread = HostThread {
             thread_id: answer.thread.id,
+            whose: Whose::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),
@@ -165,6 +184,7 @@ impl Codex {
             company,
             children: Children::default(),
             goal: Goal::default(),
+            paused: None,
             line: Line::default(),
             queueing: None,
             withheld: VecDeque::new(),
@@ -218,7 +238,7 @@ impl Codex {
 
     fn take_note(&mut self, method: &str, params: Value) {
         if method.starts_with("thread/goal/") && params["threadId"] == self.thread_id() {
-            self.goal.told(params);
+            self.heard_of_goal(params);
             return;
         }
         match Note::read(method, params) {
@@ -416,7 +436,9 @@ impl Host for Codex {
     }
 
     async fn close(mut self) {
-        self.resume_goal();
+        if !self.goal.is_anothers() {
+            self.resume_goal();
+        }
         self.connection.close().await;
     }
 }

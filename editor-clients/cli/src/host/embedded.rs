@@ -28,7 +28,7 @@ pub use self::history::Item;
 pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
 pub use self::script::{Cue, Line, Scene, Script};
 pub use self::tools::Tool;
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Next, Question};
+use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Next, Question, Whose};
 
 /// What the agent works with.
 #[derive(Debug, Clone)]
@@ -92,6 +92,7 @@ impl Embedded {
     fn with(history: History, settings: EmbeddedSettings, model: impl Model) -> Self {
         let thread = HostThread {
             thread_id: new_thread_id(),
+            whose: Whose::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),

@@ -20,6 +20,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         ago(summary.updated_at_ms, now_ms),
     )];
     lines.push(fact("folder", &one_line(&summary.cwd, WIDTH)));
+    lines.extend(summary.sub_agent.as_ref().map(|name| fact("sub-agent", &one_line(name, WIDTH))));
     lines.push(match &summary.owner {
         Some(owner) => fact("run by", &one_line(owner, WIDTH)),
         None => fact("run by", "nobody now"),

@@ -1163,6 +1163,7 @@
 ---@field owner? string Who performs its actions now, for people; absent if nobody does.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Where it stands.
+---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
 ---@field updatedAtMs integer When something last happened in it, Unix milliseconds.

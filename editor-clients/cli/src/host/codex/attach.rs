@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rawr_protocol::{Host as HostInfo, HostCapabilities};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
+use super::paused::Paused;
 use super::turns::{Company, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
-use crate::host::{HostError, HostEvent, HostThread};
+use crate::host::{HostError, HostEvent, HostThread, Whose};
 
 /// Which thread to join, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Attachment {
     /// Where the app-server listens.
     pub socket: PathBuf,
     pub thread_id: String,
+    /// rawr's own.
+    pub home: PathBuf,
     pub experimental: Experimental,
     pub typed: Typed,
 }
@@ -37,19 +40,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl Codex {
     /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
-    /// for a thread that no person talks in.
+    /// for a helper of Codex's.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
-        let Attachment { socket, thread_id, experimental, typed } = attachment;
+        let Attachment { socket, thread_id, home, experimental, typed } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
-        if !answer.thread.is_peoples() {
-            return Ok(None);
-        }
+        let Some(whose) = answer.thread.whose() else { return Ok(None) };
         let sample = probe::knows_sample(&mut connection).await?;
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone(), status);
         let preview = answer.thread.preview.clone();
-        let thread = about(answer, sample, *typed);
+        let thread = about(answer, whose, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, Company::People);
         let turns = codex.seed().await;
         let is_first = status == Status::Active && turns <= 1;
@@ -60,7 +61,8 @@ impl Codex {
         let params = json!({"threadId": thread_id});
         // A Codex that knows no goals has none.
         if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
-            codex.goal.told(about);
+            codex.paused = Paused::of(home, thread_id);
+            codex.take_up_goal(about);
         }
         Ok(Some(codex))
     }
@@ -68,8 +70,10 @@ impl Codex {
     pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
         if self.goal.is_active() {
             let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
-            if self.connection.ask("thread/goal/set", params).await?.is_ok() {
+            if let Ok(about) = self.connection.ask("thread/goal/set", params).await? {
                 self.goal.paused();
+                let noted = self.paused.as_ref().map_or(Ok(()), |paused| paused.write(&about));
+                self.tell_if_failed(noted);
             }
             self.catch_up();
         }
@@ -83,6 +87,32 @@ impl Codex {
         }
     }
 
+    /// One that a rawr before this one has paused and not set going again is set going by this one.
+    fn take_up_goal(&mut self, about: Value) {
+        if self.paused.as_ref().is_some_and(|paused| paused.is_of(&about)) {
+            self.goal.found_paused();
+        }
+        self.heard_of_goal(about);
+    }
+
+    /// A goal that goes on, or that somebody has touched, is not owed any more.
+    pub(super) fn heard_of_goal(&mut self, about: Value) {
+        self.goal.told(about);
+        if !self.goal.is_owed() {
+            let forgotten = self.paused.as_ref().map_or(Ok(()), Paused::forget);
+            self.tell_if_failed(forgotten);
+        }
+    }
+
+    fn tell_if_failed(&mut self, noted: std::io::Result<()>) {
+        if let Err(error) = noted {
+            let notice = format!(
+                "home cannot take a note of the goal that is paused ({error}): should rawr end early, resume it yourself"
+            );
+            self.events.push_back(HostEvent::Notice(notice));
+        }
+    }
+
     /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
     /// Returns how many turns do.
     async fn seed(&mut self) -> usize {
@@ -92,12 +122,13 @@ impl Codex {
         };
         if let Some(last) = stored.last {
             self.thread.context_window = last.context_window;
-            self.events.push_back(HostEvent::Usage {
+            let usage = HostEvent::Usage {
                 turn_id: last.turn_id,
                 usage: last.usage,
                 context_window: last.context_window,
                 needs_follow_up: false,
-            });
+            };
+            self.events.extend(self.turns.found(usage));
         }
         stored.turns
     }
@@ -151,13 +182,16 @@ async fn wait(
     }
 }
 
-fn about(answer: ThreadAnswer, sample: bool, typed: Typed) -> HostThread {
+fn about(answer: ThreadAnswer, whose: Whose, sample: bool, typed: Typed) -> HostThread {
+    // A parent that asks for its sub-agent's answer is given what the last turn said: a packet after one of rawr's, and
+    // nothing at all after a compaction.
+    let is_persons = whose == Whose::Person;
     let capabilities = HostCapabilities {
-        inject_turn: true,
-        steer: true,
+        inject_turn: is_persons,
+        steer: is_persons,
         sample,
         queue: typed == Typed::MayBeHeld,
-        compact: true,
+        compact: is_persons,
         judge: true,
         // Codex compacts inside a turn only when it wants to.
         mid_turn_compact: false,
@@ -165,6 +199,7 @@ fn about(answer: ThreadAnswer, sample: bool, typed: Typed) -> HostThread {
     };
     HostThread {
         thread_id: answer.thread.id,
+        whose,
         cwd: answer.thread.cwd.unwrap_or_default(),
         host: HostInfo { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,

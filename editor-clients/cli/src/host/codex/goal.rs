@@ -17,6 +17,8 @@ enum Stand {
     Active,
     /// By rawr, and nobody has touched it since.
     Paused,
+    /// The same, by a rawr before this one, or by one that has the thread.
+    FoundPaused,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +40,7 @@ impl Goal {
         let about = serde_json::from_value::<About>(about).ok().and_then(|about| about.goal);
         self.stand = match about.map(|goal| goal.status).as_deref() {
             Some(ACTIVE) => Stand::Active,
-            Some(PAUSED) if self.stand == Stand::Paused => Stand::Paused,
+            Some(PAUSED) if self.is_owed() => self.stand,
             _ => Stand::Quiet,
         };
     }
@@ -51,9 +53,23 @@ impl Goal {
         self.stand = Stand::Paused;
     }
 
+    /// As another rawr has left it.
+    pub(super) fn found_paused(&mut self) {
+        self.stand = Stand::FoundPaused;
+    }
+
+    pub(super) fn is_owed(&self) -> bool {
+        matches!(self.stand, Stand::Paused | Stand::FoundPaused)
+    }
+
+    /// Whether it is not ours to set going, should we have no part in the thread.
+    pub(super) fn is_anothers(&self) -> bool {
+        self.stand == Stand::FoundPaused
+    }
+
     /// Whether it has to be set going again. Asked once.
     pub(super) fn resume(&mut self) -> bool {
-        let owed = self.stand == Stand::Paused;
+        let owed = self.is_owed();
         if owed {
             self.stand = Stand::Quiet;
         }
@@ -73,6 +89,7 @@ mod tests {
             match *step {
                 "pause" if goal.is_active() => goal.paused(),
                 "pause" => {}
+                "find" => goal.found_paused(),
                 "none" => goal.told(json!({"goal": null})),
                 status => goal.told(json!({"goal": {"status": status}})),
             }
@@ -90,5 +107,7 @@ mod tests {
         check(&["active", "pause", "complete"], false);
         check(&["active", "pause", "none"], false);
         check(&[], false);
+        check(&["paused", "find", "paused"], true);
+        check(&["paused", "find", "active"], false);
     }
 }

@@ -168,6 +168,21 @@ mod tests {
         check(&[&before[..], &[count(4)]].concat(), Some(("c", 4)));
     }
 
+    /// Codex writes nothing of a compaction before its summary is there, so that the file alone cannot tell it from a turn.
+    #[test]
+    fn a_compaction_under_way_or_one_that_failed_leaves_what_was_before() {
+        check(&[started("a"), count(10), started("c")], Some(("a", 10)));
+        check(&[started("a"), count(10), started("c"), count(10)], Some(("c", 10)));
+    }
+
+    #[test]
+    fn what_a_compaction_inside_a_turn_leaves_counts_until_the_next_request() {
+        let lines = [started("a"), count(10), count(12), compacted(), count(4), count(7)];
+        for (until, left) in [(4, None), (5, Some(("a", 4))), (6, Some(("a", 7)))] {
+            check(&lines[..until], left);
+        }
+    }
+
     #[test]
     fn a_file_that_is_not_there_has_no_usage() {
         let stored = stored(Path::new("/no/such/rollout.jsonl"));

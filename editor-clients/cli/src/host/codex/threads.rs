@@ -1,4 +1,4 @@
-//! Which threads people talk in at an app-server: those that are there, and those that come. It joins none of them.
+//! Which threads of people and of sub-agents are at an app-server: those that are there, and those that come. It joins none of them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -120,7 +120,7 @@ impl Threads {
     fn answered(&mut self, id: u64, answer: Result<Value, Refusal>) {
         let Some(thread_id) = self.asked.remove(&id) else { return };
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
-        if read.is_none_or(|read| read.thread.is_peoples()) {
+        if read.is_none_or(|read| read.thread.whose().is_some()) {
             self.found.push_back(thread_id);
         }
     }
@@ -128,7 +128,7 @@ impl Threads {
     /// Whoever announces a thread says what it is.
     fn is_about(&mut self, about: Option<ThreadAbout>) {
         let Some(about) = about else { return };
-        if self.known.insert(about.id.clone()) && about.is_peoples() {
+        if self.known.insert(about.id.clone()) && about.whose().is_some() {
             self.found.push_back(about.id);
         }
     }

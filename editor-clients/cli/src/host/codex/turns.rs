@@ -1,5 +1,6 @@
 //! Codex's notifications folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
 
+mod middle;
 mod running;
 #[cfg(test)]
 mod tests;
@@ -8,10 +9,11 @@ use std::collections::HashSet;
 
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
+use self::middle::Middle;
 use self::running::{Compaction, Running};
 use super::message::{
-    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Turn, TurnStatus, UsageNote,
-    words,
+    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Tokens, Turn, TurnStatus,
+    UsageNote, words,
 };
 use crate::host::{HostEvent, TurnKind};
 
@@ -23,6 +25,8 @@ pub(super) struct Turns {
     company: Company,
     /// What a person began the running turn with, where that was before we came.
     began_with: Option<String>,
+    /// A turn runs since before we came, and what it is at has not shown.
+    middle: Option<Middle>,
     /// Turns that Codex promised us and has not started.
     promised: HashSet<String>,
     /// A compaction was accepted, and its turn has not ended.
@@ -49,6 +53,7 @@ impl Turns {
             status: Status::Idle,
             company: Company::Nobody,
             began_with: None,
+            middle: None,
             promised: HashSet::new(),
             compaction_asked: false,
             running: None,
@@ -59,7 +64,19 @@ impl Turns {
 
     /// Of a thread that other clients use, too, and that is at this now.
     pub(super) fn beside_people(thread_id: String, status: Status) -> Self {
-        Self { status, company: Company::People, ..Self::new(thread_id) }
+        let middle = (status == Status::Active).then(Middle::default);
+        Self { status, company: Company::People, middle, ..Self::new(thread_id) }
+    }
+
+    /// What the thread's file says that its last sampling request used. Returned where it is true for certain.
+    pub(super) fn found(&mut self, usage: HostEvent) -> Option<HostEvent> {
+        match &mut self.middle {
+            Some(middle) => {
+                middle.hold(usage);
+                None
+            }
+            None => Some(usage),
+        }
     }
 
     /// A turn runs, and this is how a person began it.
@@ -138,7 +155,10 @@ impl Turns {
         match note {
             Note::StatusChanged(note) => self.status = note.status,
             Note::Closed(_) => {}
-            Note::TurnStarted(note) => self.started(note.turn.id, &mut events),
+            Note::TurnStarted(note) => {
+                self.middle = None;
+                self.started(note.turn.id, &mut events);
+            }
             Note::TurnCompleted(note) => self.completed(note.turn, &mut events),
             Note::ItemStarted(note) => self.item_started(note, &mut events),
             Note::ItemCompleted(note) => self.item_completed(note, &mut events),
@@ -189,12 +209,15 @@ impl Turns {
 
     fn completed(&mut self, turn: Turn, events: &mut Vec<HostEvent>) {
         self.promised.remove(&turn.id);
+        let held = self.middle.take().and_then(Middle::last);
         let Some(mut running) = self.running.take_if(|running| running.id == turn.id) else {
+            events.extend(held);
             return;
         };
         // A hook can end the compaction's turn before its item.
         let kind = if self.compaction_asked { TurnKind::Compaction } else { TurnKind::Host };
         let compacts = *running.is(kind, events) == TurnKind::Compaction;
+        events.extend(held);
         if compacts {
             self.compaction_asked = false;
         }
@@ -214,6 +237,7 @@ impl Turns {
 
     fn item_started(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
         let ItemNote { turn_id, item, .. } = note;
+        self.middle = None;
         let compacts = matches!(item, Item::ContextCompaction);
         self.tell_kind(&turn_id, &item, events);
         if let Some((call_id, name)) = item.tool() {
@@ -228,6 +252,7 @@ impl Turns {
 
     fn item_completed(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
         let ItemNote { turn_id, item, .. } = note;
+        let middle = self.middle.take();
         self.tell_kind(&turn_id, &item, events);
         match &item {
             Item::AgentMessage { text } => {
@@ -246,7 +271,7 @@ impl Turns {
                     cwd: cwd.clone(),
                 });
             }
-            Item::ContextCompaction => self.compacted(&turn_id, events),
+            Item::ContextCompaction => self.compacted(&turn_id, middle, events),
             Item::EnteredReviewMode => {
                 events.push(HostEvent::ReviewEntered { turn_id: turn_id.clone() })
             }
@@ -262,9 +287,18 @@ impl Turns {
     }
 
     /// Of a compaction that was asked for, the turn's end decides; one inside another turn is over here.
-    fn compacted(&mut self, turn_id: &str, events: &mut Vec<HostEvent>) {
+    fn compacted(&mut self, turn_id: &str, middle: Option<Middle>, events: &mut Vec<HostEvent>) {
         let Some(running) = self.turn(turn_id) else { return };
-        let Compaction::Running { estimate } = running.compaction else { return };
+        let estimate = match (running.compaction, middle) {
+            (Compaction::Running { estimate }, _) => estimate,
+            // It began before we came.
+            (_, Some(middle)) => {
+                let origin = running.origin();
+                events.push(HostEvent::CompactionStarted { turn_id: turn_id.to_owned(), origin });
+                middle.estimate()
+            }
+            (Compaction::None | Compaction::Done { .. }, None) => return,
+        };
         if running.kind == Some(TurnKind::Compaction) {
             running.compaction = Compaction::Done { estimate };
         } else {
@@ -288,7 +322,11 @@ impl Turns {
                 return;
             }
         }
-        let told = (tokens.total, tokens.last.clone());
+        if let Some(middle) = &mut self.middle {
+            middle.hold(used(turn_id, &tokens, false));
+            return;
+        }
+        let told = (tokens.total.clone(), tokens.last.clone());
         if self.told.as_ref() == Some(&told) {
             return;
         }
@@ -297,21 +335,11 @@ impl Turns {
         let ends = self
             .turn(&turn_id)
             .is_some_and(|running| std::mem::take(&mut running.ends_with_message));
-        events.push(HostEvent::Usage {
-            turn_id,
-            usage: TokenUsage {
-                context_tokens: tokens.last.total_tokens,
-                input_tokens: Some(tokens.last.input_tokens),
-                cached_input_tokens: Some(tokens.last.cached_input_tokens),
-                output_tokens: Some(tokens.last.output_tokens),
-                reasoning_tokens: Some(tokens.last.reasoning_output_tokens),
-            },
-            context_window: tokens.model_context_window,
-            needs_follow_up: !ends,
-        });
+        events.push(used(turn_id, &tokens, !ends));
     }
 
     fn plan(&mut self, note: PlanNote, events: &mut Vec<HostEvent>) {
+        self.middle = None;
         self.tell_kind(&note.turn_id, &Item::Other, events);
         self.goes_on(&note.turn_id);
         let steps = note.plan.into_iter().map(|step| PlanStep {
@@ -357,6 +385,21 @@ impl Turns {
 
     fn turn(&mut self, turn_id: &str) -> Option<&mut Running> {
         self.running.as_mut().filter(|running| running.id == turn_id)
+    }
+}
+
+fn used(turn_id: String, tokens: &Tokens, needs_follow_up: bool) -> HostEvent {
+    HostEvent::Usage {
+        turn_id,
+        usage: TokenUsage {
+            context_tokens: tokens.last.total_tokens,
+            input_tokens: Some(tokens.last.input_tokens),
+            cached_input_tokens: Some(tokens.last.cached_input_tokens),
+            output_tokens: Some(tokens.last.output_tokens),
+            reasoning_tokens: Some(tokens.last.reasoning_output_tokens),
+        },
+        context_window: tokens.model_context_window,
+        needs_follow_up,
     }
 }
 

@@ -3,6 +3,7 @@
 mod people;
 
 use expect_test::{Expect, expect};
+use rawr_protocol::TokenUsage;
 use serde_json::{Value, json};
 
 use super::Turns;
@@ -14,8 +15,10 @@ enum Step {
     Note(&'static str, Value),
     TurnAccepted(&'static str),
     CompactionAccepted,
+    /// In the thread's file, by the last turn before: how full the window was.
+    Found(u64),
 }
-use Step::{CompactionAccepted, TurnAccepted};
+use Step::{CompactionAccepted, Found, TurnAccepted};
 
 fn check(steps: Vec<Step>, expected: Expect) {
     check_on(Turns::new("thread".to_owned()), steps, expected);
@@ -31,6 +34,21 @@ fn check_on(mut turns: Turns, steps: Vec<Step>, expected: Expect) {
             }
             TurnAccepted(turn_id) => turns.turn_promised(turn_id),
             CompactionAccepted => turns.compaction_promised(),
+            Found(tokens) => {
+                let usage = HostEvent::Usage {
+                    turn_id: "t0".to_owned(),
+                    usage: TokenUsage {
+                        context_tokens: tokens,
+                        input_tokens: None,
+                        cached_input_tokens: None,
+                        output_tokens: None,
+                        reasoning_tokens: None,
+                    },
+                    context_window: None,
+                    needs_follow_up: false,
+                };
+                told.extend(turns.found(usage).map(|event| short(&event) + "\n"));
+            }
         }
     }
     if turns.is_busy() {

@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::{
-    CompactionAccepted, Step, TurnAccepted, check_on, compaction, ended, item, says, started,
-    status, usage,
+    CompactionAccepted, Found, Step, TurnAccepted, check_on, compaction, ended, item, says,
+    started, status, usage,
 };
 use crate::host::codex::message::Status;
 use crate::host::codex::turns::Turns;
@@ -126,5 +126,85 @@ fn a_persons_compaction_is_not_ours() {
             CompactionCompleted { turn_id: "t", origin: Host, tokens_after: None }
             t completed, last said: None
         "#]],
+    );
+}
+
+/// As they come when rawr joins behind the beginning of the item.
+fn compacts(turn: &str) -> Vec<Step> {
+    let done = compaction("item/completed", turn);
+    vec![usage(turn, 900, 180, 170), usage(turn, 1000, 190, 185), usage(turn, 1000, 6, 0), done]
+}
+
+#[test]
+fn a_compaction_that_runs_already_tells_no_usage_but_what_it_left() {
+    let mut steps = vec![Found(180)];
+    steps.extend(compacts("t2"));
+    steps.extend([types("t2", "hello"), says("t2", "Here."), usage("t2", 1010, 10, 9)]);
+    steps.push(ended("t2", "completed"));
+    check(
+        Status::Active,
+        steps,
+        expect![[r#"
+            TurnStarted { turn_id: "t2", kind: Host }
+            CompactionStarted { turn_id: "t2", origin: Host }
+            CompactionCompleted { turn_id: "t2", origin: Host, tokens_after: Some(6) }
+            AgentMessage { turn_id: "t2", text: "Here." }
+            t2 uses 10, goes on: false
+            t2 completed, last said: Some("Here.")
+            busy
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_used_before_a_turn_that_was_come_into_counts_once_that_ends_without_a_compaction() {
+    check(
+        Status::Active,
+        vec![Found(18), ended("t1", "completed")],
+        expect![[r#"
+        t0 uses 18, goes on: false
+        busy
+    "#]],
+    );
+    check(
+        Status::Active,
+        vec![Found(18), usage("t1", 100, 20, 19), ended("t1", "completed")],
+        expect![[r#"
+            TurnStarted { turn_id: "t1", kind: Host }
+            t1 uses 20, goes on: false
+            t1 completed, last said: None
+            busy
+        "#]],
+    );
+    check(
+        Status::Idle,
+        vec![Found(18)],
+        expect![[r#"
+        t0 uses 18, goes on: false
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_used_before_gives_way_to_what_the_turn_itself_uses() {
+    check(
+        Status::Active,
+        vec![Found(18), says("t1", "Here."), usage("t1", 100, 20, 19), ended("t1", "completed")],
+        expect![[r#"
+            TurnStarted { turn_id: "t1", kind: Host }
+            AgentMessage { turn_id: "t1", text: "Here." }
+            t1 uses 20, goes on: false
+            t1 completed, last said: Some("Here.")
+            busy
+        "#]],
+    );
+    check(
+        Status::Active,
+        vec![Found(18), started("t1"), says("t1", "Here.")],
+        expect![[r#"
+        TurnStarted { turn_id: "t1", kind: Host }
+        AgentMessage { turn_id: "t1", text: "Here." }
+        busy
+    "#]],
     );
 }

@@ -1,0 +1,81 @@
+//! That rawr has paused a goal, noted in home for whoever stands beside the thread next, should this rawr be killed before the
+//! goal goes on. Codex changes a goal's time with every word of anybody's about it, and with nothing else: a goal that is found
+//! as it was noted has been touched by nobody since.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::private::{make_folder, write_file};
+
+/// The note of one thread.
+#[derive(Debug)]
+pub(super) struct Paused {
+    path: PathBuf,
+}
+
+impl Paused {
+    /// `None` for a thread whose id is no name for a file.
+    pub(super) fn of(home: &Path, thread_id: &str) -> Option<Self> {
+        let is_name = |id: &str| id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let folder = home.join("rawr").join("paused");
+        (!thread_id.is_empty() && is_name(thread_id)).then(|| Self { path: folder.join(thread_id) })
+    }
+
+    /// `about` as Codex tells of the goal now.
+    pub(super) fn write(&self, about: &Value) -> io::Result<()> {
+        self.path.parent().map_or(Ok(()), make_folder)?;
+        write_file(&self.path, &about["goal"].to_string())
+    }
+
+    pub(super) fn is_of(&self, about: &Value) -> bool {
+        let noted = std::fs::read(&self.path).ok();
+        let noted = noted.and_then(|noted| serde_json::from_slice::<Value>(&noted).ok());
+        noted.is_some_and(|noted| noted.is_object() && noted == about["goal"])
+    }
+
+    pub(super) fn forget(&self) -> io::Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_goal_is_known_again_until_somebody_touches_it() {
+        let home = tempfile::tempdir().unwrap();
+        let paused = Paused::of(home.path(), "01a2-b").unwrap();
+        let about = |time: u64| json!({"goal": {"status": "paused", "updatedAt": time}});
+        assert!(!paused.is_of(&about(1)));
+        paused.write(&about(1)).unwrap();
+        assert!(paused.is_of(&about(1)));
+        assert!(!paused.is_of(&about(2)) && !paused.is_of(&json!({"goal": null})));
+        paused.forget().unwrap();
+        paused.forget().unwrap();
+        assert!(!paused.is_of(&about(1)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let paused = Paused::of(home.path(), "01a2-b").unwrap();
+        paused.write(&json!({"goal": {}})).unwrap();
+        assert_eq!(paused.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_thread_that_is_a_path_has_none() {
+        let home = Path::new("/home/of/rawr");
+        assert!(Paused::of(home, "../x").is_none() && Paused::of(home, "").is_none());
+    }
+}

@@ -1,0 +1,80 @@
+//! A goal that a person gave Codex, which starts a turn whenever none runs: rawr pauses it for a compaction, and sets it going again.
+
+use rawr_tests::mock_responses::Gate;
+use serde_json::{Value, json};
+
+use super::lab::{GOES_ON, TASK};
+use super::person::Beside;
+use super::races::agent;
+
+async fn about(beside: &mut Beside, method: &str, mut params: Value) -> Value {
+    params["threadId"] = json!(beside.person.thread_id);
+    beside.person.ask(method, params).await.unwrap()["goal"].clone()
+}
+
+async fn sets(beside: &mut Beside, status: &str) {
+    let goal = json!({"objective": "a parser with docs", "status": status});
+    about(beside, "thread/goal/set", goal).await;
+}
+
+/// And is taken back, so that the thread comes to rest.
+async fn goes_on(beside: &mut Beside) {
+    let is_active = |params: &Value| params["goal"]["status"] == "active";
+    beside.person.sees_that("thread/goal/updated", is_active).await;
+    about(beside, "thread/goal/clear", json!({})).await;
+}
+
+/// Without rawr the goal would never leave a quiet moment.
+#[tokio::test]
+async fn a_goal_starts_a_turn_at_once() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind("WRITE-PARSER", 0, &gate)).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("session", |_| true).await;
+    sets(&mut beside, "active").await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    // It goes on where it was stopped.
+    goes_on(&mut beside).await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
+/// rawr is killed while the packet is written. Its goal is paused, and its compaction owed.
+async fn killed_in_a_sequence() -> Beside {
+    let (gate, packet) = (Gate::new(), Gate::new());
+    let script = agent().behind("WRITE-PARSER", 0, &gate).behind(":packet_request]", 0, &packet);
+    let mut beside = Beside::new(script).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.tells("session", |_| true).await;
+    sets(&mut beside, "active").await;
+    gate.open();
+    beside.model_is_asked(":packet_request]").await;
+    beside.rawr.kill().unwrap();
+    beside.rawr.wait().unwrap();
+    packet.open();
+    beside.person.hears("Goal: a parser").await;
+    assert_eq!(about(&mut beside, "thread/goal/get", json!({})).await["status"], "paused");
+    beside
+}
+
+#[tokio::test]
+async fn a_goal_that_a_rawr_before_has_paused_goes_on_behind_its_compaction() {
+    let mut beside = killed_in_a_sequence().await;
+    beside.attach_again();
+    beside.person.hears(GOES_ON).await;
+    goes_on(&mut beside).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_goal_that_a_person_has_touched_since_stays_as_it_is() {
+    let mut beside = killed_in_a_sequence().await;
+    let changed = json!({"objective": "something else", "status": "paused"});
+    about(&mut beside, "thread/goal/set", changed).await;
+    beside.attach_again();
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
+    assert_eq!(about(&mut beside, "thread/goal/get", json!({})).await["status"], "paused");
+    beside.compacted(1);
+}

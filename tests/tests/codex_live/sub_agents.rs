@@ -1,0 +1,154 @@
+//! Sub-agents that a person's Codex spawns: rawr knows each by a name of its own, and leaves their answers to their parents.
+
+use rawr_tests::mock_responses::{Gate, SUB_AGENT, Script, call_in, say};
+use serde_json::{Value, json};
+
+use super::lab::{HANDOFF, HEADS_UP, agent as typing_agent, shell};
+use super::person::Beside;
+use super::races::is_joined;
+
+const ANSWER: &str = "The docs are read.";
+
+/// A parent that asks for the answer of a sub-agent whose window is full, and that can close it.
+fn agent(gate: &Gate) -> Script {
+    let to_child = json!({"message": "CHILD-WORK on the docs"});
+    let wait = json!({"targets": [SUB_AGENT], "timeout_ms": 10_000});
+    let of_agents = |name: &str, arguments: Value| call_in("multi_agent_v1", name, arguments);
+    let asks =
+        [of_agents("wait_agent", wait).input_tokens(20_600), say("Asked.").input_tokens(20_700)];
+    typing_agent()
+        .on("LAST-WORD", [say("the end").input_tokens(22_000)])
+        .on(
+            "CHILD-WORK",
+            [
+                shell("git commit -q --allow-empty -m 'Begin the docs'").input_tokens(175_000),
+                say(ANSWER).input_tokens(176_000),
+            ],
+        )
+        .behind("CHILD-WORK", 0, gate)
+        .on("MORE-DOCS", [say("I said that they are read.").input_tokens(177_000)])
+        .on(
+            "SHARE-WORK",
+            [
+                of_agents("spawn_agent", to_child).input_tokens(20_000),
+                say("Somebody else reads the docs.").input_tokens(20_500),
+            ],
+        )
+        .on("ASK-CHILD", asks.clone())
+        // Codex tells a parent by itself too, at a moment of its own.
+        .on("<subagent_notification>", asks)
+        .on(
+            "CLOSE-CHILD",
+            [
+                of_agents("close_agent", json!({"target": SUB_AGENT})).input_tokens(20_800),
+                say("Closed.").input_tokens(20_900),
+            ],
+        )
+}
+
+/// A parent, and its sub-agent that has done its work, with a full window.
+async fn with_a_child() -> (Beside, String) {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent(&gate)).await;
+    is_joined(&mut beside).await;
+    beside.person.says("SHARE-WORK please").await.unwrap();
+    beside.person.hears("Somebody else reads the docs.").await;
+    let parent = beside.person.thread_id.clone();
+    let of_child = |told: &Value| told["threadId"] != parent.as_str();
+    let child = beside.tells("session", of_child).await["threadId"].as_str().unwrap().to_owned();
+    gate.open();
+    decides(&beside, &child, None).await;
+    (beside, child)
+}
+
+/// As the parent's next request holds it.
+async fn what_the_parent_is_answered(beside: &mut Beside) -> String {
+    beside.person.says("ASK-CHILD for it").await.unwrap();
+    beside.person.hears("Asked.").await;
+    let last = beside.lab.requests().pop().unwrap();
+    let output = last.input().iter().rev().find(|item| item["type"] == "function_call_output");
+    output.unwrap()["output"].as_str().unwrap().to_owned()
+}
+
+/// Nothing of rawr's was said to anybody, and nothing compacted.
+fn nothing_was_done(beside: &Beside) {
+    for request in beside.lab.requests() {
+        let body = request.body.to_string();
+        assert!(!body.contains(HEADS_UP) && !body.contains(HANDOFF), "{body}");
+    }
+    beside.compacted(0);
+}
+
+/// What rawr decided of the sub-agent for the first time, or then, between its turns.
+async fn decides(beside: &Beside, child: &str, after: Option<&Value>) -> Value {
+    let of_child = |told: &Value| {
+        told["threadId"] == child
+            && told["entrance"] == "turn_complete"
+            && after.is_none_or(|before| before["decisionId"] != told["decisionId"])
+    };
+    let verdict = beside.tells("verdict", of_child).await;
+    assert_eq!((&verdict["outcome"], &verdict["tier"]), (&json!("nothing"), &json!("emergency")));
+    assert!(verdict["reason"].as_str().unwrap().contains("cannot"), "{verdict}");
+    verdict
+}
+
+#[tokio::test]
+async fn a_sub_agent_has_a_name_of_its_own_and_its_answer_stays_its_own() {
+    let (mut beside, child) = with_a_child().await;
+    assert!(what_the_parent_is_answered(&mut beside).await.contains(ANSWER));
+    nothing_was_done(&beside);
+
+    let about = json!({"threadId": child, "includeTurns": false});
+    let about = beside.person.ask("thread/read", about).await.unwrap();
+    let name = about["thread"]["agentNickname"].as_str().unwrap().to_lowercase();
+    let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let session = beside.tells("session", |told| told["threadId"] == child.as_str()).await;
+    assert_eq!(session["scratchFile"], format!(".scratch/agent-{name}.scratch.md"));
+    let status = beside.lab.rawr(&["status", &child, "--json"]);
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["tier"], "emergency", "{status}");
+    assert_eq!(status["subAgent"], about["thread"]["agentNickname"], "{status}");
+}
+
+#[tokio::test]
+async fn a_person_who_asks_for_it_cannot_have_a_sub_agent_compacted() {
+    let (mut beside, child) = with_a_child().await;
+    let before = decides(&beside, &child, None).await;
+    assert!(beside.lab.rawr(&["compact", &child]).status.success());
+    decides(&beside, &child, Some(&before)).await;
+    assert!(what_the_parent_is_answered(&mut beside).await.contains(ANSWER));
+    nothing_was_done(&beside);
+}
+
+#[tokio::test]
+async fn a_person_who_talks_in_a_sub_agent_is_answered_by_it_alone() {
+    let (mut beside, child) = with_a_child().await;
+    let before = decides(&beside, &child, None).await;
+    let mut other = beside.a_person_in(&child).await;
+    other.says("MORE-DOCS please").await.unwrap();
+    other.hears("I said that they are read.").await;
+    decides(&beside, &child, Some(&before)).await;
+    let answer = what_the_parent_is_answered(&mut beside).await;
+    assert!(answer.contains("I said that they are read."), "{answer}");
+    nothing_was_done(&beside);
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_its_parent_closes_stays_closed() {
+    let (mut beside, child) = with_a_child().await;
+    what_the_parent_is_answered(&mut beside).await;
+    beside.person.says("CLOSE-CHILD now").await.unwrap();
+    beside.person.hears("Closed.").await;
+    let is_loaded = async |beside: &mut Beside| {
+        let loaded = beside.person.ask("thread/loaded/list", json!({})).await.unwrap();
+        loaded["data"].as_array().unwrap().contains(&json!(child))
+    };
+    assert!(!is_loaded(&mut beside).await);
+    // rawr has heard of it by the time that it has heard of a turn that came later.
+    beside.person.says("LAST-WORD").await.unwrap();
+    beside.person.hears("the end").await;
+    beside.tells("agent_message", |told| told["text"] == "the end").await;
+    assert!(!is_loaded(&mut beside).await, "{}", beside.dump());
+    let sessions = beside.told().iter().filter(|told| told["event"] == "session").count();
+    assert_eq!(sessions, 2, "{}", beside.dump());
+}
