@@ -315,3 +315,14 @@ fn the_relay_ends_with_the_terminal() {
     gate.open();
     nothing_is_left(session);
 }
+
+/// Whoever would have ended the app-server is gone: the relay must not keep it alive.
+#[test]
+fn the_relay_is_nobody_to_live_for() {
+    let (_lab, mut terminal) = put_off(agent());
+    let session = terminal.process_id();
+    kill(drivers(session)[0]);
+    terminal.signal(Signal::KILL);
+    terminal.hang_up();
+    nothing_is_left(session);
+}
