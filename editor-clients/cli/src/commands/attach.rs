@@ -60,31 +60,9 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let mut threads = Threads::reach(&socket).await.with_context(|| {
         "start `codex` first, or name another socket with --socket PATH".to_owned()
     })?;
-    let config = Written::read(&common.home()?, None, None).config;
-    let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
-    if is_on && threads.has_token_budget().await? {
-        bail!(
-            "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
-             Codex's config.toml or features.rawr_auto_compaction in rawr.toml"
-        );
-    }
+    stand_back_where_codex_warns(common, &mut threads).await?;
     let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
-    let place = Place {
-        socket,
-        settings: common.sidecar(overrides(&args.config)?)?,
-        experimental: match args.without_experimental {
-            true => Experimental::Refused,
-            false => Experimental::Wanted,
-        },
-        shown: match (&args.beside, args.json) {
-            (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
-            (None, true) => ShownAs::Lines,
-            (None, false) => ShownAs::Words,
-        },
-        #[cfg(unix)]
-        typed: args.preflight.then(door::Sessions::default),
-        home,
-    };
+    let place = Place::of(common, &args, socket, home)?;
     if let ShownAs::Words = place.shown {
         let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
         place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
@@ -131,6 +109,22 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Both would warn the agent, and both reset its history.
+async fn stand_back_where_codex_warns(
+    common: &Common,
+    threads: &mut Threads,
+) -> anyhow::Result<()> {
+    let config = Written::read(&common.home()?, None, None).config;
+    let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
+    if is_on && threads.has_token_budget().await? {
+        bail!(
+            "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
+             Codex's config.toml or features.rawr_auto_compaction in rawr.toml"
+        );
+    }
+    Ok(())
 }
 
 /// How often it is looked whether the parent lives.
@@ -257,6 +251,30 @@ impl Place {
 }
 
 impl Place {
+    fn of(
+        common: &Common,
+        args: &AttachArgs,
+        socket: PathBuf,
+        home: PathBuf,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            socket,
+            settings: common.sidecar(overrides(&args.config)?)?,
+            experimental: match args.without_experimental {
+                true => Experimental::Refused,
+                false => Experimental::Wanted,
+            },
+            shown: match (&args.beside, args.json) {
+                (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
+                (None, true) => ShownAs::Lines,
+                (None, false) => ShownAs::Words,
+            },
+            #[cfg(unix)]
+            typed: args.preflight.then(door::Sessions::default),
+            home,
+        })
+    }
+
     fn renderer(&self) -> anyhow::Result<Renderer> {
         Ok(match &self.shown {
             ShownAs::Words => {

@@ -190,7 +190,7 @@ fn about(answer: ThreadAnswer, whose: Whose, sample: bool, typed: Typed) -> Host
         inject_turn: is_persons,
         steer: is_persons,
         sample,
-        queue: typed == Typed::MayBeHeld,
+        queue: is_persons && typed == Typed::MayBeHeld,
         compact: is_persons,
         judge: true,
         // Codex compacts inside a turn only when it wants to.
