@@ -36,7 +36,7 @@ pub(super) fn head(buffer: &[u8]) -> Found {
     }
 }
 
-/// Whether the answer to the greeting makes frames of the plain sort the language: no compression, no extension.
+/// Whether the answer to the greeting agrees on plain frames: no compression, no extension.
 pub(super) fn is_plain_welcome(head: &[u8]) -> bool {
     let Ok(head) = std::str::from_utf8(head) else { return false };
     let head = head.to_ascii_lowercase();
