@@ -12,7 +12,7 @@ mod paused;
 mod probe;
 mod requests;
 mod restore;
-mod rollout;
+pub(crate) mod rollout;
 mod settings;
 mod threads;
 mod turns;
@@ -49,7 +49,7 @@ pub const NAME: &str = "codex";
 const NO_TURN_ANY_MORE: &str = "no active turn";
 
 /// What Codex's own status line takes off both sides; with it rawr and Codex show the same percentage.
-const BASELINE_TOKENS: u64 = 12_000;
+pub const BASELINE_TOKENS: u64 = 12_000;
 
 /// A running Codex with one thread.
 #[derive(Debug)]

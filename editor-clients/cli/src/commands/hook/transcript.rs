@@ -11,6 +11,7 @@ use anyhow::Context;
 use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
+use crate::host::codex::BASELINE_TOKENS;
 
 /// How full the window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +50,6 @@ const END: u64 = 256 << 10;
 const CLAUDES_WINDOW: u64 = 200_000;
 const CLAUDES_LONG_WINDOW: u64 = 1_000_000;
 
-/// What Codex takes off both sides.
-const CODEX_BASELINE: u64 = 12_000;
-
 impl Glance {
     /// `None` while nothing is known.
     pub(super) fn at_end(args: &HookArgs, transcript: &Path) -> anyhow::Result<Option<Self>> {
@@ -71,7 +69,7 @@ impl Glance {
                     if tokens > CLAUDES_WINDOW { CLAUDES_LONG_WINDOW } else { CLAUDES_WINDOW };
                 (args.context_window.unwrap_or(guess), 0)
             }
-            HookHost::Codex => (window.or(args.context_window)?, CODEX_BASELINE),
+            HookHost::Codex => (window.or(args.context_window)?, BASELINE_TOKENS),
         };
         Some(Self { context_tokens: tokens, context_window, baseline_tokens })
     }

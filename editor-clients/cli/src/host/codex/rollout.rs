@@ -1,12 +1,15 @@
 //! What a thread has come to, read off the file that Codex keeps of it: its turns, and how full its window was. Reads one
 //! file, and changes nothing.
 
+mod line;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use rawr_protocol::TokenUsage;
-use serde::Deserialize;
+
+pub(crate) use self::line::{Event, Item, Line};
 
 /// What the thread's last sampling request used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,11 +49,11 @@ impl Stored {
             return;
         }
         match serde_json::from_str(line) {
-            Ok(Line::EventMsg { payload: Event::TaskStarted { turn_id } }) => {
+            Ok(Line::EventMsg(Event::TaskStarted { turn_id })) => {
                 self.turn_id = turn_id;
                 self.turns += 1;
             }
-            Ok(Line::EventMsg { payload: Event::TokenCount { info: Some(info) } }) => {
+            Ok(Line::EventMsg(Event::TokenCount { info: Some(info) })) => {
                 self.last = Some(LastUsage {
                     turn_id: self.turn_id.clone(),
                     usage: info.last_token_usage.into(),
@@ -58,59 +61,8 @@ impl Stored {
                 });
             }
             // What was told before it in the same turn is what the summary itself used.
-            Ok(Line::Compacted) => self.last = None,
-            Ok(Line::EventMsg { .. } | Line::Other) | Err(_) => {}
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
-    EventMsg {
-        payload: Event,
-    },
-    Compacted,
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    TaskStarted {
-        turn_id: String,
-    },
-    TokenCount {
-        info: Option<Info>,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct Info {
-    last_token_usage: Tokens,
-    model_context_window: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Tokens {
-    total_tokens: u64,
-    input_tokens: Option<u64>,
-    cached_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    reasoning_output_tokens: Option<u64>,
-}
-
-impl From<Tokens> for TokenUsage {
-    fn from(tokens: Tokens) -> Self {
-        Self {
-            context_tokens: tokens.total_tokens,
-            input_tokens: tokens.input_tokens,
-            cached_input_tokens: tokens.cached_input_tokens,
-            output_tokens: tokens.output_tokens,
-            reasoning_tokens: tokens.reasoning_output_tokens,
+            Ok(Line::Compacted(_)) => self.last = None,
+            Ok(Line::EventMsg(_) | Line::Other) | Err(_) => {}
         }
     }
 }

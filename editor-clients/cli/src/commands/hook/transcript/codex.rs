@@ -1,65 +1,9 @@
 //! Codex's rollout, folded into its last turn. Pure. A plan stands in no rollout as such, and is not looked for.
 
 use rawr_protocol::{CommandLine, Signal};
-use serde::Deserialize;
 
 use super::{LastTurn, Used, holds};
-
-#[derive(Deserialize)]
-#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-enum Line {
-    EventMsg(Event),
-    Compacted(serde::de::IgnoredAny),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
-    TaskStarted {},
-    TokenCount {
-        info: Option<Info>,
-    },
-    ItemCompleted {
-        item: Item,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct Info {
-    last_token_usage: Tokens,
-    model_context_window: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Tokens {
-    #[serde(default)]
-    input_tokens: u64,
-    total_tokens: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Item {
-    CommandExecution {
-        command: Vec<String>,
-        exit_code: Option<i64>,
-    },
-    AgentMessage {
-        content: Vec<Part>,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default)]
-    text: String,
-}
+use crate::host::codex::rollout::{Event, Item, Line};
 
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     let mut turn = LastTurn::default();
@@ -77,10 +21,10 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
 fn read(turn: &mut LastTurn, line: Line) {
     match line {
         Line::Compacted(_) => turn.used = None,
-        Line::EventMsg(Event::TaskStarted {}) => turn.signals.clear(),
+        Line::EventMsg(Event::TaskStarted { .. }) => turn.signals.clear(),
         // An estimate after a compaction has no input; the compaction's own request came before.
         Line::EventMsg(Event::TokenCount { info: Some(info) })
-            if info.last_token_usage.input_tokens > 0 =>
+            if info.last_token_usage.input_tokens.is_some_and(|tokens| tokens > 0) =>
         {
             let tokens = info.last_token_usage.total_tokens;
             turn.used = Some(Used { tokens, window: info.model_context_window });

@@ -1,0 +1,77 @@
+//! The lines of the file that Codex keeps of a thread, as far as they mean something to rawr. Shapes only.
+
+use rawr_protocol::TokenUsage;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+pub(crate) enum Line {
+    EventMsg(Event),
+    Compacted(IgnoredAny),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Event {
+    TaskStarted {
+        turn_id: String,
+    },
+    TokenCount {
+        info: Option<Info>,
+    },
+    ItemCompleted {
+        item: Item,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Info {
+    pub(crate) last_token_usage: Tokens,
+    pub(crate) model_context_window: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Tokens {
+    pub(crate) total_tokens: u64,
+    pub(crate) input_tokens: Option<u64>,
+    cached_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    reasoning_output_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+pub(crate) enum Item {
+    CommandExecution {
+        command: Vec<String>,
+        exit_code: Option<i64>,
+    },
+    AgentMessage {
+        content: Vec<Part>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Part {
+    #[serde(default)]
+    pub(crate) text: String,
+}
+
+impl From<Tokens> for TokenUsage {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            context_tokens: tokens.total_tokens,
+            input_tokens: tokens.input_tokens,
+            cached_input_tokens: tokens.cached_input_tokens,
+            output_tokens: tokens.output_tokens,
+            reasoning_tokens: tokens.reasoning_output_tokens,
+        }
+    }
+}
