@@ -259,3 +259,8 @@ fn purpose(turn: &[Request]) -> Purpose {
 pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
     format!("[rawr:{sequence}:{}]", purpose.name())
 }
+
+/// The text with its marker.
+pub fn marked(text: &str, sequence: &SequenceId, purpose: Purpose) -> String {
+    format!("{}\n\n{}", text.trim_end(), marker(sequence, purpose))
+}

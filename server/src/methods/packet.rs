@@ -107,6 +107,6 @@ fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, 
         .as_ref()
         .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
     let marker = sequence::marker(&running, Purpose::Handoff);
-    let text = format!("{}\n\n{marker}", desk.build_handoff(&id, &packet)?.trim_end());
+    let text = sequence::marked(&desk.build_handoff(&id, &packet)?, &running, Purpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

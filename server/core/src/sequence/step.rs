@@ -1,6 +1,6 @@
 //! What a sequence does next, read off the state that it has come to. Nothing is changed here.
 
-use super::{CompactionSeen, Sequence, marker, purpose};
+use super::{CompactionSeen, Sequence, marked, marker, purpose};
 use crate::coverage;
 use crate::event::{
     Action, ActionIssued, Ending, Event, Item, ItemRole, Packet, PacketTaken, Purpose, Request,
@@ -243,7 +243,10 @@ impl Step<'_> {
             Some(held) => self.issue(Action::DeliverInput {
                 input: held.id.clone(),
                 items: vec![
-                    Item { role: ItemRole::Handoff, text: self.marked(Purpose::Handoff, &text) },
+                    Item {
+                        role: ItemRole::Handoff,
+                        text: marked(&text, &self.sequence.id, Purpose::Handoff),
+                    },
                     Item { role: ItemRole::Input, text: held.text.clone() },
                 ],
             }),
@@ -276,13 +279,10 @@ impl Step<'_> {
         end.is_some_and(|end| end.status == TurnStatus::Interrupted)
     }
 
-    fn marked(&self, purpose: Purpose, text: &str) -> String {
-        format!("{}\n\n{}", text.trim_end(), marker(&self.sequence.id, purpose))
-    }
-
     fn inject(&self, purpose: Purpose, text: &str) -> Event {
         let marker = marker(&self.sequence.id, purpose);
-        let (text, via_steer) = (self.marked(purpose, text), self.sequence.is_inside(self.thread));
+        let (text, via_steer) =
+            (marked(text, &self.sequence.id, purpose), self.sequence.is_inside(self.thread));
         self.issue(Action::InjectTurn { purpose, text, marker, via_steer })
     }
 
