@@ -172,15 +172,11 @@ pub(super) fn which<'t>(
     wanted: &str,
     threads: &'t [ThreadSummary],
 ) -> anyhow::Result<&'t ThreadSummary> {
+    let mut threads: Vec<_> = threads.iter().collect();
+    // What a sub-agent did last is not what a person means by `last`.
+    threads.sort_by_key(|thread| thread.sub_agent.is_some());
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
-    let at = match find(wanted, &ids) {
-        // What a sub-agent did last is not what a person means.
-        Found::Nothing if wanted == "last" => {
-            threads.iter().position(|thread| thread.sub_agent.is_none()).unwrap_or_default()
-        }
-        _ => pick(wanted, &ids)?,
-    };
-    threads.get(at).context("there is no thread")
+    threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
 }
 
 /// The same among names, the one used last first.
