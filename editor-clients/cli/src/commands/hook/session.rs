@@ -142,25 +142,21 @@ impl<'i> Talk<'i> {
 
     /// A compaction is over, whoever wanted it.
     async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
-        let awaits = open.read();
-        let begun = match &awaits {
-            Some(Awaits::HostCompaction { by_person }) => Some(origin(*by_person)),
-            _ => None,
-        };
-        let action = match awaits {
+        let (action, begun) = match open.read() {
             Some(Awaits::Compaction { action_id }) => {
                 // Where the agent was asked for no packet, its thread waits for the compaction already.
                 if self.compact_action().is_none() {
                     let packet = self.last_turn.said().map(str::to_owned);
                     self.answered(&action_id, packet).await?;
                 }
-                self.next_action().await?
+                (self.next_action().await?, None)
             }
             Some(Awaits::Answer { .. }) => {
                 self.cancel().await;
-                None
+                (None, None)
             }
-            Some(Awaits::HostCompaction { .. } | Awaits::TurnsEnd) | None => None,
+            Some(Awaits::HostCompaction { by_person }) => (None, Some(origin(by_person))),
+            Some(Awaits::TurnsEnd) | None => (None, None),
         };
         open.write(None)?;
         let compact = action.filter(|asked| matches!(asked.action, Action::Compact { .. }));
