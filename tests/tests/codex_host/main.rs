@@ -1,13 +1,14 @@
 //! The Codex host adapter against the real Codex. Each case is a rule of the adapter; none reaches a network or a login.
 
 mod lab;
+mod questions;
 
 use std::path::Path;
 
 use expect_test::expect;
 use lab::{Lab, settings};
 use rawr_cli::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
-use rawr_cli::host::{CompactionOrder, Host, HostError, HostEvent, Question};
+use rawr_cli::host::{CompactionOrder, Host, HostError, HostEvent};
 use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
     Purpose, Reply, Script, call, custom_call, http_error, say, stall,
@@ -309,101 +310,6 @@ async fn a_turn_that_codex_starts_for_itself_is_the_hosts_own() {
     lab.check_events(expect![[r#"
         turn 2 started: Host
         turn 2 interrupted, last said: nothing
-    "#]]);
-}
-
-fn question(request_id: &str, text: &str) -> Question {
-    Question {
-        request_id: request_id.to_owned(),
-        instructions: "You judge whether now is a good moment.".to_owned(),
-        text: text.to_owned(),
-        output_schema: json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"],
-            "additionalProperties": false}),
-    }
-}
-
-#[tokio::test]
-async fn a_sample_sees_the_conversation_and_leaves_no_trace_in_it() {
-    let script = ok().on("PACKET?", [say("a packet").input_tokens(9_700)]);
-    let mut lab = Lab::new(script).await;
-    assert!(lab.codex.thread().host.capabilities.sample);
-    lab.turn("first").await;
-    lab.forget_events();
-    lab.codex.sample(question("s-1", "PACKET?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.turn("second").await;
-    lab.check_events(expect![[r#"
-        s-1 answered: Ok("a packet")
-        turn 2 started: Asked
-        turn 2 says: ok
-        turn 2 uses 9529 of Some(190000), goes on: false
-        turn 2 completed, last said: ok
-    "#]]);
-    let requests = lab.model.requests();
-    assert!(requests[1].user_messages().contains(&"first".to_owned()));
-    assert_eq!(requests[2].user_messages(), ["first", "second"]);
-}
-
-#[tokio::test]
-async fn a_sample_can_be_taken_while_a_turn_runs() {
-    let script = ok()
-        .on("WORK", [shell(WAIT_FOR_GO).input_tokens(9_000), say("worked").input_tokens(9_100)])
-        .on("PACKET?", [say("a packet")]);
-    let mut lab = Lab::new(script).await;
-    lab.codex.start_turn(&["WORK"]).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
-    lab.codex.sample(question("s-1", "PACKET?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.go();
-    lab.until_turn_ends().await;
-    lab.check_events(expect![[r#"
-        turn 1 started: Asked
-        turn 1 calls shell as call_1_0
-        s-1 answered: Ok("a packet")
-        turn 1 ran in $REPO, to 0: 'until test -e go; do sleep 0.05; done'
-        turn 1 has call_1_0
-        turn 1 uses 9036 of Some(190000), goes on: true
-        turn 1 says: worked
-        turn 1 uses 9130 of Some(190000), goes on: false
-        turn 1 completed, last said: worked
-    "#]]);
-}
-
-#[tokio::test]
-async fn a_judgment_has_a_thread_of_its_own_with_its_own_instructions_and_schema() {
-    let script = ok().on("GOOD?", [say(r#"{"yes": true}"#)]);
-    let mut lab = Lab::new(script).await;
-    lab.turn("first").await;
-    lab.forget_events();
-    lab.codex.judge(question("j-1", "GOOD?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.turn("second").await;
-    lab.check_events(expect![[r#"
-        j-1 answered: Ok("{\"yes\": true}")
-        turn 2 started: Asked
-        turn 2 says: ok
-        turn 2 uses 9529 of Some(190000), goes on: false
-        turn 2 completed, last said: ok
-    "#]]);
-    let requests = lab.model.requests();
-    let judgment = &requests[1];
-    assert_eq!(judgment.user_messages(), ["GOOD?"]);
-    assert_eq!(judgment.body["text"]["format"]["schema"], question("", "").output_schema);
-    assert!(judgment.body.to_string().contains("You judge whether now is a good moment."));
-    assert_eq!(requests[2].user_messages(), ["first", "second"]);
-}
-
-#[tokio::test]
-async fn a_judgment_without_an_answer_says_why() {
-    let script = ok().on("REFUSED?", [http_error(500)]).on("TOOLS?", [shell("echo hi"), say("")]);
-    let mut lab = Lab::new(script).await;
-    for text in ["REFUSED?", "TOOLS?"] {
-        lab.codex.judge(question(text, text)).await.unwrap();
-        lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    }
-    lab.check_events(expect![[r#"
-        REFUSED? answered: Err("We’re currently experiencing high demand, which may cause temporary errors.")
-        TOOLS? answered: Err("the model gave no answer")
     "#]]);
 }
 

@@ -8,6 +8,7 @@ mod process;
 mod properties;
 mod same;
 mod state;
+mod task;
 mod world;
 mod worlds;
 
@@ -76,14 +77,14 @@ fn a_machine_that_is_broken_on_purpose_is_caught() {
     use properties::{EMERGENCY, ENDED, SPENT, SYNTHETIC};
     let worlds = worlds();
     for (defect, world, promise) in [
-        (Defect::NewNamesAfterARestart, "turn end", host::ONCE),
+        (Defect::NewNamesAfterARestart, "turn end", task::ONCE),
         (Defect::KeepsBoundaries, "turn end", SPENT),
-        (Defect::DeliversTwice, "turn end", host::INPUT),
+        (Defect::DeliversTwice, "turn end", task::INPUT),
         (Defect::AsksInAnEmergency, "judged in an emergency", EMERGENCY),
         (Defect::NoDeadlines, "turn end", process::IDLE),
         (Defect::ForgetsWhoseTurn, "turn end, long answers", SYNTHETIC),
         (Defect::ActsAfterTheEnd, "turn end", ENDED),
-        (Defect::HandsOffAtOnce, "turn end", host::OWED),
+        (Defect::HandsOffAtOnce, "turn end", task::OWED),
     ] {
         let world = worlds.iter().find(|other| other.name == world).unwrap();
         let explored = explore(&Played::new(world, Rawr(Some(defect))), MOST_STATES);

@@ -3,10 +3,10 @@
 
 use crate::defects::Rawr;
 use crate::explore::Violation;
-use crate::host::{Report, Said};
 use crate::properties;
 use crate::same::{Known, NOW, normalised};
 use crate::state::State;
+use crate::task::{Report, Said};
 use crate::worlds::{WINDOW, World};
 use rawr_core::event::{HostInfo, JudgeSource, Phase, ThreadOpened};
 use rawr_core::machine::must_be_durable;

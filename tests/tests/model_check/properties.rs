@@ -2,8 +2,8 @@
 //! was done once, and which messages came in which order.
 
 use crate::explore::Violation;
-use crate::host::Report;
 use crate::same::NOW;
+use crate::task::Report;
 use crate::worlds::World;
 use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
 use rawr_core::boundary::Boundary;

@@ -2,11 +2,12 @@
 //! judge. It checks nothing itself.
 
 use crate::explore::{Ending, Model, Violation};
-use crate::host::{Host, Todo, input_id, input_text};
+use crate::host::{Host, Todo};
 use crate::process::{IDLE, Played, is_idle};
 use crate::properties::Past;
 use crate::same::NOW;
 use crate::state::{Spoken, State, Step};
+use crate::task::{input_id, input_text};
 use rawr_core::event::{Choice, JudgeSource, TurnStatus};
 use rawr_core::machine::{InputKind, Response};
 use rawr_core::units::{ThreadId, Timestamp};
