@@ -78,6 +78,20 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// For a Codex on a screen, which asks about a folder that it does not know. A model that it knows may come with an
+    /// offer.
+    pub fn for_a_screen(folder: &Path) -> Self {
+        let folder = folder
+            .canonicalize()
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .display()
+            .to_string();
+        let tables = format!("[projects.{folder:?}]\ntrust_level = \"trusted\"\n");
+        Self { model: "any-model".to_owned(), tables, ..Self::default() }
+    }
+}
+
 /// A throw-away `CODEX_HOME`: no login, no network, one provider, the mock.
 #[derive(Debug)]
 pub struct CodexHome {

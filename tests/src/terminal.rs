@@ -87,6 +87,14 @@ impl Terminal {
         resize(self.keyboard.as_ref().unwrap(), rows, columns);
     }
 
+    /// Types a line as a person does: an Enter that comes with the text would be taken for a part of it. `shown` is what the
+    /// screen shows once it has the text.
+    pub fn enter(&mut self, text: &str, shown: &str) {
+        self.press(text);
+        self.wait_for(&[shown]);
+        self.press("\r");
+    }
+
     /// Waits until the screen shows all of these.
     pub fn wait_for(&self, words: &[&str]) -> String {
         self.wait(&format!("{words:?}"), |shown| {

@@ -55,16 +55,9 @@ impl Lab {
     /// With more in Codex's own configuration.
     pub fn configured(script: Script, more: &str) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
-        let trusted = repository.path().canonicalize().unwrap();
-        let tables = format!(
-            "[projects.{:?}]\ntrust_level = \"trusted\"\n{more}\n",
-            trusted.display().to_string()
-        );
-        // A model that Codex knows may come with an offer on the screen.
-        let home = CodexHome::new(
-            &model,
-            &Config { model: "any-model".to_owned(), tables, ..Config::default() },
-        );
+        let mut config = Config::for_a_screen(repository.path());
+        config.tables.push_str(more);
+        let home = CodexHome::new(&model, &config);
         Self { model, home, repository }
     }
 
@@ -133,15 +126,11 @@ fn at_its_prompt(command: &Command) -> Terminal {
 
 /// Types a message as a person does: an Enter that comes with the text would be taken for a part of it.
 pub fn say_to(terminal: &mut Terminal, text: &str) {
-    terminal.press(text);
-    terminal.wait_for(&[text]);
-    terminal.press("\r");
+    terminal.enter(text, text);
 }
 
 /// Leaves Codex as a person does.
 pub fn leave(terminal: &mut Terminal) -> std::process::ExitStatus {
-    terminal.press("/quit");
-    terminal.wait_for(&["/quit"]);
-    terminal.press("\r");
+    terminal.enter("/quit", "/quit");
     terminal.wait_for_the_end()
 }

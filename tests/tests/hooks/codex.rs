@@ -8,7 +8,7 @@ use rawr_tests::mock_responses::{Purpose, Script, call, say};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::json;
 
-use super::PACKET;
+use super::{PACKET, hands_over_once};
 
 struct Lab {
     model: MockModel,
@@ -19,11 +19,7 @@ struct Lab {
 impl Lab {
     fn new(script: Script) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
-        let trusted = repository.path().canonicalize().unwrap().display().to_string();
-        let tables = format!("[projects.{trusted:?}]\ntrust_level = \"trusted\"\n");
-        // A model that Codex knows may come with an offer on the screen.
-        let config = Config { model: "any-model".to_owned(), tables, ..Config::default() };
-        let home = CodexHome::new(&model, &config);
+        let home = CodexHome::new(&model, &Config::for_a_screen(repository.path()));
         Self { model, home, repository }
     }
 
@@ -70,15 +66,14 @@ fn agent() -> Script {
 }
 
 impl Lab {
-    /// The packet came back once, before what was said last.
-    fn was_handed_over(&self) {
+    /// The packet came back once, before this message. Codex asks for a title whenever it likes.
+    fn was_handed_over_before(&self, message: &str) {
         let log = std::fs::read_to_string(self.home.path().join("rawr/hooks.log"));
         assert_eq!(log.unwrap_or_default(), "");
         let requests = self.model.requests();
-        let handoffs = requests.last().unwrap().messages("developer");
-        let handoffs: Vec<_> = handoffs.iter().filter(|text| text.contains(":handoff]")).collect();
-        assert_eq!(handoffs.len(), 1, "{handoffs:?}");
-        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+        let says = |text: &String| text.contains(message);
+        let mut saying = requests.iter().filter(|it| it.user_messages().iter().any(says));
+        hands_over_once(&saying.next_back().unwrap().messages("developer"));
         assert_eq!(requests.iter().filter(|it| it.purpose != Purpose::Turn).count(), 1);
     }
 }
@@ -94,17 +89,13 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     codex.env("TERM", "xterm-256color");
     let mut terminal = rawr_tests::Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
-    // An Enter that comes with the text would be taken for a part of it.
-    let mut say = |text: &str, shown: &str, then: &str| {
-        terminal.press(text);
-        terminal.wait_for(&[shown]);
-        terminal.press("\r");
-        terminal.wait_for(&[then]);
-    };
-    say("WRITE-PARSER please", "WRITE-PARSER please", "Type /compact now");
-    say("/compact", "summarize conversation", "Context compacted");
-    say("AND-NOW the docs", "AND-NOW the docs", "The docs are written.");
-    lab.was_handed_over();
+    terminal.enter("WRITE-PARSER please", "WRITE-PARSER please");
+    terminal.wait_for(&["Type /compact now"]);
+    terminal.enter("/compact", "summarize conversation");
+    terminal.wait_for(&["Context compacted"]);
+    terminal.enter("AND-NOW the docs", "AND-NOW the docs");
+    terminal.wait_for(&["The docs are written."]);
+    lab.was_handed_over_before("AND-NOW the docs");
 }
 
 #[test]
@@ -113,5 +104,5 @@ fn a_packet_written_before_codex_ended_is_handed_over_when_it_is_taken_up_again(
     lab.run(rawr(), &["hooks", "install", "--codex"]);
     lab.exec(&["WRITE-PARSER please"]);
     lab.exec(&["resume", "--last", "AND-NOW the docs"]);
-    lab.was_handed_over();
+    lab.was_handed_over_before("AND-NOW the docs");
 }

@@ -10,6 +10,8 @@ use rawr_tests::mock_responses::{Purpose, Script};
 use rawr_tests::{MockClaude, Repository, rawr, sent};
 use serde_json::{Value, json};
 
+use super::hands_over_once;
+
 pub struct Lab {
     pub model: MockClaude,
     pub home: ClaudeHome,
@@ -84,10 +86,7 @@ impl Lab {
         let requests = self.model.requests();
         let says = |text: &String| text.contains(message);
         let mut saying = requests.iter().filter(|it| it.user_messages().iter().any(says));
-        let reminders = saying.next_back().unwrap().reminders();
-        let handoffs: Vec<_> = reminders.iter().filter(|text| text.contains(":handoff]")).collect();
-        assert_eq!(handoffs.len(), 1, "{reminders:#?}");
-        assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+        hands_over_once(&saying.next_back().unwrap().reminders());
     }
 
     /// What went wrong in hooks.

@@ -19,6 +19,14 @@ use serde_json::{Value, json};
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
     Next: write the docs of parser.txt\n</continuation_packet>";
 
+/// One of what the model was told is a handoff, with the packet in it.
+fn hands_over_once<T: AsRef<str> + std::fmt::Debug>(told: &[T]) {
+    let handoffs: Vec<_> =
+        told.iter().map(AsRef::as_ref).filter(|text| text.contains(":handoff]")).collect();
+    assert_eq!(handoffs.len(), 1, "{told:#?}");
+    assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
+}
+
 fn shell(command: &str) -> Reply {
     call("Bash", json!({ "command": command }))
 }

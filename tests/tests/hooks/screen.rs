@@ -38,15 +38,12 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     claude.env("RAWR_HOME", lab.home.path()).env("TERM", "xterm-256color");
     let mut terminal = Terminal::that_answers(&claude, 150, 120);
     terminal.wait_for(&["accept edits on"]);
-    let mut say = |text: &str, shown: &str, then: &str| {
-        terminal.press(text);
-        terminal.wait_for(&[shown]);
-        terminal.press("\r");
-        terminal.wait_for(&[then]);
-    };
-    say("WRITE-PARSER please", "WRITE-PARSER please", "Type /compact now");
-    say("/compact", "Free up context by summarizing", "Compacted");
-    say("AND-NOW the docs", "AND-NOW the docs", "The docs are written.");
+    terminal.enter("WRITE-PARSER please", "WRITE-PARSER please");
+    terminal.wait_for(&["Type /compact now"]);
+    terminal.enter("/compact", "Free up context by summarizing");
+    terminal.wait_for(&["Compacted"]);
+    terminal.enter("AND-NOW the docs", "AND-NOW the docs");
+    terminal.wait_for(&["The docs are written."]);
     lab.was_handed_over_before("AND-NOW the docs");
     assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
 }
