@@ -16,7 +16,7 @@ use crate::units::{
 use serde::{Deserialize, Serialize};
 
 /// Raised when an older release could no longer fold what a newer one writes.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;
 
 /// One line of `events.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
