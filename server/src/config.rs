@@ -21,8 +21,8 @@ pub use keys::{Key, Kind, Table, is_table, key, keys, names_in, tables};
 pub use models::{of_models, path_in};
 pub use schema::json_schema;
 
-use crate::problem::Problem;
 use crate::problem::written::Written;
+use crate::problem::{Problem, capped};
 use crate::prompts::PacketFrontMatter;
 use layer::{Setting, Source};
 use models::Pattern;
@@ -194,6 +194,7 @@ impl Config {
             let settings = layer::read_file(source, unsaved, &mut problems);
             config.narrow(&settings, model, &mut problems);
         }
+        let mut problems = capped(problems);
         config.name_overrides();
         problems.extend(config.oddities());
         // A table whose model no thread has yet is checked as well.
@@ -219,6 +220,9 @@ impl Config {
     fn narrow(&mut self, settings: &[Setting], model: Option<&str>, problems: &mut Vec<Problem>) {
         let matches = |pattern: &Rc<Pattern>| model.is_some_and(|model| pattern.matches(model));
         let patterns = models::patterns(settings).into_iter().filter(matches).map(Some);
+        // A short form is told of once, however many keys it stands for.
+        let place = |told: &Problem| (told.file.clone(), told.span.as_ref().map(|span| span.start));
+        let mut known: BTreeSet<_> = problems.iter().map(place).collect();
         for pattern in std::iter::once(None).chain(patterns) {
             for setting in in_order(models::settings_of(settings, pattern.as_deref())) {
                 match narrow::narrowed(self, &setting) {
@@ -226,12 +230,9 @@ impl Config {
                         *self = narrower;
                         self.note(&setting);
                     }
-                    // A short form is told of once, however many keys it stands for.
                     Err(problem) => {
-                        let known = problems
-                            .iter()
-                            .any(|told| told.file == problem.file && told.span == problem.span);
-                        problems.extend((!known).then_some(problem));
+                        let is_news = known.insert(place(&problem));
+                        problems.extend(is_news.then_some(problem));
                     }
                 }
             }

@@ -8,6 +8,7 @@ pub(crate) mod written;
 pub use render::{Look, render};
 pub use source::{MAX_BYTES, Stamp, read_text};
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,27 @@ impl Problem {
         }
         self
     }
+}
+
+/// More than this in one file is noise, and a file of a stranger's could hold any number.
+pub const MOST_IN_A_FILE: usize = 100;
+
+/// The first problems of each file, and how many more it has.
+pub fn capped(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut counts: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
+    let mut kept = problems;
+    kept.retain(|problem| {
+        let count = counts.entry(problem.file.clone()).or_default();
+        *count += 1;
+        *count <= MOST_IN_A_FILE
+    });
+    for (file, count) in counts {
+        if let Some(more) = count.checked_sub(MOST_IN_A_FILE).filter(|more| *more > 0) {
+            let message = format!("{more} more problems in this file are not shown");
+            kept.push(Problem::warning("more-problems", message).in_file(file.as_deref()));
+        }
+    }
+    kept
 }
 
 /// A place in a text as editors count: lines from 0, and UTF-16 code units from the start of the line.

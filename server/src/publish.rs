@@ -98,20 +98,20 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             });
         }
         Notice::Problems { problems } => {
-            for problem in *problems {
-                log(outbox, MessageType::Warning, problem_line(&wire::problem(problem)));
+            for problem in wire::problems(*problems) {
+                log(outbox, MessageType::Warning, problem_line(&problem));
             }
         }
         Notice::PromptChanged { name, version, problems } => {
             outbox.notify::<PromptChanged>(&PromptChangedNotification {
                 name: (*name).to_owned(),
                 version: (*version).to_owned(),
-                problems: problems.iter().map(wire::problem).collect(),
+                problems: wire::problems(*problems),
             });
         }
         Notice::ConfigChanged { config, problems } => {
             outbox.notify::<ConfigChanged>(&ConfigChangedNotification {
-                problems: problems.iter().map(wire::problem).collect(),
+                problems: wire::problems(*problems),
                 effective: config.effective(),
             });
         }

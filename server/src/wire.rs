@@ -6,7 +6,7 @@ mod to_wire;
 pub use fault::Fault;
 pub use to_wire::{
     action, boundaries, compaction_update, decision, fact, guard, heads_up, judgment_result,
-    judgment_usage, last_compaction, pending, percent, plan, problem, responded, summary,
+    judgment_usage, last_compaction, pending, percent, plan, problems, responded, summary,
     thread_changed, trigger, verdict,
 };
 

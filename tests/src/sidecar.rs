@@ -443,6 +443,7 @@ impl Drop for Sidecar {
             return;
         }
         self.wait();
+        assert!(self.answers.is_empty(), "no request asked for {:#?}", self.answers);
         let unread = |note: &&Note| !self.allowed.contains(&note.method.as_str());
         let unread: Vec<_> = self.notes.iter().filter(unread).collect();
         assert!(unread.is_empty(), "nobody looked at {unread:#?}");

@@ -146,6 +146,11 @@ fn command() {
 }
 
 #[test]
+fn message() {
+    check("message", targets::message::run, 1_000);
+}
+
+#[test]
 fn redact() {
     check("redact", targets::redact::run, 4_000);
 }

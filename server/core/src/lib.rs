@@ -5,6 +5,7 @@
 //! Reading order: [`units`], [`policy`], [`event`], [`thread`] (state is a fold of events), [`assess`] (the gates),
 //! [`sequence`] (the golden path), [`machine`] (the one entrance).
 
+pub mod steps;
 pub mod units;
 
 pub mod boundary;

@@ -46,7 +46,7 @@ const fn origin(prompt: &Prompt) -> PromptOrigin {
 }
 
 fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem> {
-    problems.iter().map(wire::problem).collect()
+    wire::problems(problems)
 }
 
 fn list(ctx: &Ctx, _: PromptListParams) -> Result<PromptListResult, Fault> {

@@ -2,8 +2,8 @@
 //! it; where the source comes from is not known here. YAML is known here alone.
 
 use super::shipped;
-use crate::problem::Problem;
 use crate::problem::written::{Name, Reader, What, Written};
+use crate::problem::{Problem, capped};
 use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
@@ -134,7 +134,9 @@ pub fn parse(name: PromptName, source: &str, file: Option<&Path>) -> Result<Pars
     let usable = |problem: &Problem| {
         problem.severity != crate::problem::Severity::Error || VALUE_ERRORS.contains(&problem.code)
     };
-    if problems.iter().all(usable) {
+    let is_usable = problems.iter().all(usable);
+    let problems = capped(problems);
+    if is_usable {
         Ok(Parsed { text: source[body].to_owned(), front_matter, packet, problems })
     } else {
         Err(problems)

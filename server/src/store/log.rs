@@ -14,6 +14,7 @@ use super::{Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folde
 use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -228,13 +229,14 @@ impl ThreadLog {
         let mut file = disk.open_to_append(&path).map_err(failed("open", &path))?;
         let mut known = String::new();
         file.read_to_string(&mut known).map_err(failed("read", &path))?;
+        let known: HashSet<_> = known.lines().collect();
         let mut news = String::new();
         for damage in damage {
             if let Damage::Unreadable { line, reason, text } = damage {
                 let entry =
                     serde_json::json!({ "v": 1, "line": line, "reason": reason, "text": text });
                 let entry = entry.to_string();
-                if !known.lines().any(|known| known == entry) {
+                if !known.contains(entry.as_str()) {
                     news.push_str(&entry);
                     news.push('\n');
                 }

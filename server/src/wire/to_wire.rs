@@ -15,6 +15,8 @@ use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
 use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
 use rawr_protocol as wire;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 pub fn boundaries(set: Boundaries) -> Vec<wire::Boundary> {
     set.iter().map(ToWire::to_wire).collect()
@@ -356,16 +358,29 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
     }
 }
 
-/// A span in bytes becomes lines and columns where the file can still be read.
-pub fn problem(problem: &problem::Problem) -> wire::Problem {
-    // Also what is wrong with a file that must not be read: a pipe or a device has no place.
-    let source = problem.file.as_deref().and_then(|file| problem::read_text(file).ok().flatten());
+/// A span in bytes becomes lines and columns where the file can still be read. Each file is read once.
+pub fn problems<'p>(
+    problems: impl IntoIterator<Item = &'p problem::Problem>,
+) -> Vec<wire::Problem> {
+    let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
+    let to_wire = |problem: &'p problem::Problem| {
+        let text = problem.file.as_deref().and_then(|file| {
+            // Also what is wrong with a file that must not be read: a pipe or a device has no place.
+            let read = || problem::read_text(file).ok().flatten();
+            texts.entry(file).or_insert_with(read).as_deref()
+        });
+        placed(problem, text)
+    };
+    problems.into_iter().map(to_wire).collect()
+}
+
+fn placed(problem: &problem::Problem, text: Option<&str>) -> wire::Problem {
     let place = |at: problem::Position| wire::Position {
         line: at.line.into(),
         character: at.character.into(),
     };
-    let range = source.as_deref().zip(problem.span.as_ref()).map(|(source, span)| {
-        let range = problem::positions(source, span);
+    let range = text.zip(problem.span.as_ref()).map(|(text, span)| {
+        let range = problem::positions(text, span);
         wire::Range { start: place(range.start), end: place(range.end) }
     });
     wire::Problem {

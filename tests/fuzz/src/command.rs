@@ -1,10 +1,20 @@
 //! Command lines: no boundary without the words that make one, none of a failure, and the same through one more shell.
 
+use super::linear;
 use rawr_core::boundary::Boundary;
 use rawr_core::signal::command::{Command, boundaries, tests_passed};
 
+/// Longer pieces are tried too rarely to be worth their time.
+const LONGEST_PIECE: usize = 32;
+
 pub fn run(data: &[u8]) {
     let Ok(line) = std::str::from_utf8(data) else { return };
+    if line.len() <= LONGEST_PIECE {
+        linear::check(line, |line| {
+            boundaries(Command::Line(line), 0);
+            tests_passed(Command::Line(line), 0);
+        });
+    }
     let found = boundaries(Command::Line(line), 0);
     assert!(boundaries(Command::Line(line), 1).is_empty(), "of a command that failed");
     assert!(!tests_passed(Command::Line(line), 1), "of a command that failed");

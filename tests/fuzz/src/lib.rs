@@ -6,6 +6,8 @@ pub mod config;
 pub mod events;
 pub mod framing;
 pub mod front_matter;
+mod linear;
+pub mod message;
 pub mod placeholders;
 pub mod redact;
 pub mod router;

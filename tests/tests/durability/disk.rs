@@ -1,6 +1,6 @@
 //! The disk itself: full, read-only, unreadable; and who else may read what is written there.
 
-use super::{THREAD, get, lived_in, set_guard};
+use super::{THREAD, get, lived_in, look, set_guard};
 use rawr_protocol::methods::{
     GuardSet, InputCancel, InputSubmit, SequenceRespond, StoreFailed, StoreRecovered, ThreadList,
     ThreadOpen,
@@ -253,9 +253,18 @@ fn modes(folder: &Path, found: &mut Vec<(String, u32)>) {
 #[test]
 fn an_old_log_with_wide_permissions_still_works() {
     let home = lived_in();
-    permit(&home.events(THREAD), 0o644);
+    let log = home.events(THREAD);
+    let (seen, _) = look(&home, THREAD);
+    permit(&log, 0o644);
+    let before = fs::read(&log).unwrap();
     let mut sidecar = Sidecar::start(&home);
-    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    assert_eq!(get(&mut sidecar, THREAD), seen);
+    set_guard(&mut sidecar, "after the release");
     sidecar.take_notes();
     sidecar.leave();
+    let after = fs::read(&log).unwrap();
+    assert!(after.len() > before.len() && after.starts_with(&before));
+    // Who else may read it is its owner's choice.
+    assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o644);
 }

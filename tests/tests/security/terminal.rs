@@ -29,8 +29,11 @@ fn check_tame(arguments: &[&str], output: &Output) -> bool {
     evil
 }
 
-fn tame(home: &Home, arguments: &[&str]) {
-    check_tame(arguments, &run(home, arguments));
+fn tame_and_shown(home: &Home, arguments: &[&str]) {
+    let output = run(home, arguments);
+    check_tame(arguments, &output);
+    let shows = output.status.success() && !output.stdout.is_empty();
+    assert!(shows, "{arguments:?} shows nothing: {output:?}");
 }
 
 fn tame_and_said(home: &Home, arguments: &[&str]) {
@@ -98,7 +101,7 @@ fn what_a_thread_holds_does_not_steer_the_terminal() {
         &["capsules"],
         &["compact", "t1"],
     ] {
-        tame(&home, arguments);
+        tame_and_shown(&home, arguments);
     }
     for arguments in [
         &["status", "t1"][..],

@@ -2,6 +2,7 @@
 //! Command lines are split into simple commands and words; nothing is searched for in raw text.
 
 use crate::boundary::{Boundaries, Boundary};
+use crate::steps;
 
 /// How a host hands over a command: as one line, or as the argument list that it ran.
 #[derive(Debug, Clone, Copy)]
@@ -60,13 +61,10 @@ pub fn tests_passed(command: Command<'_>, exit_code: i64) -> bool {
 }
 
 fn tests_in_line(line: &str, depth: usize) -> bool {
-    let commands = split(line);
-    let errexit = commands.first().is_some_and(|first| sets_errexit(&first.words));
     depth <= MAX_DEPTH
-        && commands.iter().enumerate().any(|(at, command)| {
-            let piped = command.then == Then::Pipe;
-            !piped && (errexit || proved(&commands[at..])) && tests_in_words(&command.words, depth)
-        })
+        && proved(&split(line))
+            .iter()
+            .any(|command| command.then != Then::Pipe && tests_in_words(&command.words, depth))
 }
 
 fn tests_in_words(words: &[String], depth: usize) -> bool {
@@ -102,25 +100,27 @@ fn in_line(line: &str, depth: usize) -> Boundaries {
         return Boundaries::NONE;
     }
     let commands = split(line);
-    let errexit = commands.first().is_some_and(|first| sets_errexit(&first.words));
-    let mut found = Boundaries::NONE;
-    for (at, command) in commands.iter().enumerate() {
-        if errexit || proved(&commands[at..]) {
-            found = found.or(in_words(&command.words, depth));
-        }
-    }
-    found
+    let found = proved(&commands).iter().map(|command| in_words(&command.words, depth));
+    found.fold(Boundaries::NONE, Boundaries::or)
 }
 
-/// Whether the line's exit code 0 says that its first command succeeded. It does along `&&`, and a pipe is taken
-/// to carry it (agents pipe into `tail` all the time); after `||`, `;` or `&` it says nothing.
-fn proved(from_here: &[Simple]) -> bool {
-    let (last, before) = match from_here.split_last() {
-        Some(split) => split,
-        None => return false,
+/// The commands of a line that succeeded if its exit code is 0. Along `&&` all did, and a pipe is taken to carry it
+/// (agents pipe into `tail` all the time); before `||`, `;` or `&` the code says nothing. So they are the line's end,
+/// or all of it under `set -e`.
+fn proved(commands: &[Simple]) -> &[Simple] {
+    let Some((last, before)) = commands.split_last() else { return commands };
+    if commands.first().is_some_and(|first| sets_errexit(&first.words)) {
+        return commands;
+    }
+    if last.then == Then::Background {
+        return &[];
+    }
+    let carries = |command: &&Simple| {
+        steps::add(1);
+        matches!(command.then, Then::And | Then::Pipe)
     };
-    before.iter().all(|command| matches!(command.then, Then::And | Then::Pipe))
-        && !matches!(last.then, Then::Background)
+    let chain = before.iter().rev().take_while(carries).count();
+    &commands[before.len() - chain..]
 }
 
 fn sets_errexit(words: &[String]) -> bool {
@@ -256,6 +256,7 @@ fn split(line: &str) -> Vec<Simple> {
     let mut reader = Reader { rest: line, here_documents: Vec::new() };
     loop {
         let (piece, then) = reader.piece();
+        steps::add(piece.len() + 1);
         let words = shlex::split(&piece).unwrap_or_default();
         if !words.is_empty() {
             commands.push(Simple { words, then });
@@ -462,5 +463,15 @@ mod tests {
             check(line, "none");
         }
         check("git commit -m x && git push && gh pr create --fill", "commit, pr_checkpoint");
+    }
+
+    #[test]
+    fn a_line_of_very_many_commands_costs_linear_work() {
+        let cost = |times: usize| {
+            steps::take();
+            assert_eq!(boundaries(Command::Line(&"a&&".repeat(times)), 0), Boundaries::NONE);
+            steps::take()
+        };
+        assert!(cost(60_000) <= cost(30_000) * 2 + 1000);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
+use crate::steps;
 
 /// A phrase after one of these, in the same clause, says the opposite.
 const NEGATIONS: [&str; 12] = [
@@ -78,10 +79,21 @@ fn whole_words(text: &str, start: usize, end: usize) -> bool {
         || inside(last) && inside(text[end..].chars().next()))
 }
 
+/// Looks back a bounded stretch: a phrase may be there once for every word, and all of them share one clause.
 fn negated(before: &str) -> bool {
-    let clause = before.rsplit(['.', '!', '?', ';', ',', ':', '\n']).next().unwrap_or_default();
-    let words: Vec<_> = clause.split_whitespace().rev().take(5).collect();
-    words.iter().any(|word| NEGATIONS.contains(word) || word.ends_with("n't"))
+    const FARTHEST: usize = 200;
+    let stretch = last_bytes(before, FARTHEST);
+    steps::add(stretch.len());
+    let clause = stretch.rsplit(['.', '!', '?', ';', ',', ':', '\n']).next().unwrap_or_default();
+    let mut words = clause.split_whitespace().rev().take(5);
+    words.any(|word| NEGATIONS.contains(&word) || word.ends_with("n't"))
+}
+
+/// At most so many bytes of a text's end, whole words only.
+fn last_bytes(text: &str, most: usize) -> &str {
+    let Some(cut) = text.len().checked_sub(most).filter(|cut| *cut > 0) else { return text };
+    let tail = (cut..).find_map(|at| text.get(at..)).unwrap_or_default();
+    tail.find(char::is_whitespace).map_or("", |blank| &tail[blank..])
 }
 
 #[cfg(test)]
@@ -109,6 +121,14 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_the_look_back_cuts_negates_nothing() {
+        let word = format!("{}not", "x".repeat(300));
+        check(&format!("{word} done is the build, all done"), "agent_done");
+        check(&format!("{word} all done"), "agent_done");
+        check(&format!("{} not all done", "é ".repeat(300)), "none");
+    }
+
+    #[test]
     fn standing_instructions_are_found_word_for_word() {
         let check = |message: &str, expected: &[&str]| {
             assert_eq!(directives(message, &Phrases::default()), expected, "{message}");
@@ -128,5 +148,18 @@ mod tests {
     #[test]
     fn a_phrase_inside_a_longer_word_does_not_count() {
         check("the ball donee said so", "none");
+    }
+
+    #[test]
+    fn a_phrase_again_and_again_in_one_clause_costs_linear_work() {
+        let cost = |times: usize| {
+            steps::take();
+            assert_eq!(
+                boundaries(&"not all done ".repeat(times), &Phrases::default()),
+                Boundaries::NONE
+            );
+            steps::take()
+        };
+        assert!(cost(20_000) <= cost(10_000) * 2 + 10_000);
     }
 }

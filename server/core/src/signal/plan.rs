@@ -2,6 +2,7 @@
 
 use crate::boundary::{Boundaries, Boundary};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,12 +23,10 @@ pub fn boundaries(before: &[PlanStep], after: &[PlanStep]) -> Boundaries {
     if before == after {
         return Boundaries::NONE;
     }
-    let done = |plan: &[PlanStep], step: &str| {
-        plan.iter().any(|s| s.step == step && s.status == StepStatus::Completed)
-    };
+    let is_done = |step: &&PlanStep| step.status == StepStatus::Completed;
+    let done: HashSet<_> = before.iter().filter(is_done).map(|step| step.step.as_str()).collect();
     let newly_completed =
-        after.iter().any(|s| s.status == StepStatus::Completed && !done(before, &s.step))
-            && !after.is_empty();
+        after.iter().filter(is_done).any(|step| !done.contains(step.step.as_str()));
     let checkpoint = if newly_completed {
         Boundaries::of(&[Boundary::PlanCheckpoint])
     } else {

@@ -122,3 +122,13 @@ fn a_projects_short_form_narrows_what_the_user_spelled_out() {
     };
     check_value(&files, EARLY, &json!(78), ".rawr.toml");
 }
+
+#[test]
+fn a_file_full_of_mistakes_tells_the_first_and_how_many_more() {
+    let unknown: String = (0..5_000).map(|number| format!("x{number} = 1\n")).collect();
+    let project = format!("[rawr_auto_compaction]\n{unknown}");
+    let files = Files { project: project.leak(), ..Files::default() };
+    let (_, told) = files.load();
+    assert_eq!(told.matches("unknown-key").count(), 100);
+    assert_eq!(told.matches("4900 more problems in this file are not shown").count(), 1);
+}

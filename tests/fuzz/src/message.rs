@@ -1,0 +1,24 @@
+//! Last messages and a user's sentences: any text is survived, a directive is a part of its message, and long text costs
+//! linear work.
+
+use super::linear;
+use rawr_core::policy::Phrases;
+use rawr_core::signal::message::{boundaries, directives};
+
+/// Longer pieces are tried too rarely to be worth their time.
+const LONGEST_PIECE: usize = 32;
+
+pub fn run(data: &[u8]) {
+    let Ok(message) = std::str::from_utf8(data) else { return };
+    let phrases = Phrases::default();
+    boundaries(message, &phrases);
+    for directive in directives(message, &phrases) {
+        assert!(message.contains(&directive), "{directive:?} is not of {message:?}");
+    }
+    if message.len() <= LONGEST_PIECE {
+        linear::check(message, |message| {
+            boundaries(message, &phrases);
+            directives(message, &phrases);
+        });
+    }
+}
