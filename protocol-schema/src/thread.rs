@@ -26,6 +26,13 @@ pub struct ThreadOpenParams {
     /// Size of the context window, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
+    /// Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
+    #[serde(
+        default,
+        skip_serializing_if = "std::ops::Not::not",
+        deserialize_with = "crate::lenient::or_default"
+    )]
+    pub context_window_assumed: bool,
     /// Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub baseline_tokens: u64,

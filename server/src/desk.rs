@@ -91,6 +91,7 @@ pub struct Opening {
     pub host: HostInfo,
     pub model: Option<String>,
     pub window: Option<Tokens>,
+    pub window_is_assumed: bool,
     pub baseline: Tokens,
     pub agent: Option<String>,
     /// Where the host keeps its own record of the conversation.
@@ -289,6 +290,7 @@ impl Desk {
                 host: opening.host,
                 model: opening.model,
                 window: opening.window,
+                window_is_assumed: opening.window_is_assumed,
                 baseline: opening.baseline,
                 agent: opening.agent,
                 transcript: opening.transcript,
@@ -458,8 +460,7 @@ fn may_start_a_sequence(input: &Input, open: &Open) -> bool {
         Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
         Input::Submitted { .. } => thread.deferred.is_some(),
         Input::Saw(Event::UsageReported(reported)) => {
-            let percent = thread.percent_remaining();
-            let pressed = percent.and_then(|percent| policy.tiers.pick(percent)).is_some();
+            let pressed = thread.tier(&policy.tiers).is_some();
             reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
         }
         _ => false,

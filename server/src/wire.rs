@@ -143,6 +143,7 @@ pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, 
         },
         model: params.model,
         window: params.context_window.map(Tokens),
+        window_is_assumed: params.context_window_assumed,
         baseline: Tokens(params.baseline_tokens),
         agent: match params.session_source {
             Some(wire::SessionSource::Subagent { name }) => Some(name),

@@ -76,6 +76,7 @@ impl StandIn {
             host: Host { name: "stand-in".to_owned(), version: None, capabilities },
             model: None,
             context_window: Some(190_000),
+            context_window_assumed: false,
             baseline_tokens: 0,
             session_source: None,
             transcript: None,

@@ -376,6 +376,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             host: thread.host.clone(),
             model: thread.model.clone(),
             context_window: thread.context_window,
+            context_window_assumed: false,
             baseline_tokens: thread.baseline_tokens,
             session_source: Some(match thread.whose.clone() {
                 Whose::Person => SessionSource::User,

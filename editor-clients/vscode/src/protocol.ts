@@ -1621,6 +1621,8 @@ export interface ThreadOpenParams {
   baselineTokens?: number;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
+  /** Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency. */
+  contextWindowAssumed?: boolean;
   /** The conversation's working directory, absolute. */
   cwd: string;
   /** The agent program that owns the transcript. */

@@ -67,6 +67,12 @@ fn observed() -> Vec<Sample> {
                 "queue": false, "compact": false, "midTurnCompact": false, "injectItems": false, "judge": false } },
             "sessionSource": { "kind": "subagent", "name": "reviewer" },
         }
+        ThreadOpenParams {
+            "threadId": "t3", "cwd": "/w", "role": "owner", "contextWindow": 1_000_000, "contextWindowAssumed": true,
+            "host": { "name": "claude", "capabilities": { "injectTurn": true, "steer": false, "sample": false,
+                "queue": false, "compact": true, "midTurnCompact": false, "injectItems": false, "judge": false } },
+            "baselineTokens": 0,
+        }
         ThreadOpenResult {
             "threadId": "t1", "phase": "awaiting_packet", "scratchFile": ".scratch/agent-ada.scratch.md",
             "percentRemaining": 61, "owner": true,

@@ -264,7 +264,8 @@ pub fn assess(
     };
     let turn = question.turn().and_then(|id| thread.turn(id));
     let inline = matches!(question, Question::Inline(_));
-    let tier = percent.filter(|_| !inline).and_then(|percent| policy.tiers.pick(percent));
+    let tier =
+        percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
     let mut case = Case { thread, policy, question, turn, judgment: None, percent, tier, now };
     case.judgment = case.judgment();
     let mut decision = Decision {

@@ -62,6 +62,8 @@ events! {
         host: HostInfo,
         #[serde(skip_serializing_if = "Option::is_none", default)] model: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
+        /// The host did not say how large the window is; the client took it from the model's name.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)] window_is_assumed: bool,
         #[serde(default)] baseline: Tokens,
         /// The sub-agent's name, where the thread is one's.
         #[serde(skip_serializing_if = "Option::is_none", default)] agent: Option<String>,

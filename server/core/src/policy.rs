@@ -137,9 +137,13 @@ impl Tiers {
     }
 
     pub fn pick(&self, remaining: Percent) -> Option<Tier> {
-        Tier::MOST_URGENT_FIRST
-            .into_iter()
-            .find(|tier| remaining.0 < self.rule(*tier).percent_remaining_lt)
+        self.holding(remaining).next()
+    }
+
+    /// Every tier whose threshold is passed, the most urgent first.
+    pub fn holding(&self, remaining: Percent) -> impl Iterator<Item = Tier> {
+        let holds = move |tier: &Tier| remaining.0 < self.rule(*tier).percent_remaining_lt;
+        Tier::MOST_URGENT_FIRST.into_iter().filter(holds)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::event::{
     JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::{PacketAuthor, Tier};
+use crate::policy::{PacketAuthor, Tier, Tiers};
 use crate::sequence::Sequence;
 use crate::units::{
     ActionId, DecisionId, GuardId, InputId, Percent, RequestId, SequenceId, ThreadId, Timestamp,
@@ -32,6 +32,8 @@ pub struct Thread {
     /// Where the host keeps its own record.
     pub transcript: Option<String>,
     pub window: Option<Tokens>,
+    /// The window is a guess: pressure is judged by it, but no emergency is declared.
+    pub window_is_assumed: bool,
     pub baseline: Tokens,
     /// Tokens in the context now. Unknown between a compaction and the next sampling request.
     pub context: Option<Tokens>,
@@ -284,6 +286,7 @@ impl Thread {
             agent: None,
             transcript: None,
             window: None,
+            window_is_assumed: false,
             baseline: Tokens(0),
             context: None,
             first_cached: None,
@@ -323,6 +326,17 @@ impl Thread {
 
     pub fn percent_remaining(&self) -> Option<Percent> {
         Percent::remaining(self.context?, self.window?, self.baseline)
+    }
+
+    /// The tier that holds now.
+    pub fn tier(&self, tiers: &Tiers) -> Option<Tier> {
+        self.tier_at(self.percent_remaining()?, tiers)
+    }
+
+    /// An emergency passes guards and interrupts the agent, so it takes a window that the host reported.
+    pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<Tier> {
+        let may_hold = |tier: &Tier| *tier != Tier::Emergency || !self.window_is_assumed;
+        tiers.holding(remaining).find(may_hold)
     }
 
     /// As the built-in compaction counts (spec 3): with so many tokens more than there are now, and where the host names

@@ -125,7 +125,7 @@ fn now_of(thread: &Thread, config: &Config, name: PromptName) -> Now {
 /// Above every tier nobody is asked, and there is no tier to name.
 fn judged(thread: &Thread, config: &Config, camel: &str, template: &str) -> Option<String> {
     let percent = thread.percent_remaining();
-    let tier = percent.and_then(|percent| config.policy.tiers.pick(percent));
+    let tier = thread.tier(&config.policy.tiers);
     match camel {
         "tier" if tier.is_none() => return None,
         "percentRemaining" if percent.is_none() => return None,

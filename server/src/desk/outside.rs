@@ -51,8 +51,7 @@ pub(super) fn look(
 }
 
 fn under_pressure(open: &Open) -> bool {
-    let percent = open.machine.thread().percent_remaining();
-    percent.and_then(|percent| open.config.policy.tiers.pick(percent)).is_some()
+    open.machine.thread().tier(&open.config.policy.tiers).is_some()
 }
 
 fn at_boundary(open: &Open) -> bool {

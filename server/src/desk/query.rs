@@ -130,8 +130,8 @@ impl Desk {
         let number =
             |tokens: Option<rawr_core::units::Tokens>| tokens.map(|tokens| tokens.to_string());
         let percent = thread.percent_remaining();
-        let tier = percent
-            .and_then(|percent| self.open_thread(id).ok()?.config.policy.tiers.pick(percent));
+        let open = self.open_thread(id).ok();
+        let tier = open.and_then(|open| thread.tier(&open.config.policy.tiers));
         let boundaries: Vec<_> = thread.present().iter().map(|boundary| boundary.name()).collect();
         let packet = self.packet(id, None).ok().map(|view| view.packet.text);
         let values = [
@@ -157,13 +157,12 @@ impl Desk {
 }
 
 fn summary_of(thread: &Thread, tiers: &Tiers) -> Summary {
-    let percent = thread.percent_remaining();
     Summary {
         thread: thread.id.clone(),
         cwd: thread.cwd.clone(),
         phase: thread.phase(),
-        tier: percent.and_then(|percent| tiers.pick(percent)),
-        percent,
+        tier: thread.tier(tiers),
+        percent: thread.percent_remaining(),
         updated_at: thread.updated_at,
         open: false,
         owner: None,

@@ -141,10 +141,7 @@ impl Desk {
         now: Timestamp,
     ) {
         let Some(open) = self.threads.get_mut(id) else { return };
-        let tier = |open: &Open| {
-            let percent = open.machine.thread().percent_remaining();
-            percent.and_then(|percent| open.config.policy.tiers.pick(percent))
-        };
+        let tier = |open: &Open| open.machine.thread().tier(&open.config.policy.tiers);
         let before = tier(open);
         (open.config, open.problems) = (config, problems);
         if tier(open) != before {

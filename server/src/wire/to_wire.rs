@@ -285,7 +285,7 @@ pub fn thread_changed(
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
         phase: thread.phase().to_wire(),
-        tier: left.and_then(|left| policy.tiers.pick(left)).map(ToWire::to_wire),
+        tier: thread.tier(&policy.tiers).map(ToWire::to_wire),
         percent_remaining: left.map(percent),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         guards: thread.guards.iter().filter(active).map(guard).collect(),

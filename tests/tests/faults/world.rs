@@ -87,6 +87,7 @@ fn opening(home: &Path, role: Role) -> Opening {
         host: HostInfo { name: "host".to_owned(), version: None, can },
         model: None,
         window: Some(Tokens(190_000)),
+        window_is_assumed: false,
         baseline: Tokens(0),
         agent: None,
         transcript: None,

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::{Output, Stdio};
 
+use rawr_tests::claude::MODEL;
 use rawr_tests::mock_responses::Script;
 use serde_json::{Value, json};
 
@@ -31,7 +32,7 @@ fn transcript(lab: &Lab) -> String {
         "toolUseResult": {"stdout": ""}})
     };
     let said = |content: Value| {
-        json!({"type": "assistant", "message": {"model": "m", "content": [content],
+        json!({"type": "assistant", "message": {"model": MODEL, "content": [content],
             "usage": {"input_tokens": 70_000, "output_tokens": 20}}})
     };
     let call = json!({"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "git commit -m x"}});
@@ -123,7 +124,7 @@ fn a_thread_that_another_program_looks_after_is_left_alone() {
 #[test]
 fn an_agent_whose_rawr_is_gone_goes_on() {
     let lab = Lab::new(session());
-    lab.says(&["hooks", "install", "--claude"]);
+    lab.has_hooks_in_every_run();
     let settings = lab.home.path().join(".claude/settings.json");
     let text = std::fs::read_to_string(&settings).unwrap();
     let rawr = rawr_tests::rawr().display().to_string();

@@ -98,10 +98,36 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     lab.was_handed_over_before("AND-NOW the docs");
 }
 
+/// The same run of `codex exec` with and without rawr's hooks.
+#[test]
+fn a_run_of_codex_that_no_person_watches_is_not_changed() {
+    let run = |with_hooks: bool| {
+        let lab = Lab::new(agent());
+        if with_hooks {
+            lab.run(rawr(), &["hooks", "install", "--codex"]);
+        }
+        let last = lab.repository.path().join("last.txt");
+        let arguments = ["exec", "--dangerously-bypass-hook-trust", "-o"];
+        let file = last.display().to_string();
+        let output =
+            lab.run(&binary(), &[&arguments[..], &[&file, "WRITE-PARSER please"]].concat());
+        let said = (output.stdout, std::fs::read_to_string(last).unwrap());
+        (said, lab.model.requests().len(), lab)
+    };
+    let (said, requests, _) = run(false);
+    let (said_with_hooks, requests_with_hooks, lab) = run(true);
+    assert_eq!(said.1, "The parser is written and committed.");
+    assert_eq!((said_with_hooks, requests_with_hooks), (said, requests));
+    let threads = lab.home.path().join("rawr/auto_compaction/threads");
+    let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
+    let decisions = std::fs::read_to_string(thread.join("decisions.jsonl")).unwrap();
+    assert!(decisions.contains("the host says that it cannot compact"), "{decisions}");
+}
+
 #[test]
 fn a_packet_written_before_codex_ended_is_handed_over_when_it_is_taken_up_again() {
     let lab = Lab::new(agent());
-    lab.run(rawr(), &["hooks", "install", "--codex"]);
+    lab.run(rawr(), &["hooks", "install", "--codex", "--headless"]);
     lab.exec(&["WRITE-PARSER please"]);
     lab.exec(&["resume", "--last", "AND-NOW the docs"]);
     lab.was_handed_over_before("AND-NOW the docs");

@@ -44,6 +44,11 @@ impl Lab {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// For the tests whose agent is a `claude -p`.
+    pub fn has_hooks_in_every_run(&self) {
+        self.says(&["hooks", "install", "--claude", "--headless"]);
+    }
+
     pub fn claude(&self) -> Claude {
         let mut command = Command::new(binary());
         command

@@ -5,6 +5,7 @@
 mod broken;
 mod codex;
 mod files;
+mod headless;
 mod lab;
 #[cfg(unix)]
 mod screen;
@@ -52,7 +53,7 @@ fn session() -> Script {
 #[test]
 fn a_session_is_carried_across_a_compaction_by_hand() {
     let lab = Lab::new(session());
-    lab.says(&["hooks", "install", "--claude"]);
+    lab.has_hooks_in_every_run();
     let mut claude = lab.claude();
 
     let read = claude.ask("READ all of it");
@@ -112,7 +113,7 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
 #[test]
 fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
     let lab = Lab::new(session());
-    lab.says(&["hooks", "install", "--claude"]);
+    lab.has_hooks_in_every_run();
     let mut claude = lab.claude();
     claude.ask("WRITE-PARSER please");
     assert!(lab.is_open());
@@ -137,7 +138,7 @@ fn a_packet_by_rawr_is_handed_over_too_or_dropped() {
         let lab = Lab::new(session().on(":heads_up]", [say("ok").input_tokens(66_000)]));
         let config = "rawr_auto_compaction.packet_author = \"watcher\"";
         std::fs::write(lab.home.path().join("rawr.toml"), config).unwrap();
-        lab.says(&["hooks", "install", "--claude"]);
+        lab.has_hooks_in_every_run();
         let mut claude = lab.claude();
         let stopped = answers(&claude.ask("WRITE-PARSER please"), "Stop");
         assert_eq!(stopped.len(), 2, "{stopped:?}");
@@ -156,7 +157,7 @@ fn a_packet_by_rawr_is_handed_over_too_or_dropped() {
 #[test]
 fn a_session_that_rawr_runs_itself_is_left_alone() {
     let lab = Lab::new(session());
-    lab.says(&["hooks", "install", "--claude"]);
+    lab.has_hooks_in_every_run();
     let claude = binary().display().to_string();
     let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];
     let done =

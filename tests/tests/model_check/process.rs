@@ -65,6 +65,7 @@ impl Played<'_> {
             host,
             model: None,
             window: Some(Tokens(WINDOW)),
+            window_is_assumed: false,
             baseline: Tokens(0),
             agent: None,
             transcript: None,

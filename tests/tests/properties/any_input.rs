@@ -171,6 +171,7 @@ pub fn opened(window: Option<u64>, can: Capabilities) -> Event {
         host,
         model,
         window,
+        window_is_assumed: false,
         baseline: Tokens(0),
         agent,
         transcript: None,

@@ -223,6 +223,7 @@ fn opened(line: &Line<'_>) -> Value {
         "host": { "name": "script", "can": can },
         "model": line.option("model"),
         "window": line.number("window"),
+        "window_is_assumed": line.has("assumed"),
         "baseline": line.number("baseline").unwrap_or(0),
         "agent": line.option("agent"),
     })

@@ -47,9 +47,13 @@ pub struct HooksInstallArgs {
     #[arg(long)]
     pub uninstall: bool,
 
-    /// How many tokens Claude Code's model holds, which its hooks are not told [default: 200000]
+    /// How many tokens Claude Code's model holds, which its hooks are not told [default: by the model's name]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub context_window: Option<u64>,
+
+    /// Ask the agent in `claude -p` and `codex exec` as well; their output may then be its packet
+    #[arg(long)]
+    pub headless: bool,
 }
 
 /// What the agent calls; people have no use for it.
@@ -65,6 +69,10 @@ pub struct HookArgs {
     /// How many tokens its model holds, where it does not say
     #[arg(long, value_name = "TOKENS")]
     pub context_window: Option<u64>,
+
+    /// Ask the agent where no person is there, too
+    #[arg(long)]
+    pub headless: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -107,8 +107,8 @@ fn is_known(common: &Common, input: &Input, open: &Open) -> anyhow::Result<bool>
 
 fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {
     let Some(glance) = Glance::at_end(args, input.transcript()?)? else { return Ok(false) };
-    let config =
-        Written::read(&common.home()?, Some(Path::new(&input.cwd)), None).config.effective();
+    let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(glance.model.as_deref()));
+    let config = Written::read(&common.home()?, Some(cwd), model).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
     if value("features.rawr_auto_compaction") != Some(&serde_json::Value::Bool(true)) {
         return Ok(false);

@@ -8,9 +8,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use self::settings::{Wanted, install, uninstall};
+pub(super) use self::settings::Installed;
+use self::settings::{WINDOW, Wanted, install, installed, uninstall};
 use super::Common;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
+use crate::render::number;
 
 pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode> {
     let HooksCommand::Install(args) = &args.command;
@@ -35,14 +37,29 @@ pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode>
                 writeln!(out, "wrote {shown} (the old one is {})", old.display())?;
             }
         }
-        if host == HookHost::Codex && !args.uninstall {
-            writeln!(
+        match host {
+            _ if args.uninstall => {}
+            HookHost::Claude => writeln!(out, "{}", words_on_window(args.context_window))?,
+            HookHost::Codex => writeln!(
                 out,
                 "Next: start `codex`, type /hooks and trust them; until then it passes them over."
-            )?;
+            )?,
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Claude Code does not tell its hooks how much its model holds.
+pub(super) fn words_on_window(told: Option<u64>) -> String {
+    match told {
+        Some(tokens) => format!("Claude Code's window: {} tokens, as you said.", number(tokens)),
+        None => format!(
+            "Claude Code's window is assumed by its model: {} tokens, {} for older ones (Haiku 4.5, Sonnet 4, Opus up \
+             to 4.6). Set another: rawr hooks install --claude --context-window TOKENS",
+            number(1_000_000),
+            number(200_000),
+        ),
+    }
 }
 
 fn folder(named: &Path) -> anyhow::Result<PathBuf> {
@@ -74,10 +91,10 @@ pub(super) fn settings_file(host: HookHost, project: Option<&Path>) -> anyhow::R
     })
 }
 
-/// Whether rawr's hooks stand in a file.
-pub(super) fn are_in(host: HookHost, path: &Path) -> anyhow::Result<bool> {
+/// The command of rawr's hooks in a file, if they are in it.
+pub(super) fn installed_in(host: HookHost, path: &Path) -> anyhow::Result<Option<Installed>> {
     let text = read(path)?;
-    Ok(uninstall(text.as_deref(), host).with_context(|| path.display().to_string())?.is_some())
+    installed(text.as_deref(), host).with_context(|| path.display().to_string())
 }
 
 /// The events that rawr listens to.
@@ -100,8 +117,9 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
             let mut words = words.clone();
             words.extend(["hook", event, "--host", host.name()].map(str::to_owned));
             if let Some(tokens) = args.context_window {
-                words.extend(["--context-window".to_owned(), tokens.to_string()]);
+                words.extend([WINDOW.to_owned(), tokens.to_string()]);
             }
+            words.extend(args.headless.then(|| "--headless".to_owned()));
             let command = shlex::try_join(words.iter().map(String::as_str))?;
             Ok(Wanted { event, matcher, command, timeout })
         })

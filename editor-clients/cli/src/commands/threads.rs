@@ -89,6 +89,7 @@ pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
         },
         model: None,
         context_window: None,
+        context_window_assumed: false,
         baseline_tokens: 0,
         session_source: None,
         transcript: None,

@@ -5,6 +5,7 @@ mod message;
 mod plan;
 mod session;
 mod turns;
+mod windows;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ use self::message::{Greeting, Line, Reply};
 pub(crate) use self::plan::Plan;
 use self::session::{fresh_id, transcript};
 use self::turns::Turns;
+pub(crate) use self::windows::window_of;
 use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{

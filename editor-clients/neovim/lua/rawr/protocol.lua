@@ -1139,6 +1139,7 @@
 ---@class rawr.ThreadOpenParams
 ---@field baselineTokens? integer Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
 ---@field contextWindow? integer Size of the context window, in tokens.
+---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.
 ---@field host rawr.Host The agent program that owns the transcript.
 ---@field model? string The model in use.

@@ -52,7 +52,9 @@ pub(super) fn pressure(case: &Case<'_>) -> Finding {
         Some((tier, rule)) => {
             let threshold = Percent(rule.percent_remaining_lt);
             let by = rule.set_by.as_deref().map(|by| format!(", set by {by}")).unwrap_or_default();
-            pass(format!("{percent} left is below {threshold} ({tier}{by})"))
+            let is_capped = case.policy.tiers.pick(percent) != Some(tier);
+            let assumed = if is_capped { "; an assumed window is no emergency" } else { "" };
+            pass(format!("{percent} left is below {threshold} ({tier}{by}){assumed}"))
         }
         None => {
             let highest = Tier::ALL

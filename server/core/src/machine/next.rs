@@ -87,15 +87,14 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
         let (thread, policy) = (&self.thread, rules.policy);
-        let percent = thread.percent_remaining()?;
-        if !thread.is_in_turn(turn) {
+        if thread.percent_remaining().is_none() || !thread.is_in_turn(turn) {
             return None;
         }
         let inline = !policy.enabled && policy.inline.enabled;
         let question = if inline {
             Question::Inline(Inline::MidTurn(turn))
         } else {
-            policy.tiers.pick(percent).filter(|_| policy.enabled)?;
+            thread.tier(&policy.tiers).filter(|_| policy.enabled)?;
             Question::MidTurn(turn)
         };
         let decision = assess(thread, policy, question, now);
@@ -111,7 +110,7 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
-        let tier = rules.policy.tiers.pick(self.thread.percent_remaining()?)?;
+        let tier = self.thread.tier(&rules.policy.tiers)?;
         let turn = self.thread.between_requests.as_ref()?;
         (tier == Tier::Emergency).then(|| self.look_inside_turn(turn, rules, now, effects))?
     }

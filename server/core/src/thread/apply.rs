@@ -167,7 +167,9 @@ impl Thread {
         self.model.clone_from(&opened.model);
         self.agent.clone_from(&opened.agent);
         self.transcript.clone_from(&opened.transcript);
-        self.window = opened.window.or(self.window);
+        if opened.window.is_some() {
+            (self.window, self.window_is_assumed) = (opened.window, opened.window_is_assumed);
+        }
         self.baseline = opened.baseline;
         self.known.tools_running.clear();
         self.compaction_running = false;

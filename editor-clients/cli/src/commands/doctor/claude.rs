@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Check, Status};
 use crate::args::HookHost;
-use crate::commands::hooks::{are_in, settings_file};
+use crate::commands::hooks::{installed_in, settings_file, words_on_window};
 use crate::host::HostError;
 use crate::host::claude::{find_claude, version};
 
@@ -29,12 +29,18 @@ pub(super) async fn claude(explicit: Option<&Path>) -> Check {
 pub(super) fn hooks() -> Check {
     let here = std::env::current_dir().ok();
     let mut places = Vec::new();
+    let mut window = None;
     for host in [HookHost::Claude, HookHost::Codex] {
         for project in [None, here.as_deref()] {
             let Ok(file) = settings_file(host, project) else { continue };
-            match are_in(host, &file) {
-                Ok(true) => places.push(file.display().to_string()),
-                Ok(false) => {}
+            match installed_in(host, &file) {
+                Ok(Some(installed)) => {
+                    places.push(file.display().to_string());
+                    if host == HookHost::Claude {
+                        window = Some(words_on_window(installed.context_window));
+                    }
+                }
+                Ok(None) => {}
                 Err(error) => {
                     return Check::new("hooks", Status::Warn, format!("{error:#}"));
                 }
@@ -47,5 +53,9 @@ pub(super) fn hooks() -> Check {
         return Check::new("hooks", Status::Ok, message)
             .todo("`rawr hooks install --claude` or `--codex` puts them in place");
     }
-    Check::new("hooks", Status::Ok, format!("in {}", places.join(", ")))
+    let check = Check::new("hooks", Status::Ok, format!("in {}", places.join(", ")));
+    match window {
+        Some(window) => check.todo(window),
+        None => check,
+    }
 }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::input::{Answer, Input};
 use super::open::{Awaits, Open};
 use super::transcript::{Glance, LastTurn};
-use crate::args::HookArgs;
+use crate::args::{HookArgs, HookHost};
 use crate::commands::{Common, now_ms};
 use crate::sidecar::{Launch, Note, Sidecar};
 
@@ -45,6 +45,8 @@ struct Talk<'i> {
     input: &'i Input,
     glance: Option<Glance>,
     last_turn: LastTurn,
+    /// Whether the agent may be asked for anything. Otherwise what happens is recorded, and nothing else.
+    may_ask: bool,
     asked: VecDeque<PendingAction>,
     /// Why a sequence began, in words for the person.
     reason: Option<String>,
@@ -56,10 +58,11 @@ const NEXT_ACTION: Duration = Duration::from_secs(40);
 impl<'i> Talk<'i> {
     async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
         let last_turn = last_turn(args, input).await?;
-        let glance = last_turn.used.and_then(|used| Glance::of(args, used));
+        let glance = Glance::of(args, &last_turn);
+        let may_ask = args.headless || !is_headless(args.host, &last_turn);
         let sidecar = common.sidecar(Map::new())?.launch().await?;
         let (asked, reason) = (VecDeque::new(), None);
-        let mut talk = Self { sidecar, args, input, glance, last_turn, asked, reason };
+        let mut talk = Self { sidecar, args, input, glance, last_turn, may_ask, asked, reason };
         match talk.open().await {
             Ok(()) => Ok(talk),
             Err(error) => {
@@ -84,15 +87,16 @@ impl<'i> Talk<'i> {
                     sample: false,
                     queue: false,
                     // The person does it, when told that the packet is there.
-                    compact: true,
+                    compact: self.may_ask,
                     judge: false,
                     mid_turn_compact: false,
                     inject_items: false,
                 },
             },
-            model: self.input.model.clone(),
-            context_window: self.glance.map(|glance| glance.context_window),
-            baseline_tokens: self.glance.map_or(0, |glance| glance.baseline_tokens),
+            model: self.input.model.clone().or_else(|| self.glance.as_ref()?.model.clone()),
+            context_window: self.glance.as_ref().map(|glance| glance.context_window),
+            context_window_assumed: self.glance.as_ref().is_some_and(|glance| glance.is_assumed),
+            baseline_tokens: self.glance.as_ref().map_or(0, |glance| glance.baseline_tokens),
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
         };
@@ -104,7 +108,9 @@ impl<'i> Talk<'i> {
     /// The turn has ended, or the agent has answered what it was asked instead of ending it.
     async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
         match open.read() {
-            Some(Awaits::Answer { action_id, is_packet }) if self.input.stop_hook_active => {
+            Some(Awaits::Answer { action_id, is_packet })
+                if self.input.stop_hook_active && self.may_ask =>
+            {
                 if is_packet {
                     return Self::saved(open, action_id);
                 }
@@ -121,8 +127,8 @@ impl<'i> Talk<'i> {
         let said = self.input.last_assistant_message.clone();
         let verdict = self.turn(TurnOrigin::User, None, signals, said).await?;
         match verdict.sequence_id {
-            Some(_) => self.next(open).await,
-            None => Ok(None),
+            Some(_) if self.may_ask => self.next(open).await,
+            Some(_) | None => Ok(None),
         }
     }
 
@@ -294,7 +300,7 @@ impl<'i> Talk<'i> {
             turn_id,
             status: TurnStatus::Completed,
             last_agent_message: said,
-            usage: self.glance.map(|glance| TokenUsage {
+            usage: self.glance.as_ref().map(|glance| TokenUsage {
                 context_tokens: glance.context_tokens,
                 input_tokens: None,
                 cached_input_tokens: None,
@@ -377,6 +383,22 @@ impl<'i> Talk<'i> {
     }
 }
 
+/// A script reads the output of such a run, and the agent's answer to rawr would take the place of its result.
+fn is_headless(host: HookHost, last_turn: &LastTurn) -> bool {
+    match host {
+        HookHost::Claude => claude_is_headless(|name| std::env::var(name).ok()),
+        HookHost::Codex => last_turn.is_headless,
+    }
+}
+
+/// As Claude Code tells its hooks. Older releases name only the program that they were started as.
+fn claude_is_headless(variable: impl Fn(&str) -> Option<String>) -> bool {
+    match variable("CLAUDE_CODE_SESSION_ATTENDED") {
+        Some(attended) => attended == "0",
+        None => variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|name| name.starts_with("sdk-")),
+    }
+}
+
 const fn origin(by_person: bool) -> CompactionOrigin {
     if by_person { CompactionOrigin::User } else { CompactionOrigin::Host }
 }
@@ -399,4 +421,29 @@ async fn last_turn(args: &HookArgs, input: &Input) -> anyhow::Result<LastTurn> {
         turn = LastTurn::of(args.host, input.transcript()?)?;
     }
     Ok(turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claude_code_tells_its_hooks_whether_a_person_is_there() {
+        for (attended, entrypoint, expected) in [
+            (Some("0"), Some("sdk-cli"), true),
+            (Some("1"), Some("cli"), false),
+            // An editor drives the SDK, and shows all of it to a person.
+            (Some("1"), Some("sdk-ts"), false),
+            (None, Some("sdk-py"), true),
+            (None, Some("cli"), false),
+            (None, None, false),
+        ] {
+            let variable = |name: &str| {
+                let value =
+                    if name == "CLAUDE_CODE_SESSION_ATTENDED" { attended } else { entrypoint };
+                value.map(str::to_owned)
+            };
+            assert_eq!(claude_is_headless(variable), expected, "{attended:?} {entrypoint:?}");
+        }
+    }
 }

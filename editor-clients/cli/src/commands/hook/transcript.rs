@@ -11,15 +11,20 @@ use anyhow::Context;
 use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
+use crate::host::claude::window_of;
 use crate::host::codex::BASELINE_TOKENS;
 
 /// How full the window is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glance {
     pub(super) context_tokens: u64,
     pub(super) context_window: u64,
+    /// Looked up by the model's name: neither the transcript nor a person tells it.
+    pub(super) is_assumed: bool,
     /// What the agent itself takes off both sides before it shows a percentage.
     pub(super) baseline_tokens: u64,
+    /// The model of the last request, where the transcript names it.
+    pub(super) model: Option<String>,
 }
 
 /// What happened since the person's last message.
@@ -29,6 +34,9 @@ pub(super) struct LastTurn {
     pub(super) signals: Vec<Signal>,
     /// `None` before the first request, and after a compaction until the next.
     pub(super) used: Option<Used>,
+    model: Option<String>,
+    /// The turn is one of a run that no person watches, as the transcript tells it.
+    pub(super) is_headless: bool,
     /// What the agent said last, where the transcript tells it in the hook's words.
     said: Option<String>,
 }
@@ -46,36 +54,35 @@ const LONGEST: u64 = 64 << 20;
 /// The last request's usage stands near the end.
 const END: u64 = 256 << 10;
 
-/// What is known of a model's window where nobody tells it.
-const CLAUDES_WINDOW: u64 = 200_000;
-const CLAUDES_LONG_WINDOW: u64 = 1_000_000;
+/// A window that holds more than its model's is the model's long one.
+const LONG_WINDOW: u64 = 1_000_000;
 
 impl Glance {
     /// `None` while nothing is known.
     pub(super) fn at_end(args: &HookArgs, transcript: &Path) -> anyhow::Result<Option<Self>> {
         for length in [END, LONGEST] {
-            let used = LastTurn::within(args.host, transcript, length)?.used;
-            if let Some(used) = used {
-                return Ok(Self::of(args, used));
+            let turn = LastTurn::within(args.host, transcript, length)?;
+            if turn.used.is_some() {
+                return Ok(Self::of(args, &turn));
             }
         }
         Ok(None)
     }
 
-    pub(super) fn of(args: &HookArgs, Used { tokens, window }: Used) -> Option<Self> {
+    pub(super) fn of(args: &HookArgs, turn: &LastTurn) -> Option<Self> {
+        let Used { tokens, window } = turn.used?;
+        let told = window.or(args.context_window);
         let (context_window, baseline_tokens) = match args.host {
-            HookHost::Claude => {
-                let guess =
-                    if tokens > CLAUDES_WINDOW { CLAUDES_LONG_WINDOW } else { CLAUDES_WINDOW };
-                (args.context_window.unwrap_or(guess), 0)
-            }
-            HookHost::Codex => (window.or(args.context_window)?, BASELINE_TOKENS),
+            HookHost::Claude => (told.unwrap_or_else(|| turn.assumed_window(tokens)), 0),
+            HookHost::Codex => (told?, BASELINE_TOKENS),
         };
-        Some(Self { context_tokens: tokens, context_window, baseline_tokens })
+        let is_assumed = told.is_none();
+        let model = turn.model.clone();
+        Some(Self { context_tokens: tokens, context_window, is_assumed, baseline_tokens, model })
     }
 
     /// Rounded down: a look that finds too much pressure costs a moment, one that finds too little a compaction.
-    pub(super) fn percent_remaining(self) -> u64 {
+    pub(super) fn percent_remaining(&self) -> u64 {
         let window = self.context_window.saturating_sub(self.baseline_tokens).max(1);
         let used = self.context_tokens.saturating_sub(self.baseline_tokens);
         window.saturating_sub(used) * 100 / window
@@ -85,6 +92,11 @@ impl Glance {
 impl LastTurn {
     pub(super) fn of(host: HookHost, transcript: &Path) -> anyhow::Result<Self> {
         Self::within(host, transcript, LONGEST)
+    }
+
+    fn assumed_window(&self, tokens: u64) -> u64 {
+        let window = window_of(self.model.as_deref().unwrap_or_default());
+        if tokens > window { LONG_WINDOW } else { window }
     }
 
     /// What the agent said last, also before a compaction.
@@ -140,27 +152,35 @@ mod tests {
             "{{\"type\":\"user\",\"message\":{{\"content\":\"{}\"}}}}\n",
             "x".repeat(600_000)
         );
-        let usage = r#"{"type":"assistant","message":{"model":"m","content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
+        let usage = r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
         std::fs::write(&path, format!("{filler}{usage}\n")).unwrap();
-        let args = HookArgs { event: "Stop".into(), host: HookHost::Claude, context_window: None };
+        let args = args(HookHost::Claude, None);
         let glance = Glance::at_end(&args, &path).unwrap().unwrap();
         assert_eq!((glance.context_tokens, glance.context_window), (150_020, 200_000));
         assert_eq!(glance.percent_remaining(), 24);
     }
 
+    fn args(host: HookHost, context_window: Option<u64>) -> HookArgs {
+        HookArgs { event: "Stop".into(), host, context_window, headless: false }
+    }
+
     #[test]
-    fn a_window_is_told_or_guessed_by_what_is_in_it() {
-        let check = |host, used, told, expected: Option<(u64, u64)>| {
-            let args = HookArgs { event: "Stop".into(), host, context_window: told };
-            let glance = Glance::of(&args, used);
-            let found = glance.map(|it| (it.context_window, it.percent_remaining()));
-            assert_eq!(found, expected);
+    fn a_window_is_told_or_assumed_by_the_model_and_by_what_is_in_it() {
+        let check = |args: HookArgs, model: &str, tokens, window, expected: Option<(u64, bool)>| {
+            let used = Some(Used { tokens, window });
+            let turn = LastTurn { used, model: Some(model.to_owned()), ..LastTurn::default() };
+            let glance = Glance::of(&args, &turn);
+            let found = glance.map(|it| (it.context_window, it.is_assumed));
+            assert_eq!(found, expected, "{model} {tokens}");
         };
-        let used = |tokens, window| Used { tokens, window };
-        check(HookHost::Claude, used(100_000, None), None, Some((200_000, 50)));
-        check(HookHost::Claude, used(250_000, None), None, Some((1_000_000, 75)));
-        check(HookHost::Claude, used(100_000, None), Some(400_000), Some((400_000, 75)));
-        check(HookHost::Codex, used(112_000, Some(212_000)), None, Some((212_000, 50)));
-        check(HookHost::Codex, used(112_000, None), None, None);
+        let claude = |told| args(HookHost::Claude, told);
+        check(claude(None), "claude-opus-5-5", 51_000, None, Some((1_000_000, true)));
+        check(claude(None), "claude-opus-5-5", 172_000, None, Some((1_000_000, true)));
+        check(claude(None), "claude-sonnet-4-5-20250929", 100_000, None, Some((200_000, true)));
+        check(claude(None), "claude-sonnet-4-5-20250929", 250_000, None, Some((1_000_000, true)));
+        check(claude(Some(400_000)), "claude-opus-5-5", 100_000, None, Some((400_000, false)));
+        let codex = || args(HookHost::Codex, None);
+        check(codex(), "gpt-5.5", 112_000, Some(212_000), Some((212_000, false)));
+        check(codex(), "gpt-5.5", 112_000, None, None);
     }
 }

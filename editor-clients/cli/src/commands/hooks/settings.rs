@@ -42,7 +42,37 @@ pub(super) fn uninstall(text: Option<&str>, host: HookHost) -> Result<Option<Str
     edit(text, host, &[])
 }
 
+/// What rawr's hooks in a file were installed with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub(crate) context_window: Option<u64>,
+}
+
+/// `None` where none are in it.
+pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Installed>, Problem> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
+    let settings: Value = serde_json::from_str(text)?;
+    let hooks: Ordered = match settings.get(HOOKS) {
+        Some(hooks) => shaped(&hooks.to_string(), HOOKS)?,
+        None => Ordered::default(),
+    };
+    for (event, groups) in &hooks.0 {
+        let groups: Vec<Value> = shaped(groups.get(), &format!("hooks.{event}"))?;
+        let hooks = groups.iter().filter_map(|group| group[HOOKS].as_array()).flatten();
+        let commands = hooks.filter_map(|hook| hook["command"].as_str());
+        if let Some(words) = commands.filter_map(|command| ours(command, host)).next() {
+            let told = words.windows(2).find(|pair| pair[0] == WINDOW);
+            let context_window = told.and_then(|pair| pair[1].parse().ok());
+            return Ok(Some(Installed { context_window }));
+        }
+    }
+    Ok(None)
+}
+
 const HOOKS: &str = "hooks";
+
+/// The option that says how many tokens the agent's model holds.
+pub(super) const WINDOW: &str = "--context-window";
 
 fn edit(text: Option<&str>, host: HookHost, wanted: &[Wanted]) -> Result<Option<String>, Problem> {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
@@ -110,19 +140,22 @@ fn pretty(group: &Value) -> Result<String, Problem> {
 fn take_out(group: &mut Value, host: HookHost) -> bool {
     let Some(hooks) = group.get_mut(HOOKS).and_then(Value::as_array_mut) else { return false };
     let before = hooks.len();
-    hooks.retain(|hook| !hook["command"].as_str().is_some_and(|command| is_ours(command, host)));
+    let is_ours =
+        |hook: &Value| hook["command"].as_str().is_some_and(|it| ours(it, host).is_some());
+    hooks.retain(|hook| !is_ours(hook));
     hooks.len() < before
 }
 
-/// Wherever rawr is, or was.
-fn is_ours(command: &str, host: HookHost) -> bool {
-    let Some(words) = shlex::split(command) else { return false };
+/// The words of a command of rawr's, wherever rawr is, or was.
+fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
+    let words = shlex::split(command)?;
     let program = words.first().and_then(|program| program.rsplit(['/', '\\']).next());
     let follows =
         |one: &str, other: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == other);
-    matches!(program, Some("rawr" | "rawr.exe"))
+    let is_ours = matches!(program, Some("rawr" | "rawr.exe"))
         && words.iter().any(|word| word == "hook")
-        && follows("--host", host.name())
+        && follows("--host", host.name());
+    is_ours.then_some(words)
 }
 
 impl Wanted {

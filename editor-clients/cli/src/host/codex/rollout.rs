@@ -49,7 +49,7 @@ impl Stored {
             return;
         }
         match serde_json::from_str(line) {
-            Ok(Line::EventMsg(Event::TaskStarted { turn_id })) => {
+            Ok(Line::EventMsg(Event::TaskStarted { turn_id, .. })) => {
                 self.turn_id = turn_id;
                 self.turns += 1;
             }
@@ -62,7 +62,7 @@ impl Stored {
             }
             // What was told before it in the same turn is what the summary itself used.
             Ok(Line::Compacted(_)) => self.last = None,
-            Ok(Line::EventMsg(_) | Line::Other) | Err(_) => {}
+            Ok(Line::SessionMeta { .. } | Line::EventMsg(_) | Line::Other) | Err(_) => {}
         }
     }
 }

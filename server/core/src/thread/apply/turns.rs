@@ -50,7 +50,9 @@ impl Thread {
     }
 
     pub(super) fn usage_reported(&mut self, reported: &UsageReported) {
-        self.window = reported.window.or(self.window);
+        if reported.window.is_some() {
+            (self.window, self.window_is_assumed) = (reported.window, false);
+        }
         self.used(reported.usage);
         self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
         let Some(message) = &reported.last_message else { return };

@@ -58,7 +58,8 @@ impl Fold {
     fn read(&mut self, entry: Entry) {
         match (entry.kind.as_str(), entry.subtype.as_deref()) {
             ("system", Some("compact_boundary")) => {
-                self.turn = LastTurn { said: self.turn.said.take(), ..LastTurn::default() };
+                let (said, model) = (self.turn.said.take(), self.turn.model.take());
+                self.turn = LastTurn { said, model, ..LastTurn::default() };
             }
             ("assistant", _) => self.spoke(entry),
             ("user", _) => self.answered(entry),
@@ -69,8 +70,10 @@ impl Fold {
     fn spoke(&mut self, entry: Entry) {
         let Some(message) = entry.message.filter(Message::is_by_a_model) else { return };
         let is_main = !entry.is_sidechain;
-        if let Some(usage) = message.usage.filter(|_| is_main) {
-            self.turn.used = Some(Used { tokens: usage.context_tokens(), window: None });
+        if is_main {
+            self.turn.model.clone_from(&message.model);
+            let used = message.usage.as_ref().map(|usage| usage.context_tokens());
+            self.turn.used = used.map(|tokens| Used { tokens, window: None }).or(self.turn.used);
         }
         for block in message.into_blocks() {
             match block {

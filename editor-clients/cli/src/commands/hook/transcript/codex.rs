@@ -5,10 +5,13 @@ use rawr_protocol::{CommandLine, Signal};
 use super::{LastTurn, Used, holds};
 use crate::host::codex::rollout::{Event, Item, Line};
 
+/// How Codex names the turns, and the sessions, of `codex exec`.
+const EXEC: &str = "exec";
+
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     let mut turn = LastTurn::default();
     for line in lines {
-        let counts = ["\"event_msg\"", "\"compacted\""];
+        let counts = ["\"event_msg\"", "\"compacted\"", "\"session_meta\""];
         if counts.iter().any(|word| holds(line, word))
             && let Ok(line) = serde_json::from_slice(line)
         {
@@ -21,7 +24,16 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
 fn read(turn: &mut LastTurn, line: Line) {
     match line {
         Line::Compacted(_) => turn.used = None,
-        Line::EventMsg(Event::TaskStarted { .. }) => turn.signals.clear(),
+        // Older releases of Codex do not say it of each turn.
+        Line::SessionMeta { source } => {
+            turn.is_headless = source == EXEC;
+        }
+        Line::EventMsg(Event::TaskStarted { turn_attribution, .. }) => {
+            turn.signals.clear();
+            if let Some(trigger) = turn_attribution.and_then(|it| it.turn_trigger) {
+                turn.is_headless = trigger == EXEC;
+            }
+        }
         // An estimate after a compaction has no input; the compaction's own request came before.
         Line::EventMsg(Event::TokenCount { info: Some(info) })
             if info.last_token_usage.input_tokens.is_some_and(|tokens| tokens > 0) =>

@@ -145,11 +145,11 @@ fn only_what_rawr_put_there_is_taken_out() {
         "rawr exec --host claude",
         "unbalanced ' rawr hook --host claude",
     ] {
-        assert!(!is_ours(command, HookHost::Claude), "{command}");
+        assert_eq!(ours(command, HookHost::Claude), None, "{command}");
     }
     for command in ["rawr hook Stop --host claude", "'C:\\my apps\\rawr.exe' hook X --host claude"]
     {
-        assert!(is_ours(command, HookHost::Claude), "{command}");
+        assert!(ours(command, HookHost::Claude).is_some(), "{command}");
     }
 }
 

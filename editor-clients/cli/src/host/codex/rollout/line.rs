@@ -3,10 +3,16 @@
 use rawr_protocol::TokenUsage;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
 pub(crate) enum Line {
+    SessionMeta {
+        /// A text, or more about a sub-agent.
+        #[serde(default)]
+        source: Value,
+    },
     EventMsg(Event),
     Compacted(IgnoredAny),
     #[serde(other)]
@@ -18,6 +24,7 @@ pub(crate) enum Line {
 pub(crate) enum Event {
     TaskStarted {
         turn_id: String,
+        turn_attribution: Option<Attribution>,
     },
     TokenCount {
         info: Option<Info>,
@@ -27,6 +34,12 @@ pub(crate) enum Event {
     },
     #[serde(other)]
     Other,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Attribution {
+    /// What began the turn: a `user`, `exec`, and more.
+    pub(crate) turn_trigger: Option<String>,
 }
 
 #[derive(Deserialize)]
