@@ -208,6 +208,33 @@ pub struct ThreadSummary {
     /// The name of the sub-agent whose conversation it is; absent for a person's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agent: Option<String>,
+    /// Compactions are paused because the last ones did not help; absent while none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaker: Option<BreakerHold>,
+}
+
+/// Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are
+/// never paused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BreakerHold {
+    /// The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which
+    /// knows no tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_tier: Option<Tier>,
+    /// The tier that is needed now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed_tier: Option<Tier>,
+    /// How many compactions in a row did not help.
+    pub strikes: u64,
+    /// When one more is tried, Unix milliseconds; absent where only a compaction that helps ends the pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<i64>,
+    /// Why, for people: a sentence without its capital and its period.
+    pub reason: String,
+    /// What ends the pause, for people: to be read after "when".
+    pub ends_when: String,
 }
 
 /// `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread
@@ -387,4 +414,7 @@ pub struct ThreadChangedNotification {
     /// The last compaction, whoever started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_compaction: Option<LastCompaction>,
+    /// Compactions are paused because the last ones did not help; absent while none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaker: Option<BreakerHold>,
 }

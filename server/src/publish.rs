@@ -80,6 +80,13 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             );
             log(outbox, MessageType::Warning, message);
         }
+        Notice::HeldBack { thread, hold } => {
+            let message = format!(
+                "thread {}: rawr pauses compactions: {}; it compacts again when {}",
+                thread.id, hold.reason, hold.ends_when
+            );
+            log(outbox, MessageType::Warning, message);
+        }
         Notice::Damaged { thread, damage } => {
             log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
         }

@@ -92,6 +92,28 @@ export interface BoundaryMark {
   turnId?: string;
 }
 
+/**
+ * Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are
+ * never paused.
+ */
+export interface BreakerHold {
+  /** What ends the pause, for people: to be read after "when". */
+  endsWhen: string;
+  /**
+   * The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which
+   * knows no tiers.
+   */
+  heldTier?: Tier;
+  /** The tier that is needed now. */
+  neededTier?: Tier;
+  /** Why, for people: a sentence without its capital and its period. */
+  reason: string;
+  /** How many compactions in a row did not help. */
+  strikes: number;
+  /** When one more is tried, Unix milliseconds; absent where only a compaction that helps ends the pause. */
+  untilMs?: number;
+}
+
 /** `$/cancelRequest`: the answer is no longer wanted; there will still be one. */
 export interface CancelParams {
   /** The request. */
@@ -1551,6 +1573,8 @@ export interface StoreRecoveredNotification {
 
 /** `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have. */
 export interface ThreadChangedNotification {
+  /** Compactions are paused because the last ones did not help; absent while none are. */
+  breaker?: BreakerHold;
   /** Active guards. */
   guards: Array<Guard>;
   /** The last compaction, whoever started it. */
@@ -1657,6 +1681,8 @@ export interface ThreadOpenResult {
 
 /** One thread in short. */
 export interface ThreadSummary {
+  /** Compactions are paused because the last ones did not help; absent while none are. */
+  breaker?: BreakerHold;
   /** Its working directory, absolute. */
   cwd: string;
   /** Whether a client of this sidecar has it open. */

@@ -159,7 +159,7 @@ const GATES: [(Gate, Of, Lift, Check); 15] = [
     (Gate::Origin, Of::Everybody, Lift::Nothing, gates::origin),
     (Gate::ModeOfHost, Of::Everybody, Lift::Nothing, gates::mode_of_host),
     (Gate::Guard, Of::Everybody, Lift::PersonOrEmergency, gates::guard),
-    (Gate::Breaker, Of::Everybody, Lift::Person, gates::breaker),
+    (Gate::Breaker, Of::Everybody, Lift::PersonOrEmergency, gates::breaker),
     (Gate::Rearm, Of::Everybody, Lift::Person, gates::rearm),
     (Gate::Cooldown, Of::Policy, Lift::PersonOrEmergency, gates::cooldown),
     (Gate::Boundary, Of::Policy, Lift::PersonOrEmergency, gates::boundary),

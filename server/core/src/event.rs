@@ -6,6 +6,7 @@ mod parts;
 pub use parts::*;
 
 use crate::boundary::Boundaries;
+use crate::breaker::Worth;
 use crate::policy::{PacketAuthor, Tier};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
@@ -201,8 +202,8 @@ events! {
         requests: Vec<Request>,
         needs_approval: bool,
         scratch_file: String,
-        /// Above this share of the tokens that it started from, the compaction counts against the breaker.
-        land_at_percent: u8,
+        /// When its compaction does not count against the breaker.
+        #[serde(flatten)] worth: Worth,
         prompts: SequencePrompts,
         /// The compaction has happened already, without us: only this packet's handoff is owed.
         #[serde(skip_serializing_if = "Option::is_none", default)] late: Option<Packet>,

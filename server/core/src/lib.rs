@@ -22,6 +22,7 @@ pub mod signal;
 pub mod thread;
 
 pub mod assess;
+pub mod breaker;
 pub mod sequence;
 
 pub mod machine;

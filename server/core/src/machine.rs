@@ -6,6 +6,7 @@ mod observe;
 
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
+use crate::breaker::Hold;
 use crate::event::{
     Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource, JudgmentAnswered,
     Phase, Record, Responded, SequenceEnded, Trigger, Until,
@@ -106,6 +107,8 @@ pub enum Notice {
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
     GuardBypassed,
+    /// The breaker holds back what it did not before.
+    HeldBack(Hold),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,6 +166,7 @@ pub struct Glance {
     guards: usize,
     directives: usize,
     compacted_at: Option<Timestamp>,
+    strikes: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -266,6 +270,7 @@ impl Machine {
             guards: self.thread.guards.len(),
             directives: self.thread.known.directives.len(),
             compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
+            strikes: self.thread.strikes.len(),
         }
     }
 

@@ -239,10 +239,12 @@ pub struct Deadlines {
 /// Stops a compaction loop that does not help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Breaker {
-    /// So many bad sequences in a row open it.
+    /// So many bad sequences in a row hold their tier back; 0: never.
     pub strikes: u32,
-    /// A compaction must land at or below this share of the tokens it started from.
+    /// A compaction must leave at most this share of what it could free: the tokens above the floor.
     pub land_at_percent: u8,
+    /// So long after the last bad sequence, one more try passes; 0: only a good compaction lets one pass.
+    pub reset_seconds: u64,
 }
 
 /// Handed through to the host with the compaction.
@@ -314,7 +316,7 @@ impl Default for Policy {
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,
-            breaker: Breaker { strikes: 3, land_at_percent: 80 },
+            breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },
             deadlines: Deadlines {
                 judgment: 60,
                 approval: 600,

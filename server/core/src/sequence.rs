@@ -5,6 +5,7 @@ mod step;
 
 pub use self::step::next;
 
+use crate::breaker::Worth;
 use crate::event::{
     Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Packet, Phase, Purpose,
     Request, Responded, SequenceStarted, Trigger,
@@ -28,7 +29,7 @@ pub struct Sequence {
     pub turn: Option<TurnId>,
     pub requests: Vec<Request>,
     pub scratch_file: String,
-    pub land_at_percent: u8,
+    pub worth: Worth,
     pub prompts: SequencePrompts,
     pub approved: bool,
     /// Why a person stopped it.
@@ -70,7 +71,7 @@ impl Sequence {
             turn: started.turn.clone(),
             requests: started.requests.clone(),
             scratch_file: started.scratch_file.clone(),
-            land_at_percent: started.land_at_percent,
+            worth: started.worth,
             prompts: started.prompts.clone(),
             approved: !started.needs_approval,
             cancelled: None,

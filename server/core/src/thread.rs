@@ -7,6 +7,7 @@ mod known;
 pub use known::{Directive, Known, Said, Speaker, StepMove};
 
 use crate::boundary::{Boundaries, Boundary};
+use crate::breaker::{Strike, Worth};
 use crate::event::{
     Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, ItemRole, JudgeSource,
     JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
@@ -39,6 +40,9 @@ pub struct Thread {
     pub context: Option<Tokens>,
     /// What the first sampling request found cached: instructions and tools.
     pub first_cached: Option<Tokens>,
+    /// The smallest context that was seen at the thread's start or right after a compaction: no compaction gets below it.
+    #[serde(default)]
+    pub floor: Option<Tokens>,
     pub review_mode: bool,
 
     /// The newest turns, oldest first.
@@ -86,8 +90,8 @@ pub struct Thread {
     pub last_compaction: Option<LastCompaction>,
     /// Those before it, oldest first.
     pub compactions: VecDeque<LastCompaction>,
-    /// Bad sequences in a row.
-    pub strikes: u32,
+    /// Bad sequences in a row, oldest first.
+    pub strikes: Vec<Strike>,
     pub sequences: u32,
     pub decisions: u32,
     pub guards_set: u32,
@@ -261,18 +265,10 @@ pub struct LastCompaction {
     /// The host's estimate, until the first sampling request after it has measured it.
     pub after: Option<Tokens>,
     pub measured: bool,
-    /// For a compaction of ours: above this share of `before` it counts against the breaker.
-    pub land_at_percent: Option<u8>,
+    /// When one of ours does not count against the breaker.
+    pub worth: Option<Worth>,
     /// What the packet had left out.
     pub added: Vec<Fact>,
-}
-
-impl LastCompaction {
-    /// Whether it landed where a compaction must to be worth having; `None` while that is not known, or not asked.
-    fn was_worth_it(&self) -> Option<bool> {
-        let (before, after, share) = (self.before?, self.after?, self.land_at_percent?);
-        Some(after.0.saturating_mul(100) <= before.0.saturating_mul(u64::from(share)))
-    }
 }
 
 impl Thread {
@@ -290,6 +286,7 @@ impl Thread {
             baseline: Tokens(0),
             context: None,
             first_cached: None,
+            floor: None,
             review_mode: false,
             turns: VecDeque::new(),
             turns_ended: 0,
@@ -317,7 +314,7 @@ impl Thread {
             silent: false,
             last_compaction: None,
             compactions: VecDeque::new(),
-            strikes: 0,
+            strikes: Vec::new(),
             sequences: 0,
             decisions: 0,
             guards_set: 0,

@@ -116,7 +116,7 @@ impl Desk {
             self.take_up(id, now)?;
         }
         match self.threads.get(id).filter(|open| wish.is_for(open.machine.thread())) {
-            Some(_) => self.summary_of_open(id).map(Some),
+            Some(_) => self.summary_of_open(id, now).map(Some),
             None => Ok(None),
         }
     }

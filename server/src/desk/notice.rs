@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, StoredDecision, ThreadLog};
 use rawr_core::assess::Decision;
+use rawr_core::breaker::Hold;
 use rawr_core::event::{
     Answer, CompactionReported, JudgeSource, Responded, SequenceEnded, Trigger,
 };
@@ -69,6 +70,11 @@ pub enum Notice<'n> {
     },
     GuardBypassed {
         thread: &'n Thread,
+    },
+    /// The breaker holds back what it did not before.
+    HeldBack {
+        thread: &'n Thread,
+        hold: &'n Hold,
     },
     /// Something on disk was not as it should be, and was dealt with.
     Damaged {
@@ -149,6 +155,9 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             }
             Effect::Tell(machine::Notice::InputRefused { input, error }) => {
                 tell(Notice::InputRefused { thread, input: &input, error: &error });
+            }
+            Effect::Tell(machine::Notice::HeldBack(hold)) => {
+                tell(Notice::HeldBack { thread, hold: &hold });
             }
             Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }

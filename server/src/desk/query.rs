@@ -6,9 +6,10 @@ use crate::prompts::PromptStore;
 use crate::store::StoredDecision;
 use rawr_core::Thread;
 use rawr_core::assess::Decision;
+use rawr_core::breaker::Hold;
 use rawr_core::event::{Packet, Phase};
 use rawr_core::packet;
-use rawr_core::policy::{Tier, Tiers};
+use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::PromptName;
 use rawr_core::scratch;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
@@ -27,6 +28,8 @@ pub struct Summary {
     /// Who performs its actions now, in this process or another.
     pub owner: Option<String>,
     pub sub_agent: Option<String>,
+    /// Compactions that the breaker holds back.
+    pub held_back: Option<Hold>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,10 +40,10 @@ pub struct PacketView {
 
 impl Desk {
     /// All threads of this home, the most recently used first. A thread that cannot be read is told of in the log.
-    pub fn list(&mut self) -> Result<Vec<Summary>, DeskError> {
+    pub fn list(&mut self, now: Timestamp) -> Result<Vec<Summary>, DeskError> {
         let (mut summaries, mut known) = (Vec::new(), HashMap::new());
         for id in self.store.thread_ids()? {
-            match self.summary(&id, &mut known) {
+            match self.summary(&id, &mut known, now) {
                 Ok(summary) => summaries.push(summary),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
             }
@@ -49,28 +52,32 @@ impl Desk {
         Ok(summaries)
     }
 
-    /// `known`: the tiers of threads that are not open, which many of them share.
+    /// `known`: the policies of threads that are not open, which many of them share.
     fn summary(
         &self,
         id: &ThreadId,
-        known: &mut HashMap<Whose, Tiers>,
+        known: &mut HashMap<Whose, Policy>,
+        now: Timestamp,
     ) -> Result<Summary, DeskError> {
         let owner = self.store.owner(id);
         if let Some(open) = self.threads.get(id) {
-            let tiers = &open.config.policy.tiers;
             let thread = open.machine.thread();
-            return Ok(Summary { owner, open: open.by_client, ..summary_of(thread, tiers) });
+            return Ok(Summary {
+                owner,
+                open: open.by_client,
+                ..summary_of(thread, &open.config.policy, now)
+            });
         }
         let (_, (thread, _)) = self.store.open(id)?;
-        let tiers = known
+        let policy = known
             .entry(Whose::recorded(&thread))
-            .or_insert_with_key(|whose| self.configure(whose).0.policy.tiers);
-        Ok(Summary { owner, ..summary_of(&thread, tiers) })
+            .or_insert_with_key(|whose| self.configure(whose).0.policy);
+        Ok(Summary { owner, ..summary_of(&thread, policy, now) })
     }
 
-    pub fn summary_of_open(&self, id: &ThreadId) -> Result<Summary, DeskError> {
+    pub fn summary_of_open(&self, id: &ThreadId, now: Timestamp) -> Result<Summary, DeskError> {
         self.open_thread(id)?;
-        self.summary(id, &mut HashMap::new())
+        self.summary(id, &mut HashMap::new(), now)
     }
 
     pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
@@ -156,16 +163,17 @@ impl Desk {
     }
 }
 
-fn summary_of(thread: &Thread, tiers: &Tiers) -> Summary {
+fn summary_of(thread: &Thread, policy: &Policy, now: Timestamp) -> Summary {
     Summary {
         thread: thread.id.clone(),
         cwd: thread.cwd.clone(),
         phase: thread.phase(),
-        tier: thread.tier(tiers),
+        tier: thread.tier(&policy.tiers),
         percent: thread.percent_remaining(),
         updated_at: thread.updated_at,
         open: false,
         owner: None,
         sub_agent: thread.agent.clone(),
+        held_back: thread.held_back(policy, now),
     }
 }

@@ -43,7 +43,7 @@ fn close(ctx: &Ctx, params: ThreadCloseParams) -> Result<Empty, Fault> {
 }
 
 fn list(ctx: &Ctx, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
-    let threads = ctx.desk()?.list()?;
+    let threads = ctx.desk()?.list(now())?;
     Ok(ThreadListResult { threads: threads.iter().map(wire::summary).collect() })
 }
 
@@ -64,7 +64,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
     let desk = ctx.desk()?;
     let thread = desk.thread(&id)?;
     Ok(ThreadGetResult {
-        thread: wire::summary(&desk.summary_of_open(&id)?),
+        thread: wire::summary(&desk.summary_of_open(&id, now())?),
         plan: wire::plan(thread),
         guards: thread.guards.iter().map(wire::guard).collect(),
         directives: directive::in_force(thread),

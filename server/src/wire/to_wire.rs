@@ -6,6 +6,7 @@ use crate::judge;
 use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
+use rawr_core::breaker::Hold;
 use rawr_core::event::{
     self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Responded,
     Trigger, Until,
@@ -262,6 +263,17 @@ pub fn guard(guard: &Guard) -> wire::Guard {
     }
 }
 
+fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
+    wire::BreakerHold {
+        held_tier: hold.tier.map(ToWire::to_wire),
+        needed_tier: hold.needs().map(ToWire::to_wire),
+        strikes: hold.strikes.into(),
+        until_ms: hold.until.map(|until| until.0),
+        reason: hold.reason.clone(),
+        ends_when: hold.ends_when.clone(),
+    }
+}
+
 pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
     wire::LastCompaction {
         at_ms: last.at.0,
@@ -290,6 +302,7 @@ pub fn thread_changed(
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         guards: thread.guards.iter().filter(active).map(guard).collect(),
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
+        breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
     }
 }
 
@@ -355,6 +368,7 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
         open: summary.open,
         owner: summary.owner.clone(),
         sub_agent: summary.sub_agent.clone(),
+        breaker: summary.held_back.as_ref().map(breaker_hold),
     }
 }
 

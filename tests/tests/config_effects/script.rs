@@ -96,6 +96,11 @@ pub fn mid_turn(context: u64) -> Vec<Step> {
     vec![Step::User(TASK), Step::Usage(context)]
 }
 
+/// A commit in a turn whose first request told how small the context can be.
+pub fn above_floor() -> Vec<Step> {
+    vec![Step::User(TASK), Step::Usage(AFTER_COMPACTION), Step::Commit, Step::Says(ASAP, DONE)]
+}
+
 pub fn then(first: Vec<Step>, steps: &[Step]) -> Vec<Step> {
     [first.as_slice(), steps].concat()
 }

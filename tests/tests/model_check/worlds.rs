@@ -98,7 +98,7 @@ const EVERYTHING: Capabilities = Capabilities {
 fn turn_end() -> World {
     let policy = Policy {
         rearm_tokens: Some(Tokens(10)),
-        breaker: Breaker { strikes: 3, land_at_percent: 80 },
+        breaker: Breaker { strikes: 3, land_at_percent: 80, reset_seconds: 1800 },
         ..Policy::default()
     };
     World {

@@ -44,6 +44,7 @@ impl Player {
             "cooldown_seconds" => policy.cooldown_seconds = number(),
             "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
             "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
+            "breaker.reset" => policy.breaker.reset_seconds = number(),
             "breaker.land_at" => policy.breaker.land_at_percent = value.parse().unwrap(),
             "deadline.judgment" => policy.deadlines.judgment = number(),
             "deadline.approval" => policy.deadlines.approval = number(),

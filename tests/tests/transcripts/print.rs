@@ -58,6 +58,7 @@ fn notice(notice: &Notice) -> Option<String> {
         }
         Notice::InputRefused { input, error } => format!("{input} was not taken: {error}"),
         Notice::GuardBypassed => "guard bypassed".to_owned(),
+        Notice::HeldBack(hold) => format!("held back: {}", hold.reason),
         Notice::JudgmentAsked { .. } => return None,
         Notice::JudgmentAnswered { source, answer, .. } => {
             let source = source.name();

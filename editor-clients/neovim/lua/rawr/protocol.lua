@@ -80,6 +80,15 @@
 ---@field spentBy? string The sequence that it started, after which it counts no more (design §2, invariant 5).
 ---@field turnId? string The turn that it was seen in.
 
+--- Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are never paused.
+---@class rawr.BreakerHold
+---@field endsWhen string What ends the pause, for people: to be read after "when".
+---@field heldTier? rawr.Tier The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which knows no tiers.
+---@field neededTier? rawr.Tier The tier that is needed now.
+---@field reason string Why, for people: a sentence without its capital and its period.
+---@field strikes integer How many compactions in a row did not help.
+---@field untilMs? integer When one more is tried, Unix milliseconds; absent where only a compaction that helps ends the pause.
+
 --- `$/cancelRequest`: the answer is no longer wanted; there will still be one.
 ---@class rawr.CancelParams
 ---@field id rawr.RequestId The request.
@@ -1098,6 +1107,7 @@
 
 --- `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have.
 ---@class rawr.ThreadChangedNotification
+---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field guards rawr.Guard[] Active guards.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
 ---@field percentRemaining? integer Percent of the context window left.
@@ -1159,6 +1169,7 @@
 
 --- One thread in short.
 ---@class rawr.ThreadSummary
+---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field cwd string Its working directory, absolute.
 ---@field open boolean Whether a client of this sidecar has it open.
 ---@field owner? string Who performs its actions now, for people; absent if nobody does.

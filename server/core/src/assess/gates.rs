@@ -2,6 +2,7 @@
 
 use super::{Case, Finding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
+use crate::breaker::Hold;
 use crate::event::{Action, Answer, ItemRole, Purpose, TurnStatus};
 use crate::policy::{MidTurn, Mode, Tier};
 use crate::thread::{Mark, Thread, Turn};
@@ -150,15 +151,18 @@ pub(super) fn guard(case: &Case<'_>) -> Finding {
 }
 
 pub(super) fn breaker(case: &Case<'_>) -> Finding {
-    let (strikes, limit) = (case.thread.strikes, case.policy.breaker.strikes);
-    if limit > 0 && strikes >= limit {
-        fail(
-            format!("the last {} failed or freed too little", count(strikes.into(), "sequence")),
-            "a compaction asked for by hand works",
-        )
+    let (thread, policy) = (case.thread, case.policy);
+    let hold = if case.is_inline() {
+        thread.inline_hold(policy, case.now)
     } else {
-        pass(format!("{strikes} of {limit} strikes"))
-    }
+        let holds = |hold: &Hold| case.tier <= hold.tier || case.tier == Some(Tier::Emergency);
+        thread.hold(policy, case.now).filter(holds)
+    };
+    let Some(hold) = hold else {
+        let strikes = thread.strikes_at(case.tier).count();
+        return pass(format!("{strikes} of {} strikes", policy.breaker.strikes));
+    };
+    fail(hold.reason, hold.ends_when)
 }
 
 pub(super) fn rearm(case: &Case<'_>) -> Finding {

@@ -205,6 +205,13 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    pub const fn tier(&self) -> Option<Tier> {
+        match self {
+            Self::Rawr { tier, .. } => Some(*tier),
+            Self::Inline { .. } | Self::Host | Self::User => None,
+        }
+    }
+
     /// In a few words, for the person and for the agent: no percentages.
     pub fn reason(&self) -> String {
         match self {

@@ -24,9 +24,13 @@ impl Machine {
         let running = self.thread.sequence.as_ref();
         let running = running.map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
         let unanswered = answer_of(&self.thread).is_none();
+        let held = |thread: &Thread| thread.held_back(policy, record.at);
+        let held_before = held(&self.thread).map(|hold| hold.tier);
         self.thread.apply(record);
         let told = self.announce(&record.event, running, policy);
-        told.into_iter().chain(answer_of(&self.thread).filter(|_| unanswered)).collect()
+        let held_now = held(&self.thread).filter(|hold| Some(hold.tier) != held_before);
+        let answer = answer_of(&self.thread).filter(|_| unanswered);
+        told.into_iter().chain(answer).chain(held_now.map(Notice::HeldBack)).collect()
     }
 
     fn announce(

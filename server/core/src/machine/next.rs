@@ -3,6 +3,7 @@
 use super::{Effect, Machine, Notice, Rules};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
 use crate::boundary::Boundaries;
+use crate::breaker::Worth;
 use crate::event::{
     Action, ActionIssued, Assessed, CompactionOrigin, Entrance, Event, Item, ItemRole, JudgeSource,
     Outcome, Packet, Request, SequenceStarted, Trigger,
@@ -242,7 +243,7 @@ impl Machine {
                 &self.thread.id,
                 self.thread.agent.as_deref(),
             ),
-            land_at_percent: policy.breaker.land_at_percent,
+            worth: Worth::AboveFloor(policy.breaker.land_at_percent),
             prompts: SequencePrompts::of(rules.prompts),
             late,
         }

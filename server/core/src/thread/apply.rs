@@ -24,10 +24,10 @@ impl Thread {
             Event::ThreadOpened(opened) => self.opened(opened, at),
             Event::ThreadClosed(_) | Event::ClockSetBack(_) => {}
             Event::TurnStarted(started) => self.turn_started(started, at),
-            Event::UsageReported(reported) => self.usage_reported(reported),
+            Event::UsageReported(reported) => self.usage_reported(reported, at),
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();
-                self.turn_completed(completed);
+                self.turn_completed(completed, at);
             }
             Event::PlanUpdated(updated) => {
                 self.known.planned(&updated.steps, at);
@@ -127,7 +127,7 @@ impl Thread {
             }
             Event::Responded(responded) => self.responded(responded, at),
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
-            Event::SequenceEnded(ended) => self.sequence_ended(ended),
+            Event::SequenceEnded(ended) => self.sequence_ended(ended, at),
         }
     }
 

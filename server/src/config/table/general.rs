@@ -1,6 +1,7 @@
 //! The keys of `[rawr_auto_compaction]` itself.
 
 use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
+use rawr_core::breaker::MOST_STRIKES;
 use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel};
 use rawr_core::units::Tokens;
 
@@ -148,9 +149,9 @@ const KEYS: &[Key] = &[
     number!(
         "rawr_auto_compaction.breaker_strikes",
         Never,
-        0..=1000,
+        0..=MOST_STRIKES as u64,
         policy.breaker.strikes,
-        "After how many compactions in a row that failed or freed too little rawr stops, until you ask for one. 0: never."
+        "After how many compactions in a row that failed or freed too little rawr waits for the next more urgent tier. An emergency never waits. 0: never."
     ),
     number!(
         "rawr_auto_compaction.breaker_land_at_percent",
@@ -158,7 +159,14 @@ const KEYS: &[Key] = &[
         Never,
         1..=100,
         policy.breaker.land_at_percent,
-        "A compaction that leaves more than this percentage of the tokens it began with freed too little."
+        "A compaction that leaves more than this percentage of what it could free freed too little. It could free the tokens above the smallest context that a compaction left or the thread began with."
+    ),
+    number!(
+        "rawr_auto_compaction.breaker_reset_seconds",
+        Never,
+        0..=YEAR,
+        policy.breaker.reset_seconds,
+        "How many seconds after the last of them rawr tries once more at the tier that it stopped at. A compaction that frees enough, whoever asked for it, ends the waiting at once. 0: only that does."
     ),
     switch!(
         "rawr_auto_compaction.scratch_write_enabled",

@@ -1,8 +1,8 @@
 //! `[features]`, `[rawr_auto_compaction]` and `[auto_compact]`.
 
 use crate::script::{
-    ASAP, DO, EARLY, EMERGENCY, LOOKED, READY, Show, Step, commit, compacted_then_commit, mid_turn,
-    pull_request, says, then,
+    ASAP, DO, EARLY, EMERGENCY, LOOKED, READY, Show, Step, above_floor, commit,
+    compacted_then_commit, mid_turn, pull_request, says, then,
 };
 use crate::{Can, Case, case, check};
 use expect_test::expect;
@@ -248,13 +248,14 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 -   breaker pass: 0 of 3 strikes
                 +   breaker pass: 0 of 1 strikes
+                + log thread t: rawr pauses compactions: the last compaction failed; it compacts again when less than 15 % is left (emergency), or a compaction frees enough, or 30 minutes pass
                 - verdict "compact": 60 % left (asap) at commit
                 - decided turn_complete compact asap: 60 % left (asap) at commit
                 -   boundaries ["commit"]
-                + verdict "nothing": the last 1 sequence failed or freed too little
-                + decided turn_complete nothing asap: the last 1 sequence failed or freed too little
+                + verdict "nothing": the last compaction failed
+                + decided turn_complete nothing asap: the last compaction failed
                 -   breaker pass: 1 of 3 strikes
-                +   breaker fail: the last 1 sequence failed or freed too little
+                +   breaker fail: the last compaction failed
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s2-860202a3:packet_request]
                 - thread awaiting_packet asap 60 %
@@ -263,12 +264,22 @@ pub fn cases() -> Vec<Case> {
         case(
             "rawr_auto_compaction.breaker_land_at_percent",
             "50",
-            then(then(commit(ASAP), &[DO, Step::DoTo(25_000), Step::DoTo(25_000)]), &commit(ASAP)),
+            then(then(above_floor(), &[DO, Step::DoTo(30_000), Step::DoTo(30_000)]), &commit(ASAP)),
             expect![[r#"
                 -   breaker pass: 0 of 3 strikes
                 +   breaker pass: 1 of 3 strikes
             "#]],
         ),
+        case(
+            "rawr_auto_compaction.breaker_reset_seconds",
+            "0",
+            then(commit(ASAP), &[DO, Step::Refuse]),
+            expect![[r#"
+                - log thread t: rawr pauses compactions: the last compaction failed; it compacts again when less than 15 % is left (emergency), or a compaction frees enough, or 30 minutes pass
+                + log thread t: rawr pauses compactions: the last compaction failed; it compacts again when less than 15 % is left (emergency), or a compaction frees enough
+            "#]],
+        )
+        .also(&["rawr_auto_compaction.breaker_strikes = 1"]),
         case("rawr_auto_compaction.scratch_write_enabled", "true", commit(ASAP), expect![[r#"
             - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
             + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]

@@ -33,7 +33,7 @@ impl Thread {
                     before,
                     after: reported.tokens_after,
                     measured: false,
-                    land_at_percent: ours.map(|sequence| sequence.land_at_percent),
+                    worth: ours.map(|sequence| sequence.worth),
                     added: packet.map(|packet| packet.added.clone()).unwrap_or_default(),
                 };
                 self.compactions.extend(self.last_compaction.replace(compaction));
@@ -59,12 +59,13 @@ impl Thread {
         }
     }
 
-    pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded) {
+    pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp) {
         let Some(sequence) = self.sequence.take() else { return };
         if self.known.outdated {
             self.known.compacted();
         }
         self.last_sequence = Some(sequence.id.clone());
+        self.strike_for_failure(&sequence, ended.ending, at);
         match ended.ending {
             Ending::Completed => {
                 let handed_over = sequence.handoff.is_some();
@@ -73,7 +74,6 @@ impl Thread {
                 }
             }
             Ending::Failed => {
-                self.strikes += 1;
                 // The message that waited is not held up by another try.
                 if let Some(held) = self.held.front_mut() {
                     held.assessed = true;

@@ -49,11 +49,11 @@ impl Thread {
         }
     }
 
-    pub(super) fn usage_reported(&mut self, reported: &UsageReported) {
+    pub(super) fn usage_reported(&mut self, reported: &UsageReported, at: Timestamp) {
         if reported.window.is_some() {
             (self.window, self.window_is_assumed) = (reported.window, false);
         }
-        self.used(reported.usage);
+        self.used(reported.usage, at);
         self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
         let Some(message) = &reported.last_message else { return };
         if self.takes_packet(message) {
@@ -87,27 +87,29 @@ impl Thread {
         });
     }
 
-    pub(super) fn used(&mut self, usage: Usage) {
+    pub(super) fn used(&mut self, usage: Usage, at: Timestamp) {
         // A host's numbers during a compaction are the summary request's own.
         if self.compaction_running {
             return;
         }
-        if self.context.is_none() && self.last_compaction.is_none() {
+        let starts = self.context.is_none() && self.last_compaction.is_none();
+        if starts {
             self.first_cached = usage.cached;
         }
         self.context = Some(usage.context);
-        if let Some(last) = self.last_compaction.as_mut().filter(|last| !last.measured) {
+        let compacted = self.last_compaction.as_mut().filter(|last| !last.measured);
+        if starts || compacted.is_some() {
+            let known = self.floor.unwrap_or(usage.context);
+            self.floor = Some(known.min(usage.context));
+        }
+        if let Some(last) = compacted {
             last.after = Some(usage.context);
             last.measured = true;
-            match last.was_worth_it() {
-                Some(true) => self.strikes = 0,
-                Some(false) => self.strikes += 1,
-                None => {}
-            }
+            self.judge_compaction(at);
         }
     }
 
-    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted) {
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, at: Timestamp) {
         let known = self.turn(&completed.turn).is_some();
         let entry = self.turn_entry(&completed.turn);
         if entry.end.is_some() {
@@ -122,7 +124,7 @@ impl Thread {
         self.drop_question();
         self.mid_turn_tier = None;
         if let Some(usage) = completed.usage {
-            self.used(usage);
+            self.used(usage, at);
         }
         if let Some(action) = action {
             self.turn_of_action_ended(&action, &end);
