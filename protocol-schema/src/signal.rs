@@ -90,6 +90,12 @@ pub enum Signal {
         /// Which phase.
         label: String,
     },
+    /// A person's message joined the turn: they wrote while the agent worked. From then on the turn is theirs, whoever
+    /// began it. The message that a turn begins with is told with `rawr/turn/started`.
+    UserMessage {
+        /// The message, unchanged.
+        text: String,
+    },
     /// A user instruction that must survive word for word.
     Directive {
         /// The instruction, unchanged.

@@ -237,6 +237,9 @@ pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> 
         wire::Signal::PhaseBoundary { label } => {
             Event::PhaseEnded(event::PhaseEnded { turn, label })
         }
+        wire::Signal::UserMessage { text } => {
+            Event::UserMessage(event::UserMessage { turn, text, directives: Vec::new() })
+        }
         wire::Signal::Directive { text, pinned } => {
             Event::DirectiveGiven(event::DirectiveGiven { text, pinned, by: None })
         }

@@ -212,6 +212,11 @@ pub enum HostEvent {
         turn_id: String,
         text: String,
     },
+    /// A person wrote at the host itself while the turn ran, and it has taken that in.
+    UserMessage {
+        turn_id: String,
+        text: String,
+    },
     /// A sampling request and the tool calls of its answer ended. Never what a compaction itself used. A host that
     /// can compact inside a turn now waits for [`Host::go_on`].
     Usage {
@@ -307,6 +312,14 @@ pub enum TurnKind {
     Compaction,
     /// The host's own.
     Host,
+}
+
+/// What every text of rawr's ends with.
+const MARK: &str = "[rawr:";
+
+/// Whether a message is one of rawr's, by this session or by one before it.
+pub(crate) fn is_marked(text: &str) -> bool {
+    text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK))
 }
 
 /// Why a host did not do as it was asked.

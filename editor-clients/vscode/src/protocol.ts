@@ -1519,6 +1519,10 @@ export type Signal = {
   /** Which phase. */
   label: string;
 } | {
+  kind: 'user_message';
+  /** The message, unchanged. */
+  text: string;
+} | {
   kind: 'directive';
   /** Whether it never ages out. */
   pinned: boolean;

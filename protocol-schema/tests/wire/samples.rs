@@ -169,6 +169,7 @@ fn signals() -> Vec<Sample> {
         SignalReportParams { "threadId": "t1", "signal": { "kind": "tool_started", "callId": "c1", "name": "shell" } }
         SignalReportParams { "threadId": "t1", "signal": { "kind": "tool_finished", "callId": "c1" } }
         SignalReportParams { "threadId": "t1", "signal": { "kind": "phase_boundary", "label": "research" } }
+        SignalReportParams { "threadId": "t1", "turnId": "u1", "signal": { "kind": "user_message", "text": "and the docs" } }
         SignalReportParams {
             "threadId": "t1", "signal": { "kind": "directive", "text": "Never touch main.", "pinned": true },
         }

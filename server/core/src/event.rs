@@ -81,6 +81,13 @@ events! {
         /// The standing instructions in it.
         #[serde(skip_serializing_if = "Vec::is_empty", default)] directives: Vec<String>,
     }
+    /// A person's message joined a turn that ran: they wrote while the agent worked.
+    UserMessage {
+        #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        text: String,
+        /// The standing instructions in it.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)] directives: Vec<String>,
+    }
     /// One sampling request came back with its token usage.
     UsageReported {
         turn: TurnId,

@@ -326,6 +326,7 @@ pub const fn must_be_durable(event: &Event) -> bool {
         }
         Event::ThreadOpened(_)
         | Event::TurnCompleted(_)
+        | Event::UserMessage(_)
         | Event::DirectiveGiven(_)
         | Event::DirectiveCleared(_)
         | Event::JudgmentAnswered(_)

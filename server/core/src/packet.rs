@@ -12,8 +12,18 @@ pub const TRIVIAL_CHARS: usize = 24;
 const OPEN: &str = "<continuation_packet>";
 const CLOSE: &str = "</continuation_packet>";
 
-/// What the agent answered to the packet request, without its wrapping; `None` if there is nothing in it.
-pub fn from_agent(message: &str) -> Option<Packet> {
+/// Whether an answer to this request has to be in the tags: only they tell a packet from whatever else an agent says.
+/// A person's own request may ask for none.
+pub fn asks_for_tags(request: &str) -> bool {
+    request.contains(OPEN)
+}
+
+/// What the agent answered to the packet request, without its wrapping; `None` if it is no packet, or there is nothing
+/// in it.
+pub fn from_agent(message: &str, request: &str) -> Option<Packet> {
+    if asks_for_tags(request) && !message.contains(OPEN) {
+        return None;
+    }
     let text = unwrap(message);
     (text.chars().count() >= TRIVIAL_CHARS).then(|| Packet {
         author: PacketAuthor::Agent,
@@ -25,7 +35,7 @@ pub fn from_agent(message: &str) -> Option<Packet> {
 
 /// A message that is a packet and says so.
 pub fn is_packet(message: &str) -> bool {
-    message.contains(OPEN) && from_agent(message).is_some()
+    from_agent(message, OPEN).is_some()
 }
 
 fn unwrap(message: &str) -> &str {
@@ -216,8 +226,24 @@ mod tests {
             "<continuation_packet>\n</continuation_packet>",
             "<continuation_packet>hm",
         ] {
-            assert_eq!(from_agent(answer), None, "{answer:?}");
+            assert_eq!(from_agent(answer, ""), None, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_in_the_tags_that_were_asked_for_is_no_packet() {
+        let check = |answer: &str, request: &str, is_packet: bool| {
+            assert_eq!(from_agent(answer, request).is_some(), is_packet, "{request:?}: {answer:?}");
+        };
+        let (chat, tagged) = (
+            "I have read it. The parser skips comments.",
+            "<continuation_packet>\nGoal: ship the parser, tested",
+        );
+        let asks_for_tags = "Write it in <continuation_packet> tags.";
+        check(chat, asks_for_tags, false);
+        check(tagged, asks_for_tags, true);
+        check(chat, "Write down where you are.", true);
+        check(tagged, "Write down where you are.", true);
     }
 
     #[test]
@@ -233,7 +259,7 @@ mod tests {
     #[test]
     fn the_wrapping_is_taken_off_and_the_state_read() {
         let check = |answer: &str, resume| {
-            let packet = from_agent(answer).expect("a packet");
+            let packet = from_agent(answer, "").expect("a packet");
             assert_eq!(
                 (packet.resume, packet.text.contains("packet>")),
                 (resume, false),

@@ -38,6 +38,9 @@ pub struct Sequence {
     pub actions: u32,
     /// How many turns of its queue have been asked for.
     pub turns_issued: usize,
+    /// How often the packet was asked for, since work was last done behind one.
+    #[serde(default)]
+    pub packet_requests: u32,
     /// The newest action; its progress is what the sequence waits for.
     pub current: Option<ActionId>,
     pub compact: Option<ActionId>,
@@ -77,6 +80,7 @@ impl Sequence {
             cancelled: None,
             actions: 0,
             turns_issued: 0,
+            packet_requests: 0,
             current: None,
             compact: None,
             fell_back: false,
@@ -187,7 +191,14 @@ impl Sequence {
             Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
                 self.handoff = Some(issued.action.clone());
             }
-            Action::InjectTurn { .. } | Action::SamplePacket { .. } => self.turns_issued += 1,
+            Action::InjectTurn { purpose, .. } => {
+                self.turns_issued += 1;
+                self.packet_requests += u32::from(*purpose == Purpose::PacketRequest);
+            }
+            Action::SamplePacket { .. } => {
+                self.turns_issued += 1;
+                self.packet_requests += 1;
+            }
             Action::Judge { .. } => {}
         }
     }
@@ -227,6 +238,7 @@ impl Sequence {
             self.packet = None;
             if self.requests.contains(&Request::Packet) {
                 self.turns_issued = self.turns().count() - 1;
+                self.packet_requests = 0;
                 self.current = None;
             }
         }

@@ -136,6 +136,9 @@ pub struct Turn {
     pub action: Option<ActionId>,
     /// Actions whose text went into it while it ran.
     pub steers: Vec<ActionId>,
+    /// A person's message joined it while it ran.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub joined: bool,
     pub end: Option<TurnEnd>,
 }
 
@@ -209,6 +212,9 @@ pub struct Issued {
     pub kind: Action,
     pub progress: Progress,
     pub turn: Option<TurnId>,
+    /// A person's message came into its turn before the agent had answered: what it said then may be meant for them.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub talked_over: bool,
 }
 
 impl Issued {

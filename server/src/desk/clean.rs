@@ -20,6 +20,7 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
     match &mut input {
         Input::Saw(event) => match event {
             Event::TurnStarted(started) => maybe(&mut started.text),
+            Event::UserMessage(said) => clean(&mut said.text),
             Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
             Event::UsageReported(reported) => maybe(&mut reported.last_message),
             Event::RepoObserved(observed) => {

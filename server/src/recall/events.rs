@@ -70,14 +70,10 @@ impl Search<'_> {
             }
             Event::TurnStarted(started) => {
                 let message = started.text.as_deref().filter(|_| started.origin == Origin::User);
-                let message = message.filter(|text| met.is_news(text));
-                let message = message.is_some_and(|text| {
-                    self.met(spot, &Said { kind: Kind::UserMessage, at, text })
-                });
-                // Where the whole message is a place, its sentences are none.
-                for text in started.directives.iter().filter(|_| !message) {
-                    self.met(spot, &Said { kind: Kind::Directive, at, text });
-                }
+                self.person_said(spot, message, &started.directives, at, met);
+            }
+            Event::UserMessage(said) => {
+                self.person_said(spot, Some(&said.text), &said.directives, at, met);
             }
             Event::UsageReported(reported) => {
                 self.agent_said(spot, reported.last_message.as_deref(), at, met);
@@ -86,6 +82,23 @@ impl Search<'_> {
                 self.agent_said(spot, completed.last_message.as_deref(), at, met);
             }
             _ => {}
+        }
+    }
+
+    fn person_said(
+        &mut self,
+        spot: &Spot<'_>,
+        text: Option<&str>,
+        directives: &[String],
+        at: Option<Timestamp>,
+        met: &Met<'_>,
+    ) {
+        let text = text.filter(|text| met.is_news(text));
+        let message =
+            text.is_some_and(|text| self.met(spot, &Said { kind: Kind::UserMessage, at, text }));
+        // Where the whole message is a place, its sentences are none.
+        for text in directives.iter().filter(|_| !message) {
+            self.met(spot, &Said { kind: Kind::Directive, at, text });
         }
     }
 

@@ -41,6 +41,26 @@ async fn a_person_types_while_the_packet_is_written() {
     beside.compacted(1);
 }
 
+/// What the agent says then is for the person, in whatever words: it is asked for its packet once more.
+#[tokio::test]
+async fn what_answers_a_person_in_the_packets_turn_is_no_packet() {
+    let gate = Gate::new();
+    let script = agent()
+        .behind(":packet_request]", 0, &gate)
+        .on("AND-NOW", [say("It is ten past nine, and the parser skips comments.")]);
+    let mut beside = Beside::new(script).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    beside.person.says("AND-NOW the time").await.unwrap();
+    gate.open();
+    let packet = beside.tells("packet", |_| true).await;
+    assert!(packet["packet"].as_str().unwrap().contains("a parser with docs"), "{packet}");
+    assert_eq!(packet["author"], "agent", "{}", beside.dump());
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-NOW", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
+}
+
 #[tokio::test]
 async fn a_person_types_while_codex_compacts() {
     let gate = Gate::new();

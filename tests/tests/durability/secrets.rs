@@ -39,6 +39,7 @@ fn sayings() -> Vec<(&'static str, Value)> {
         signal(json!({ "kind": "tool_started", "callId": "c1", "name": text })),
         signal(json!({ "kind": "tool_finished", "callId": "c1" })),
         signal(json!({ "kind": "phase_boundary", "label": text })),
+        signal(json!({ "kind": "user_message", "text": text })),
         signal(json!({ "kind": "directive", "text": text, "pinned": true })),
         (
             "rawr/guard/set",

@@ -10,6 +10,7 @@ use rawr_core::event::{
     Event, GuardCleared, HostInfo, InputCancelled, JudgeSource, JudgmentAnswered, Origin,
     PhaseEnded, PlanUpdated, PrCheckpoint, Repo, RepoObserved, ThreadClosed, ThreadOpened,
     ToolFinished, ToolStarted, TurnCompleted, TurnStarted, TurnStatus, Until, Usage, UsageReported,
+    UserMessage,
 };
 use rawr_core::machine::{InputKind, Response, ShellCommand};
 use rawr_core::signal::plan::{PlanStep, StepStatus};
@@ -303,6 +304,7 @@ fn signal() -> impl Strategy<Value = Step> {
             .prop_map(|(turn, command, exit_code)| Step::Command { turn, command, exit_code }),
         2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, hash: None, subject: None }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, action: "create".to_owned(), url: None }.into())),
+        2 => maybe_turn().prop_map(move |turn| event(UserMessage { turn, text: "one more thing".to_owned(), directives: Vec::new() }.into())),
         1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, label: "a phase".to_owned() }.into())),
         1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
         1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),

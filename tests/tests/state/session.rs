@@ -81,6 +81,7 @@ impl Session {
             json!({ "kind": "pr_checkpoint", "action": "create", "url": "https://example.org/1" }),
             json!({ "kind": "branch_changed", "branch": "parser" }),
             json!({ "kind": "phase_boundary", "label": "the parser is done" }),
+            json!({ "kind": "user_message", "text": "and its docs, please" }),
             json!({ "kind": "directive", "text": "Keep the tests green.", "pinned": true }),
             json!({ "kind": "directive", "text": "Ask before you delete.", "pinned": false }),
         ] {

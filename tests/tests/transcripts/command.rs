@@ -115,6 +115,7 @@ impl Player {
                     "text": line.text,
                 }),
             ),
+            "joins" => ("user_message", json!({ "turn": line.turn(), "text": line.text })),
             "usage" => (
                 "usage_reported",
                 json!({

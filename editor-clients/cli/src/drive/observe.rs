@@ -25,6 +25,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 }
                 Ok(())
             }
+            HostEvent::UserMessage { turn_id, text } => self.user_message(turn_id, text).await,
             HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
                 self.sampled(turn_id, usage, context_window, needs_follow_up).await
             }
@@ -125,8 +126,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     async fn turn_started(&mut self, turn_id: String, kind: TurnKind) -> Result<(), DriveError> {
+        let mut joined = None;
         match kind {
             TurnKind::Asked => {}
+            // It was faster than an action's text, which its turn has taken in.
+            TurnKind::Person { text } if self.turns.carries_action(&turn_id) => joined = Some(text),
             TurnKind::Person { text } => {
                 self.renderer.show(&Shown::UserMessage { turn_id: &turn_id, text: &text })?;
                 self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
@@ -146,7 +150,22 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             action_id: actions.into_iter().next(),
             text: started_by.text().map(str::to_owned),
         };
-        self.report::<methods::TurnStarted>(params).await.map(drop)
+        let turn_id = params.turn_id.clone();
+        self.report::<methods::TurnStarted>(params).await?;
+        match joined {
+            Some(text) => self.user_message(turn_id, text).await,
+            None => Ok(()),
+        }
+    }
+
+    /// One that was let go behind its handoff has been told with the turn's start.
+    async fn user_message(&mut self, turn_id: String, text: String) -> Result<(), DriveError> {
+        let turn = self.turns.running(&turn_id);
+        if turn.is_some_and(|turn| turn.started_by.text() == Some(&text)) {
+            return Ok(());
+        }
+        self.renderer.show(&Shown::UserMessage { turn_id: &turn_id, text: &text })?;
+        self.signal(turn_id, Signal::UserMessage { text }).await
     }
 
     async fn signal(&mut self, turn_id: String, signal: Signal) -> Result<(), DriveError> {

@@ -113,6 +113,10 @@ impl Turns {
         self.running.get_mut(turn_id)
     }
 
+    pub(super) fn carries_action(&self, turn_id: &str) -> bool {
+        self.running.get(turn_id).is_some_and(|turn| !turn.actions.is_empty())
+    }
+
     pub(super) fn end(&mut self, turn_id: &str) -> Turn {
         self.running.remove(turn_id).unwrap_or_default()
     }

@@ -169,7 +169,9 @@ impl Human {
             HostEvent::ReviewLeft { .. } => vec![paint(DIM, "  review mode ended")],
             HostEvent::Notice(message) => notice(Level::Info, message),
             HostEvent::Gone { reason } => notice(Level::Error, reason),
-            HostEvent::Usage { .. }
+            // Told by the driver, as every message of a person's.
+            HostEvent::UserMessage { .. }
+            | HostEvent::Usage { .. }
             | HostEvent::UsageEstimated { .. }
             | HostEvent::Answered { .. }
             | HostEvent::AsksPerson

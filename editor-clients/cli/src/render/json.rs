@@ -128,6 +128,8 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
             turn_completed(out, turn_id, *status, last_agent_message.as_ref(), error.as_ref())
         }
+        // The driver tells it, as every message of a person's.
+        HostEvent::UserMessage { .. } => Ok(()),
         // The sidecar tells these with what they belong to.
         HostEvent::CompactionStarted { .. }
         | HostEvent::CompactionCompleted { .. }

@@ -1055,6 +1055,10 @@
 ---@field kind 'phase_boundary'
 ---@field label string Which phase.
 
+---@class rawr.Signal.user_message
+---@field kind 'user_message'
+---@field text string The message, unchanged.
+
 ---@class rawr.Signal.directive
 ---@field kind 'directive'
 ---@field pinned? boolean Whether it never ages out.
@@ -1069,6 +1073,7 @@
 ---| rawr.Signal.tool_started # A tool call began; until it ends, work is active.
 ---| rawr.Signal.tool_finished # A tool call ended, well or not.
 ---| rawr.Signal.phase_boundary # A person or a program says that a phase ended.
+---| rawr.Signal.user_message # A person's message joined the turn: they wrote while the agent worked. From then on the turn is theirs, whoever began it. The message that a turn begins with is told with `rawr/turn/started`.
 ---| rawr.Signal.directive # A user instruction that must survive word for word.
 
 --- `rawr/signal/report`: something happened that may matter to a decision.

@@ -96,6 +96,9 @@ impl Machine {
                 let text = started.text.as_deref().filter(|_| !ours).unwrap_or_default();
                 started.directives = message::directives(text, &policy.phrases);
             }
+            Event::UserMessage(said) => {
+                said.directives = message::directives(&said.text, &policy.phrases);
+            }
             Event::UsageReported(reported) => {
                 let turn = self.thread.turn(&reported.turn);
                 let synthetic = turn.is_some_and(Turn::is_synthetic);

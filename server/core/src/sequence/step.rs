@@ -37,6 +37,9 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
     }
 }
 
+/// After that rawr writes the packet itself.
+const MOST_PACKET_REQUESTS: u32 = 2;
+
 struct Step<'s> {
     thread: &'s Thread,
     sequence: &'s Sequence,
@@ -63,6 +66,7 @@ impl Step<'_> {
                 Some(self.take_packet())
             }
             Some(turn) => self.when_free(free, || self.ask(turn)),
+            None if self.may_ask_again() => self.when_free(free, || self.ask(&[Request::Packet])),
             None => Some(self.take_packet()),
         }
     }
@@ -144,6 +148,20 @@ impl Step<'_> {
         }
     }
 
+    /// An agent that has said something else instead is asked once more: only it can write its own packet.
+    fn may_ask_again(&self) -> bool {
+        let said_something = self.current().is_some_and(|issued| match &issued.progress {
+            Progress::Completed(Some(text)) => !text.trim().is_empty(),
+            Progress::Completed(None) => issued.talked_over,
+            _ => false,
+        });
+        self.sequence.requests.contains(&Request::Packet)
+            && self.sequence.packet_requests < MOST_PACKET_REQUESTS
+            && said_something
+            && self.answer().is_none()
+            && !self.sequence.overdue
+    }
+
     /// The agent's answer; where there is none that says something, what rawr knows itself.
     fn take_packet(&self) -> Event {
         let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
@@ -164,8 +182,11 @@ impl Step<'_> {
         if !self.sequence.requests.contains(&Request::Packet) {
             return None;
         }
-        match &self.current()?.progress {
-            Progress::Completed(text) => packet::from_agent(text.as_deref()?),
+        let issued = self.current().filter(|issued| !issued.talked_over)?;
+        match &issued.progress {
+            Progress::Completed(text) => {
+                packet::from_agent(text.as_deref()?, &self.sequence.prompts.packet_request)
+            }
             _ => None,
         }
     }

@@ -24,6 +24,7 @@ impl Thread {
             Event::ThreadOpened(opened) => self.opened(opened, at),
             Event::ThreadClosed(_) | Event::ClockSetBack(_) => {}
             Event::TurnStarted(started) => self.turn_started(started, at),
+            Event::UserMessage(said) => self.user_message(said, at),
             Event::UsageReported(reported) => self.usage_reported(reported, at),
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();

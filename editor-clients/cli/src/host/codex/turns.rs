@@ -15,7 +15,7 @@ use super::message::{
     Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Tokens, Turn, TurnStatus,
     UsageNote, words,
 };
-use crate::host::{HostEvent, TurnKind};
+use crate::host::{HostEvent, TurnKind, is_marked};
 
 /// What is known of one thread's turns. Notes about other threads are passed over: Codex runs helpers beside it.
 #[derive(Debug)]
@@ -239,7 +239,13 @@ impl Turns {
         let ItemNote { turn_id, item, .. } = note;
         self.middle = None;
         let compacts = matches!(item, Item::ContextCompaction);
+        let begins = self.turn(&turn_id).is_some_and(|running| running.kind.is_none());
         self.tell_kind(&turn_id, &item, events);
+        if let Item::UserMessage { content, .. } = &item
+            && !begins
+        {
+            self.joined(&turn_id, words(content), events);
+        }
         if let Some((call_id, name)) = item.tool() {
             self.goes_on(&turn_id);
             let (call_id, name) = (call_id.to_owned(), name.to_owned());
@@ -283,6 +289,14 @@ impl Turns {
         if let Some((call_id, _)) = item.tool() {
             self.goes_on(&turn_id);
             events.push(HostEvent::ToolFinished { turn_id, call_id: call_id.to_owned() });
+        }
+    }
+
+    /// A message in the middle of a turn. With nobody else at the thread it is the driver's, and with people it is
+    /// where it is not marked as such.
+    fn joined(&mut self, turn_id: &str, text: String, events: &mut Vec<HostEvent>) {
+        if self.company == Company::People && !is_marked(&text) && self.turn(turn_id).is_some() {
+            events.push(HostEvent::UserMessage { turn_id: turn_id.to_owned(), text });
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Call, Counted};
-use crate::host::Keep;
+use crate::host::{Keep, is_marked};
 
 /// One item of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,9 +55,6 @@ const BYTES_A_TOKEN: u64 = 4;
 
 /// How a call is named that the provider did not name.
 pub(super) const CALL: &str = "call-";
-
-/// What every text of rawr's ends with. One that has had its answer is of no use after a compaction.
-const MARK: &str = "[rawr:";
 
 /// An estimate: a token is taken for four bytes.
 pub(super) fn tokens_of(bytes: usize) -> u64 {
@@ -149,7 +146,8 @@ impl History {
         let mut kept = Vec::new();
         for item in self.items.iter().rev() {
             let Item::User { text } = item else { continue };
-            if text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK)) {
+            // A text of rawr's that has had its answer is of no use after a compaction.
+            if is_marked(text) {
                 continue;
             }
             let room = left.saturating_sub(ITEM_TOKENS).saturating_mul(BYTES_A_TOKEN);

@@ -35,6 +35,7 @@ impl Thread {
             kind: issued.kind.clone(),
             progress: Progress::Issued,
             turn: None,
+            talked_over: false,
         });
         self.forget_old();
     }

@@ -3,6 +3,7 @@
 use crate::boundary::Boundaries;
 use crate::event::{
     Action, DirectiveGiven, Origin, TurnCompleted, TurnStarted, TurnStatus, Usage, UsageReported,
+    UserMessage,
 };
 use crate::packet;
 use crate::thread::{Issued, Mark, Progress, Speaker, Thread, Turn, TurnEnd};
@@ -28,14 +29,7 @@ impl Thread {
         }
         let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
         if origin != Origin::Synthetic {
-            if let Some(text) = &started.text {
-                self.known.first_message.get_or_insert_with(|| text.clone());
-                self.known.heard(Speaker::User, text);
-            }
-            for text in &started.directives {
-                let given = DirectiveGiven { text: text.clone(), pinned: false, by: None };
-                self.known.directed(&given, at);
-            }
+            self.heard_person(started.text.as_deref(), &started.directives, at);
             if self.judging.is_some() || self.deferred.is_some() {
                 self.drop_question();
                 self.deferred = None;
@@ -46,6 +40,40 @@ impl Thread {
             // Whatever the host did by itself before is over, even if its end was never told.
             self.compaction_running &= origin != Origin::User;
             self.boundaries.retain(|mark| !mark.assessed);
+        }
+    }
+
+    fn heard_person(&mut self, text: Option<&str>, directives: &[String], at: Timestamp) {
+        if let Some(text) = text {
+            self.known.first_message.get_or_insert_with(|| text.to_owned());
+            self.known.heard(Speaker::User, text);
+        }
+        for text in directives {
+            let given = DirectiveGiven { text: text.clone(), pinned: false, by: None };
+            self.known.directed(&given, at);
+        }
+    }
+
+    /// A sequence's turn that a person writes into is theirs from then on, and what is said there answers them.
+    pub(super) fn user_message(&mut self, said: &UserMessage, at: Timestamp) {
+        self.silent = false;
+        self.heard_person(Some(&said.text), &said.directives, at);
+        let running = self.turns.back().filter(|turn| turn.end.is_none());
+        let Some(id) = said.turn.clone().or_else(|| running.map(|turn| turn.id.clone())) else {
+            return;
+        };
+        let turn = self.turn_entry(&id);
+        if turn.end.is_some() {
+            return;
+        }
+        turn.joined = true;
+        if turn.is_synthetic() {
+            turn.origin = Origin::User;
+        }
+        let (action, steers) = (turn.action.clone(), turn.steers.clone());
+        let unanswered = |issued: &Issued| issued.is_open() && steers.contains(&issued.id);
+        for issued in &mut self.actions {
+            issued.talked_over |= Some(&issued.id) == action.as_ref() || unanswered(issued);
         }
     }
 
@@ -71,7 +99,8 @@ impl Thread {
     pub(super) fn takes_packet(&mut self, message: &str) -> bool {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
         let Some(action) = current else { return false };
-        let steers = |issued: &Issued| issued.kind.is_steer() && issued.is_open();
+        let steers =
+            |issued: &Issued| issued.kind.is_steer() && issued.is_open() && !issued.talked_over;
         let takes = self.action(&action).is_some_and(steers) && packet::is_packet(message);
         if takes {
             self.progressed(&action, Progress::Completed(Some(message.to_owned())));
@@ -126,8 +155,8 @@ impl Thread {
         if let Some(usage) = completed.usage {
             self.used(usage, at);
         }
-        if let Some(action) = action {
-            self.turn_of_action_ended(&action, &end);
+        if let Some(action) = &action {
+            self.turn_of_action_ended(action, &end);
         }
         let open = |action: &&ActionId| self.action(action).is_some_and(Issued::is_open);
         let answered: Vec<_> = steers.iter().filter(open).cloned().collect();
@@ -142,10 +171,18 @@ impl Thread {
             let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
             if answered.is_empty() && !ends_with_packet {
                 self.turn_said(completed);
-                self.packet_grew_stale();
+                if !self.is_asked_by_sequence(action.as_ref()) {
+                    self.packet_grew_stale();
+                }
             }
         }
         self.forget_old();
+    }
+
+    /// What is done in the very turn that the packet is asked for in comes before its answer.
+    fn is_asked_by_sequence(&self, action: Option<&ActionId>) -> bool {
+        let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
+        action.is_some_and(|action| current == Some(action))
     }
 
     pub(super) fn turn_said(&mut self, completed: &TurnCompleted) {
@@ -207,6 +244,7 @@ impl Thread {
                 origin: Origin::User,
                 action: None,
                 steers: Vec::new(),
+                joined: false,
                 end: None,
             });
             self.turns.len() - 1
@@ -222,15 +260,17 @@ impl Thread {
         }
         let users_own = self.action(action).is_some_and(Issued::delivers_only_input);
         let entry = self.turn_entry(turn);
-        entry.origin = if users_own { Origin::User } else { Origin::Synthetic };
+        let joined = entry.joined;
+        entry.origin = if users_own || joined { Origin::User } else { Origin::Synthetic };
         entry.action = Some(action.clone());
         let end = entry.end.clone();
-        if !users_own {
+        if entry.is_synthetic() {
             self.boundaries
                 .retain(|mark| mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some());
         }
         if let Some(issued) = self.actions.iter_mut().find(|issued| issued.id == *action) {
             issued.turn = Some(turn.clone());
+            issued.talked_over |= joined;
             if issued.progress == Progress::Issued {
                 self.progressed(action, Progress::Accepted);
             }

@@ -34,15 +34,18 @@ fn a_turn_is_whose_message_comes_first() {
             ended("t2", "completed"),
             TurnAccepted("t3"),
             started("t3"),
-            types("t3", "as asked"),
+            types("t3", "as asked\n\n[rawr:s1:packet_request]"),
+            types("t3", "what time is it?"),
         ],
         expect![[r#"
             TurnStarted { turn_id: "t1", kind: Person { text: "hello" } }
+            UserMessage { turn_id: "t1", text: "and this" }
             t1 completed, last said: None
             TurnStarted { turn_id: "t2", kind: Host }
             AgentMessage { turn_id: "t2", text: "I go on" }
             t2 completed, last said: Some("I go on")
             TurnStarted { turn_id: "t3", kind: Asked }
+            UserMessage { turn_id: "t3", text: "what time is it?" }
             busy
         "#]],
     );
@@ -148,6 +151,7 @@ fn a_compaction_that_runs_already_tells_no_usage_but_what_it_left() {
             TurnStarted { turn_id: "t2", kind: Host }
             CompactionStarted { turn_id: "t2", origin: Host }
             CompactionCompleted { turn_id: "t2", origin: Host, tokens_after: Some(6) }
+            UserMessage { turn_id: "t2", text: "hello" }
             AgentMessage { turn_id: "t2", text: "Here." }
             t2 uses 10, goes on: false
             t2 completed, last said: Some("Here.")
