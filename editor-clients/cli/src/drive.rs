@@ -95,6 +95,10 @@ pub enum DriveError {
     Sidecar(#[from] SidecarError),
     #[error("the sidecar ended a second time: {0}")]
     SidecarEndedAgain(SidecarError),
+    #[error(
+        "the host did not take the message ({source}); look there before you send it again, it began with: {text}"
+    )]
+    NotDelivered { text: String, source: HostError },
     #[error("the output cannot be written: {0}")]
     Output(#[from] io::Error),
 }

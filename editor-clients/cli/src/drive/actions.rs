@@ -85,7 +85,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 self.wait_with(Todo::Prompt { text });
                 Ok(())
             }
-            Err(error) => Err(error.into()),
+            Err(error @ HostError::Gone { .. }) => Err(error.into()),
+            Err(source) => Err(DriveError::NotDelivered { text: excerpt(&text), source }),
         }
     }
 
@@ -272,14 +273,22 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             return self.settle(&action.action_id, Outcome::done_before()).await;
         }
         let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
-        let begun = self.host.start_turn(&texts).await;
-        let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
-        self.held.retain(|held| held.input_id != input_id);
         let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
         let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
-        let started_by = match inputs[..] {
-            [] => StartedBy::Injection,
-            _ => StartedBy::Delivery { text: inputs.join("\n") },
+        let input = (!inputs.is_empty()).then(|| inputs.join("\n"));
+        let begun = self.host.start_turn(&texts).await;
+        if matches!(begun, Err(HostError::Busy)) {
+            return self.begun(&action, begun).await.map(drop);
+        }
+        self.held.retain(|held| held.input_id != input_id);
+        let turn_id = match begun {
+            Ok(turn_id) => turn_id,
+            Err(error @ HostError::Gone { .. }) => return Err(error.into()),
+            Err(error) => return self.not_delivered(&action, input, error).await,
+        };
+        let started_by = match input {
+            None => StartedBy::Injection,
+            Some(text) => StartedBy::Delivery { text },
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         for item in items {
@@ -294,6 +303,29 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
         }
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+    }
+
+    /// The arbiter forgets a message that was refused, so that it is the driver's to see to. What was too much together
+    /// with a handoff may be taken alone. A host that has not answered may have taken it all the same, and is not given
+    /// it twice.
+    async fn not_delivered(
+        &mut self,
+        action: &PendingAction,
+        input: Option<String>,
+        error: HostError,
+    ) -> Result<(), DriveError> {
+        self.cannot(action, &error.to_string()).await?;
+        match input {
+            None => Ok(()),
+            Some(text) if matches!(error, HostError::Silent { .. }) => {
+                Err(DriveError::NotDelivered { text: excerpt(&text), source: error })
+            }
+            Some(text) => {
+                self.warn(&format!("the message that waited goes without the handoff: {error}"))?;
+                self.ledger.prompt(text);
+                Ok(())
+            }
+        }
     }
 
     /// What the host said to an action: the turn that it began, or why there is none.
@@ -379,4 +411,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
         Ok(())
     }
+}
+
+/// Enough of a message to know it by.
+fn excerpt(text: &str) -> String {
+    const CHARS: usize = 200;
+    let kept: String = text.chars().take(CHARS).collect();
+    if kept.len() < text.len() { format!("{kept} …") } else { kept }
 }

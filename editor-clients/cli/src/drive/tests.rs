@@ -5,6 +5,7 @@ mod fake;
 mod inside;
 mod judge;
 mod outage;
+mod refused;
 mod typed;
 
 use std::io::{self, Write};
@@ -80,7 +81,7 @@ async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>
 }
 
 async fn run_on(
-    host: Embedded,
+    host: impl Host,
     prompts: &[&str],
     lives: Vec<Life>,
     stop_when: Option<&'static str>,
