@@ -264,6 +264,7 @@ mod tests {
             open: false,
             owner: None,
             sub_agent: sub_agent.map(str::to_owned),
+            breaker: None,
         };
         let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
         let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {
