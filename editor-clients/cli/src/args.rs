@@ -15,7 +15,7 @@ use clap_complete::Shell;
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::codex::AttachArgs;
 #[cfg(unix)]
-pub use self::codex::{CodexArgs, RelayArgs};
+pub use self::codex::{CodexArgs, LeaseArgs, RelayArgs};
 #[cfg(test)]
 pub use self::files::PROMPTS;
 pub use self::files::{
@@ -72,6 +72,10 @@ pub enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Relay(RelayArgs),
+    /// Own the app-server of `rawr codex`, and end it
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Lease(LeaseArgs),
     /// Stand beside the Codex sessions that run already
     Attach(AttachArgs),
     /// End what `rawr attach` began, here or in another terminal; Codex goes on

@@ -15,6 +15,8 @@ mod guard;
 mod hook;
 mod hooks;
 mod init;
+#[cfg(unix)]
+mod lease;
 mod pin;
 mod prompts;
 mod recall;
@@ -65,6 +67,8 @@ pub fn main() -> ExitCode {
         Command::Codex(args) => on_runtime(codex::run(&common, args)),
         #[cfg(unix)]
         Command::Relay(args) => on_runtime(relay::run(args)),
+        #[cfg(unix)]
+        Command::Lease(args) => on_runtime(lease::run(args)),
         Command::Attach(args) => on_runtime(attach::run(&common, args)),
         Command::Detach => detach::run(&common),
         Command::Doctor(args) => on_runtime(doctor::run(&common, args)),

@@ -10,6 +10,8 @@ mod between;
 mod deaths;
 mod goals;
 mod lab;
+#[cfg(target_os = "linux")]
+mod leaving;
 mod person;
 #[cfg(target_os = "linux")]
 mod preflight;

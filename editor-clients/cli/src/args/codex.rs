@@ -73,12 +73,12 @@ pub struct AttachArgs {
     pub without_experimental: bool,
 
     /// For `rawr codex`: say nothing, write a log, and leave word in this folder when it fails
-    #[arg(long, value_name = "DIR", hide = true, requires = "server")]
+    #[arg(long, value_name = "DIR", hide = true, requires = "lease")]
     pub beside: Option<PathBuf>,
 
-    /// For `rawr codex`: the app-server's process, to be ended should nobody else be left to do it
+    /// For `rawr codex`: the process that ends the app-server when it is asked to
     #[arg(long, value_name = "PID", hide = true)]
-    pub server: Option<u32>,
+    pub lease: Option<u32>,
 
     /// For `rawr codex`: be asked about messages before Codex gets them
     #[arg(long, hide = true, requires = "beside")]
@@ -96,4 +96,17 @@ pub struct RelayArgs {
     /// Standard input is the socket to listen on
     #[arg(long)]
     pub on_stdin: bool,
+}
+
+/// For `rawr codex`.
+#[cfg(unix)]
+#[derive(Debug, Args)]
+pub struct LeaseArgs {
+    /// Where the sockets are
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// The app-server with its arguments
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    pub server: Vec<OsString>,
 }

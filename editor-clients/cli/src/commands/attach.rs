@@ -144,11 +144,10 @@ async fn orphaned() {
     std::future::pending().await
 }
 
-/// The shell that waits for Codex ends the app-server. It was killed, and its terminal is nobody's any more.
+/// The shell that waits for Codex would ask for the app-server's end. It was killed, and with it Codex has lost its terminal.
 fn end_what_is_left(args: &AttachArgs) {
-    // It answered a moment ago, so that the number is its own.
-    let _ = args.server.map(end_process);
-    let _ = args.beside.as_ref().map(std::fs::remove_dir_all);
+    // The lease lives for as long as this process, so that the number is its own.
+    let _ = args.lease.map(end_process);
 }
 
 /// It goes with its folder where Codex has ended.

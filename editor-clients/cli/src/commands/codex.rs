@@ -4,7 +4,7 @@
 mod lease;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -16,6 +16,7 @@ use anyhow::{Context, bail};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
+use self::lease::Lease;
 use super::Common;
 use super::attach::WIDTH;
 use super::exec::Switches;
@@ -60,20 +61,36 @@ const NO_CONVERSATION: [&str; 31] = [
     "update",
 ];
 
-/// Waits for Codex, ends what stood beside it, and says the one line that there may be. The signals are Codex's, and this
-/// outlives them. Its arguments: the folder, the app-server's process, the driver's process, the relay's process or nothing,
-/// and Codex with its arguments.
+/// Waits for Codex, has what ran beside it ended, and prints the one line that there may be. The signals are Codex's, and this
+/// outlives them. Its arguments: the folder, the lease's process, the driver's process, the relay's process or nothing, and
+/// Codex with its arguments. The driver leaves before a turn is interrupted, which it would take for a person's word; the
+/// conversation is free once the app-server has ended.
 const WAIT_FOR_CODEX: &str = r#"
-folder=$1 server=$2 driver=$3 relay=$4
+folder=$1 lease=$2 driver=$3 relay=$4
 shift 4
 trap : INT QUIT HUP TERM
+wait_while() {
+  left=$1
+  shift
+  while [ "$left" -gt 0 ] && "$@" 2>/dev/null; do
+    sleep 0.1
+    left=$((left - 1))
+  done
+}
+is_ending() {
+  [ -e "$folder/server" ] && kill -0 "$lease"
+}
 : >"$folder/wanted"
 "$@"
 code=$?
 if ! kill -0 "$driver" 2>/dev/null && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
   echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
 fi
-kill "$driver" $relay "$server" 2>/dev/null
+kill "$driver" $relay 2>/dev/null
+wait_while 50 kill -0 "$driver"
+if [ -e "$folder/server" ]; then kill "$lease" 2>/dev/null; fi
+wait_while 200 is_ending
+if [ -e "$folder/server" ]; then kill -KILL -"$(cat "$folder/server")" 2>/dev/null; fi
 if [ "$code" = 0 ]; then
   echo 'rawr: this session can be taken up again with: rawr codex resume --last' >&2
 fi
@@ -115,7 +132,7 @@ pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<Exit
 struct Beside {
     folder: TempDir,
     socket: PathBuf,
-    server: Child,
+    lease: Lease,
     driver: Child,
     /// In front of the app-server's socket, where a message may be held back.
     relay: Option<Child>,
@@ -126,16 +143,16 @@ async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Resul
     let socket = folder.path().join(CODEX);
     // First, so that it is none of those whom the app-server lives for. It ends with the folder.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
-    let mut server = app_server(common, codex, &args.arguments, &folder, &socket)?;
+    let server = app_server(common, codex, &args.arguments, &socket)?;
+    let mut lease = Lease::take(folder.path(), server).context("the app-server cannot be started")?;
     let started = async {
-        wait_until_it_listens(&mut server, &socket, &folder.path().join("log")).await?;
-        driver(common, folder.path(), &socket, server.id(), args.preflight)
+        wait_until_it_listens(&mut lease, &socket, &folder.path().join("log")).await?;
+        driver(common, folder.path(), &socket, &lease, args.preflight)
     };
     match started.await {
-        Ok(driver) => Ok(Beside { folder, socket, server, driver, relay }),
+        Ok(driver) => Ok(Beside { folder, socket, lease, driver, relay }),
         Err(error) => {
-            // It may have ended already.
-            let _ = server.kill();
+            lease.give_up();
             Err(error)
         }
     }
@@ -152,34 +169,25 @@ fn private_folder() -> std::io::Result<TempDir> {
     builder.tempdir()
 }
 
+/// The command line of the app-server.
 fn app_server(
     common: &Common,
     codex: &Path,
     arguments: &[OsString],
-    folder: &TempDir,
     socket: &Path,
-) -> anyhow::Result<Child> {
+) -> anyhow::Result<Vec<OsString>> {
     let cwd = std::env::current_dir().ok();
     let config = Written::read(&common.home()?, cwd.as_deref(), None).config;
     let own_compaction = Switches(config.effective()).own_compaction();
-    let log = File::create(folder.path().join("log"))?;
-    let mut command = Command::new(codex);
-    command.arg("app-server").args(of_the_server(arguments));
+    let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
+    words.extend(of_the_server(arguments).into_iter().map(OsStr::to_owned));
     for setting in left_to_codex(own_compaction) {
-        command.arg("-c").arg(setting);
+        words.extend(["-c".into(), setting.into()]);
     }
     let mut address = OsString::from("unix://");
     address.push(socket);
-    command.arg("--listen").arg(address);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
-    let mut server =
-        command.spawn().with_context(|| format!("{} cannot be started", codex.display()))?;
-    if let Err(error) = lease::tie(&server, folder.path()) {
-        // It may have ended already.
-        let _ = server.kill();
-        return Err(error).context("nothing can wait for the end of Codex");
-    }
-    Ok(server)
+    words.extend(["--listen".into(), address]);
+    Ok(words)
 }
 
 /// Those of Codex's arguments that configure the app-server as well.
@@ -203,13 +211,13 @@ fn of_the_server(arguments: &[OsString]) -> Vec<&OsStr> {
 }
 
 async fn wait_until_it_listens(
-    server: &mut Child,
+    lease: &mut Lease,
     socket: &Path,
     log: &Path,
 ) -> anyhow::Result<()> {
     let give_up = Instant::now() + START;
     loop {
-        if let Some(status) = server.try_wait()? {
+        if let Some(status) = lease.ended()? {
             let words = std::fs::read_to_string(log).unwrap_or_default();
             let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
             bail!("codex's app-server ended ({status}): {last}");
@@ -235,13 +243,13 @@ fn driver(
     common: &Common,
     folder: &Path,
     socket: &Path,
-    server: u32,
+    lease: &Lease,
     preflight: bool,
 ) -> anyhow::Result<Child> {
     let mut command = rawr_again()?;
     command.arg("--home").arg(common.home()?.dir).arg("attach");
     command.arg("--socket").arg(socket).arg("--beside").arg(folder);
-    command.arg("--server").arg(server.to_string());
+    command.arg("--lease").arg(lease.process_id().to_string());
     command.args(preflight.then_some("--preflight"));
     command.spawn().context("rawr cannot be started a second time")
 }
@@ -288,7 +296,7 @@ impl Beside {
         codex: &Path,
         arguments: &[OsString],
     ) -> anyhow::Result<ExitCode> {
-        let Self { folder, socket, server, driver, relay } = self;
+        let Self { folder, socket, lease, driver, relay } = self;
         let mut address = OsString::from("unix://");
         match &relay {
             Some(_) => address.push(folder.path().join(SCREEN)),
@@ -296,14 +304,15 @@ impl Beside {
         }
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(WAIT_FOR_CODEX).arg("rawr codex").arg(folder.path());
-        shell.arg(server.id().to_string()).arg(driver.id().to_string());
+        shell.arg(lease.process_id().to_string()).arg(driver.id().to_string());
         shell.arg(relay.as_ref().map(|relay| relay.id().to_string()).unwrap_or_default());
         shell.arg(codex).arg("--remote").arg(address).args(arguments);
         let error = shell.exec();
         // There is no shell: what was started for it is ended.
-        for mut child in relay.into_iter().chain([driver, server]) {
+        for mut child in relay.into_iter().chain([driver]) {
             let _ = child.kill();
         }
+        lease.give_up();
         Err(error).context("/bin/sh cannot be started")
     }
 }
@@ -317,6 +326,7 @@ fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode
 mod tests {
     use super::*;
     use crate::commands::attach::{WANTED, WORD};
+    use crate::commands::lease::SERVER;
 
     #[test]
     fn the_app_server_is_configured_as_codex_itself_is() {
@@ -328,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_shell_reads_the_word_that_the_driver_leaves() {
-        for file in [WORD, WANTED] {
+        for file in [WORD, WANTED, SERVER] {
             assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{file}\"")));
         }
     }

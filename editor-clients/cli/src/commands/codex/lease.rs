@@ -1,33 +1,49 @@
-//! The app-server's life, tied to those that it is there for: this process, which becomes the shell, and whatever it starts, the
-//! driver and Codex, hold the end of a pipe. Once all of them are gone without having tidied up, the app-server is ended.
+//! The process that owns the app-server, seen from `rawr codex`: it lives for as long as this process, which becomes the shell,
+//! and what is started from here on, the driver and Codex, hold the end of a pipe.
 
-use std::os::fd::{AsFd, IntoRawFd};
-use std::os::unix::process::CommandExt;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::PipeWriter;
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ExitStatus};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
-/// Its arguments: the app-server's process, and the folder, which whoever tidies up removes. By then the number may be another
-/// program's.
-const WAIT_FOR_ALL: &str = r#"
-trap '' INT QUIT HUP TERM
-read -r never
-if [ -d "$2" ]; then
-  kill "$1" 2>/dev/null
-  rm -rf "$2"
-fi
-"#;
+use super::rawr_again;
 
-/// To be called after the app-server is started, which must not hold on to itself, and before everybody else.
-pub(super) fn tie(server: &Child, folder: &Path) -> std::io::Result<()> {
-    let (theirs, ours) = std::io::pipe()?;
-    let mut waiting = Command::new("/bin/sh");
-    waiting.arg("-c").arg(WAIT_FOR_ALL).arg("rawr codex").arg(server.id().to_string()).arg(folder);
-    waiting.stdin(theirs).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    waiting.spawn()?;
-    fcntl_setfd(ours.as_fd(), FdFlags::empty())?;
-    // Open for as long as this process is, and handed on from here.
-    let _ = ours.into_raw_fd();
-    Ok(())
+/// A running app-server.
+#[derive(Debug)]
+pub(super) struct Lease {
+    process: Child,
+    held: PipeWriter,
+}
+
+impl Lease {
+    /// Starts the app-server. To be called before everything else that lives as long as Codex.
+    pub(super) fn take(folder: &Path, server: Vec<OsString>) -> anyhow::Result<Self> {
+        let (theirs, held) = std::io::pipe()?;
+        let mut command = rawr_again()?;
+        command.arg("lease").arg(folder).arg("--").args(server);
+        command.stdin(theirs).stderr(File::create(folder.join("log"))?);
+        let process = command.spawn()?;
+        fcntl_setfd(held.as_fd(), FdFlags::empty())?;
+        Ok(Self { process, held })
+    }
+
+    pub(super) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// How the app-server ended, if it has ended by itself.
+    pub(super) fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.process.try_wait()
+    }
+
+    /// Ends the app-server, where no other process holds on to it, and waits for that.
+    pub(super) fn give_up(mut self) {
+        drop(self.held);
+        // It may have ended already.
+        let _ = self.process.wait();
+    }
 }

@@ -81,15 +81,33 @@ impl Threads {
         self.connection.close().await;
     }
 
+    /// Interrupts whatever runs in any thread.
+    pub async fn interrupt_all(mut self) -> Result<(), HostError> {
+        for thread_id in self.loaded().await? {
+            // Without a turn's id it is the one that runs. Refused where none does.
+            let params = json!({"threadId": thread_id, "turnId": ""});
+            let _refused = self.connection.ask("turn/interrupt", params).await?;
+        }
+        self.connection.close().await;
+        Ok(())
+    }
+
     async fn look(&mut self) -> Result<(), HostError> {
-        let mut cursor = None;
+        let loaded = self.loaded().await?;
+        loaded.into_iter().for_each(|thread_id| self.ask_about(thread_id));
+        Ok(())
+    }
+
+    /// The threads that the app-server has in memory.
+    async fn loaded(&mut self) -> Result<Vec<String>, HostError> {
+        let (mut threads, mut cursor) = (Vec::new(), None);
         loop {
             let params = json!({ "cursor": cursor });
             let loaded: Loaded = self.connection.request_as("thread/loaded/list", params).await?;
-            loaded.data.into_iter().for_each(|thread_id| self.ask_about(thread_id));
+            threads.extend(loaded.data);
             cursor = loaded.next_cursor;
             if cursor.is_none() {
-                return Ok(());
+                return Ok(threads);
             }
         }
     }

@@ -1,0 +1,165 @@
+//! However a person leaves, or is cut off, in the middle of a turn: no Codex works on unseen, and the conversation can be
+//! resumed at once.
+
+use std::process::Command;
+
+use rawr_tests::mock_responses::call;
+use rawr_tests::{Terminal, rawr};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::json;
+
+use super::deaths::{drivers, kill, nothing_is_left, processes, wait_until, with_words};
+use super::lab::{Lab, agent, leave, say_to};
+
+/// What goes on when the person leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Turn {
+    /// A command runs that takes longer than any test.
+    Busy,
+    /// Codex waits for an answer before it runs the command.
+    Asking,
+}
+
+const TASK: &str = "TAKE-LONG please";
+
+struct Session {
+    lab: Lab,
+    terminal: Terminal,
+    id: u32,
+}
+
+impl Session {
+    fn start(turn: Turn) -> Self {
+        let command = "while :; do date >> ticks; sleep 0.2; done";
+        let mut arguments = json!({ "cmd": command, "yield_time_ms": 30_000 });
+        if turn == Turn::Asking {
+            arguments["sandbox_permissions"] = json!("require_escalated");
+            arguments["justification"] = json!("it takes long");
+        }
+        let long = || call("exec_command", arguments.clone());
+        let lab = Lab::new(agent().on("TAKE-LONG", [long(), long(), long()]));
+        let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
+        let mut terminal = match turn {
+            Turn::Busy => lab.on_a_terminal(&[]),
+            Turn::Asking => lab.on_a_terminal(&policy),
+        };
+        let id = terminal.process_id();
+        wait_until("a driver", || drivers(id).len() == 1);
+        say_to(&mut terminal, TASK);
+        match turn {
+            Turn::Busy => wait_until("the command", || lab.repository.path().join("ticks").exists()),
+            Turn::Asking => drop(terminal.wait_for(&["Would you like to run"])),
+        }
+        Self { lab, terminal, id }
+    }
+
+    fn kill_the_driver(&self) {
+        kill(drivers(self.id)[0]);
+    }
+
+    /// As the system tells it to whatever runs in the foreground.
+    fn close_the_terminal(&mut self) {
+        let leader = Pid::from_raw(self.id.try_into().unwrap()).unwrap();
+        kill_process_group(leader, Signal::HUP).unwrap();
+        self.terminal.hang_up();
+    }
+
+    /// The one that waits for Codex is the terminal's first process.
+    fn kill_the_shell(&self) {
+        self.terminal.signal(Signal::KILL);
+    }
+
+    fn nothing_goes_on(mut self) {
+        nothing_is_left(self.id);
+        // Codex's commands are in sessions of their own.
+        let folder = self.lab.repository.path().canonicalize().unwrap();
+        wait_until("the end of its commands", || working_in(&folder).next().is_none());
+        self.terminal = self.lab.on_a_terminal(&["resume", "--last"]);
+        say_to(&mut self.terminal, "AND-NOW the docs");
+        self.terminal.wait_for(&["Here you are."]);
+        assert!(leave(&mut self.terminal).success());
+    }
+}
+
+/// The processes that have this folder for their own.
+fn working_in(folder: &std::path::Path) -> impl Iterator<Item = std::path::PathBuf> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let folder = folder.to_owned();
+    all.filter(move |process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder))
+}
+
+#[test]
+fn nothing_goes_on_where_the_terminal_is_closed() {
+    for turn in [Turn::Busy, Turn::Asking] {
+        let mut session = Session::start(turn);
+        session.close_the_terminal();
+        session.nothing_goes_on();
+    }
+}
+
+#[test]
+fn nothing_goes_on_where_a_person_quits_in_the_middle_of_a_turn() {
+    let mut session = Session::start(Turn::Busy);
+    assert!(leave(&mut session.terminal).success());
+    session.terminal.wait_for(&["rawr codex resume --last"]);
+    session.nothing_goes_on();
+}
+
+#[test]
+fn nothing_goes_on_where_the_shell_is_killed() {
+    for turn in [Turn::Busy, Turn::Asking] {
+        let session = Session::start(turn);
+        session.kill_the_shell();
+        session.nothing_goes_on();
+    }
+}
+
+#[test]
+fn nothing_goes_on_where_the_driver_was_killed_before() {
+    let mut session = Session::start(Turn::Busy);
+    session.kill_the_driver();
+    assert!(leave(&mut session.terminal).success());
+    session.nothing_goes_on();
+}
+
+#[test]
+fn nothing_goes_on_where_driver_and_shell_are_killed() {
+    for turn in [Turn::Busy, Turn::Asking] {
+        let session = Session::start(turn);
+        session.kill_the_driver();
+        session.kill_the_shell();
+        session.nothing_goes_on();
+    }
+}
+
+#[test]
+fn nothing_goes_on_where_the_owner_of_the_app_server_was_killed_before() {
+    let mut session = Session::start(Turn::Busy);
+    kill(processes(session.id, &[" lease "])[0]);
+    assert!(leave(&mut session.terminal).success());
+    session.nothing_goes_on();
+}
+
+/// As where npm's program has started the native one as a child, and has not become it.
+#[test]
+fn an_app_server_that_does_not_start_leaves_no_process() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new(agent());
+    let codex = lab.home.path().join("codex");
+    let script = "#!/bin/sh
+        case $1 in
+        app-server) \"$0\" stay & exit 3 ;;
+        stay) while :; do sleep 1; done ;;
+        esac
+        echo codex runs";
+    std::fs::write(&codex, script).unwrap();
+    std::fs::set_permissions(&codex, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = Command::new(rawr());
+    lab.in_place(command.arg("codex").arg("--codex").arg(&codex));
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "codex runs\n");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("exit status: 3") && said.contains("Codex runs without it"), "{said}");
+    let words = format!("{} stay", codex.display());
+    wait_until("the end of what it started", || with_words(&words).is_empty());
+}
