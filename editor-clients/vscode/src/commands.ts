@@ -192,6 +192,7 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.follow', follow),
     command('rawr.openScratch', (given: Given) => openScratch(session, given)),
     command('rawr.openPacket', (given: Given) => openPacket(session, surfaces, given)),
+    command('rawr.handOver', (uri?: vscode.Uri) => surfaces.packets.handOver(uri)),
     command('rawr.explain', explain),
     command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),
     command('rawr.openPrompt', () => openPrompt(session)),

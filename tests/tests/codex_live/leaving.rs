@@ -47,7 +47,9 @@ impl Session {
         wait_until("a driver", || drivers(id).len() == 1);
         say_to(&mut terminal, TASK);
         match turn {
-            Turn::Busy => wait_until("the command", || lab.repository.path().join("ticks").exists()),
+            Turn::Busy => {
+                wait_until("the command", || lab.repository.path().join("ticks").exists())
+            }
             Turn::Asking => drop(terminal.wait_for(&["Would you like to run"])),
         }
         Self { lab, terminal, id }
@@ -85,7 +87,9 @@ impl Session {
 fn working_in(folder: &std::path::Path) -> impl Iterator<Item = std::path::PathBuf> {
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let folder = folder.to_owned();
-    all.filter(move |process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder))
+    all.filter(move |process| {
+        std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder)
+    })
 }
 
 #[test]

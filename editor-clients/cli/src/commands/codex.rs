@@ -144,7 +144,8 @@ async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Resul
     // First, so that it is none of those whom the app-server lives for. It ends with the folder.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
     let server = app_server(common, codex, &args.arguments, &socket)?;
-    let mut lease = Lease::take(folder.path(), server).context("the app-server cannot be started")?;
+    let mut lease =
+        Lease::take(folder.path(), server).context("the app-server cannot be started")?;
     let started = async {
         wait_until_it_listens(&mut lease, &socket, &folder.path().join("log")).await?;
         driver(common, folder.path(), &socket, &lease, args.preflight)
@@ -210,11 +211,7 @@ fn of_the_server(arguments: &[OsString]) -> Vec<&OsStr> {
     taken
 }
 
-async fn wait_until_it_listens(
-    lease: &mut Lease,
-    socket: &Path,
-    log: &Path,
-) -> anyhow::Result<()> {
+async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> anyhow::Result<()> {
     let give_up = Instant::now() + START;
     loop {
         if let Some(status) = lease.ended()? {

@@ -1,4 +1,4 @@
-// A packet that a person edits: whether saving still hands it over, and what its first line says of that.
+// A packet that a person edits: whether it can still be handed over, and what its first line says of that.
 import * as l10n from '@vscode/l10n';
 import { choices } from './banner';
 import { deadline } from './status';
@@ -21,8 +21,8 @@ export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs
       const left = atMs === undefined ? [] : [deadline(atMs, nowMs)];
       const asks = thread?.summary.phase === 'awaiting_approval';
       const whatFor = asks
-        ? l10n.t('Save, and the compaction goes on with this packet')
-        : l10n.t('Save, and this packet is what is handed over');
+        ? l10n.t('Hand over, and the compaction goes on with this packet')
+        : l10n.t('Hand over, and the agent gets this packet after the compaction');
       return [whatFor, ...left].join(' · ');
     }
     case 'handed':

@@ -1,9 +1,9 @@
-// Where the `rawr` binary is: the setting, the workspace, the PATH, the extension itself; the first that is there. It
-// starts nothing but `--version`.
+// Where the `rawr` binary is: the setting, the extension itself, the PATH; the first that is rawr. Nothing in an open folder
+// is started unless the user's own setting names it. It starts nothing but `--version`.
 import * as l10n from '@vscode/l10n';
 import * as path from 'node:path';
 
-export type Origin = 'setting' | 'workspace' | 'path' | 'bundled';
+export type Origin = 'setting' | 'bundled' | 'path';
 
 export interface Found {
   path: string;
@@ -37,9 +37,6 @@ function executable(platform: NodeJS.Platform): string {
   return platform === 'win32' ? 'rawr.exe' : 'rawr';
 }
 
-/** Where cargo and npm put the programs of a project. */
-const IN_A_FOLDER = ['bin', path.join('node_modules', '.bin')];
-
 function expanded(setting: string, places: Places): string {
   if (setting.startsWith('~/') || setting.startsWith('~\\')) return path.join(places.home, setting.slice(2));
   const folder = places.folders[0];
@@ -49,12 +46,10 @@ function expanded(setting: string, places: Places): string {
 function* candidates(places: Places): Generator<[Origin, string]> {
   const name = executable(places.platform);
   const separator = places.platform === 'win32' ? ';' : ':';
-  for (const folder of places.folders)
-    for (const sub of IN_A_FOLDER) yield ['workspace', path.join(folder, sub, name)];
+  yield ['bundled', path.join(places.extension, 'server', name)];
   for (const folder of places.path.split(separator)) {
     if (path.isAbsolute(folder)) yield ['path', path.join(folder, name)];
   }
-  yield ['bundled', path.join(places.extension, 'server', name)];
 }
 
 async function checked(origin: Origin, file: string, system: System): Promise<Found> {
@@ -70,7 +65,7 @@ async function checked(origin: Origin, file: string, system: System): Promise<Fo
   return { path: file, origin, version };
 }
 
-/** The binary to start. What a setting names is used or complained of, and never passed over. */
+/** The binary to start. What the setting names is never passed over; another program by that name elsewhere is. */
 export async function find(places: Places, system: System): Promise<Found> {
   if (places.setting !== '') {
     const file = expanded(places.setting, places);
@@ -78,12 +73,18 @@ export async function find(places: Places, system: System): Promise<Found> {
       throw new NoBinary(l10n.t('The setting rawr.server.path names {0}, and there is no such file.', file));
     return checked('setting', file, system);
   }
+  const passedOver: string[] = [];
   for (const [origin, file] of candidates(places)) {
-    if (system.isFile(file)) return checked(origin, file, system);
+    if (!system.isFile(file)) continue;
+    try {
+      return await checked(origin, file, system);
+    } catch (error) {
+      if (!(error instanceof NoBinary)) throw error;
+      passedOver.push(error.message);
+    }
   }
-  throw new NoBinary(
-    l10n.t(
-      'rawr is not installed: it is neither in the PATH nor in this extension. Install it, or name it in the setting rawr.server.path.',
-    ),
+  const missing = l10n.t(
+    'rawr is not installed: it is neither in the PATH nor in this extension. Install it, or name it in the setting rawr.server.path.',
   );
+  throw new NoBinary([missing, ...passedOver].join(' '));
 }

@@ -1,8 +1,8 @@
-// Packets as documents: `rawr-packet:/<thread>/<sequence>/packet.md`. Saving one answers the banner with it.
+// Packets as documents: `rawr-packet:/<thread>/<sequence>/packet.md`. Saving one only keeps it, because an editor saves on
+// its own, too; handing it over is a command.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type PacketState, packetLine, packetState } from '../model/packet';
-import { said } from '../sidecar';
 import type { Session } from '../session';
 
 export const SCHEME = 'rawr-packet';
@@ -106,13 +106,18 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     const { threadId, sequenceId } = namesOf(document.uri);
     const thread = this.session.threads.get(threadId);
     const first = new vscode.Range(0, 0, 0, 0);
-    const isEditable = packetState(thread, sequenceId) === 'editable';
-    const command = isEditable ? 'workbench.action.files.save' : '';
     const lenses = [
-      new vscode.CodeLens(first, { title: packetLine(thread, sequenceId, Date.now()), command }),
+      new vscode.CodeLens(first, { title: packetLine(thread, sequenceId, Date.now()), command: '' }),
     ];
-    if (isEditable) {
+    if (packetState(thread, sequenceId) === 'editable') {
       const about = { threadId, sequenceId };
+      lenses.unshift(
+        new vscode.CodeLens(first, {
+          title: l10n.t('Hand Over to the Agent'),
+          command: 'rawr.handOver',
+          arguments: [document.uri],
+        }),
+      );
       lenses.push(
         new vscode.CodeLens(first, {
           title: l10n.t('Other answers…'),
@@ -134,18 +139,22 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return this.packet(uri).text;
   }
 
-  async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    const { threadId, sequenceId } = namesOf(uri);
-    this.packet(uri);
-    const packet = new TextDecoder().decode(content);
-    try {
-      await this.session.handOver(threadId, sequenceId, packet);
-    } catch (error) {
-      throw vscode.FileSystemError.Unavailable(said(error));
-    }
-    this.packets.set(uri.toString(), { text: content, state: 'handed', mtime: Date.now() });
+  writeFile(uri: vscode.Uri, content: Uint8Array): void {
+    this.packets.set(uri.toString(), { ...this.packet(uri), text: content, mtime: Date.now() });
     this.fileChanged.fire([{ type: vscode.FileChangeType.Changed, uri }]);
-    this.lensChanged.fire();
+  }
+
+  /** Answers the banner with the packet as it stands in the editor. */
+  async handOver(uri: vscode.Uri | undefined): Promise<void> {
+    const shown = uri ?? vscode.window.activeTextEditor?.document.uri;
+    if (shown?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first, then hand it over.'));
+    const { threadId, sequenceId } = namesOf(shown);
+    if (this.state(shown) !== 'editable')
+      throw new Error(packetLine(this.session.threads.get(threadId), sequenceId, Date.now()));
+    const document = await vscode.workspace.openTextDocument(shown);
+    await document.save();
+    await this.session.handOver(threadId, sequenceId, document.getText());
+    this.refresh();
   }
 
   /** A window that was reloaded asks for packets that nobody has opened in it. */

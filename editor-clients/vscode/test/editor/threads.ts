@@ -87,25 +87,33 @@ export function journeys(editor: string): void {
     await lab.shot('tree');
   });
 
-  test('a packet is edited before the compaction, and the saved one is handed over', async () => {
-    // As an agent does, it takes its time.
-    const release = lab.model.hold('packet_request');
-    work(ASK);
-    await lab.says(lab.toast, 'compact now?');
-    await lab.answer('compact now?', 'Show packet');
-    const lens = lab.page.locator('.codelens-decoration');
-    await lab.says(lens, 'Save, and the compaction goes on with this packet');
-    await lab.says(lens, /Goes on without an answer in \d+:\d\d/);
-    await lab.page.keyboard.press('Control+A');
-    await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the owl');
-    await lab.shot('packet');
-    await lab.page.keyboard.press('Control+S');
-    await until('the packet', () => JSON.stringify(lab.recorded('responded')).includes('ask the owl'));
-    release();
-    await until('the handoff', () => lab.model.handoff.includes('ask the owl'));
-    await lab.says(lens, /handed over|past/);
-    await lab.command('View: Close Editor');
-  });
+  for (const autoSave of ['off', 'afterDelay', 'onFocusChange']) {
+    test(`a packet is handed over by the person alone, with files.autoSave ${autoSave}`, async () => {
+      lab.settings({ user: { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 } });
+      // As an agent does, it takes its time.
+      const release = lab.model.hold('packet_request');
+      work(ASK);
+      await lab.says(lab.toast, 'compact now?');
+      await lab.answer('compact now?', 'Show packet');
+      const lens = lab.page.locator('.codelens-decoration');
+      await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
+      await lab.says(lens, /Goes on without an answer in \d+:\d\d/);
+      await lab.page.keyboard.press('Control+A');
+      await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the owl');
+      await lab.shot('packet');
+      // Whatever saves it: the editor by itself, a look at the files, or the person.
+      await lab.page.keyboard.press('Control+Shift+E');
+      await lab.command('File: Save All Files');
+      await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+      assert.deepEqual(lab.recorded('responded'), []);
+      await lens.getByText('Hand Over to the Agent').click();
+      await until('the packet', () => JSON.stringify(lab.recorded('responded')).includes('ask the owl'));
+      release();
+      await until('the handoff', () => lab.model.handoff.includes('ask the owl'));
+      await lab.says(lens, /handed over|past/);
+      await lab.command('View: Close Editor');
+    });
+  }
 
   test('the decision view says why, with a plot and no script', async () => {
     const agent = work(TAG);

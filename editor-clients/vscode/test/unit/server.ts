@@ -27,13 +27,12 @@ const ALL = {
 };
 
 describe('the binary', () => {
-  test('is found in the setting, then the workspace, then the PATH, then the extension', async () => {
+  test('is found in the setting, then the extension, then the PATH', async () => {
     const found = async (places: Partial<Places>, files: Record<string, string>): Promise<string> =>
       (await find({ ...PLACES, ...places }, system(files))).origin;
     assert.equal(await found({ setting: '/set/rawr' }, ALL), 'setting');
-    assert.equal(await found({}, ALL), 'workspace');
-    assert.equal(await found({ folders: [] }, ALL), 'path');
-    assert.equal(await found({ folders: [], path: '' }, ALL), 'bundled');
+    assert.equal(await found({}, ALL), 'bundled');
+    assert.equal(await found({ extension: '/none' }, ALL), 'path');
   });
 
   test('one that a setting names is complained of and never passed over', async () => {
@@ -52,11 +51,18 @@ describe('the binary', () => {
     await assert.rejects(find(PLACES, system({ 'relative/rawr': 'rawr 1.0.0' })), NoBinary);
   });
 
-  test('something else by that name is not started', async () => {
-    await assert.rejects(
-      find(PLACES, system({ '/opt/bin/rawr': 'dinosaur 1' })),
-      /\/opt\/bin\/rawr is not rawr/,
-    );
+  test('one in an open folder is not started, unless the setting names it', async () => {
+    const files = { '/w/bin/rawr': 'rawr 1.0.0', '/w/node_modules/.bin/rawr': 'rawr 1.0.0' };
+    await assert.rejects(find(PLACES, system(files)), NoBinary);
+    const named = { ...PLACES, setting: '${workspaceFolder}/bin/rawr' };
+    assert.equal((await find(named, system(files))).path, '/w/bin/rawr');
+  });
+
+  test('another program by that name is passed over', async () => {
+    const other = { '/usr/bin/rawr': 'dinosaur 1' };
+    const found = await find(PLACES, system({ ...other, '/opt/bin/rawr': 'rawr 2.0.0' }));
+    assert.equal(found.path, '/opt/bin/rawr');
+    await assert.rejects(find(PLACES, system(other)), /is not installed.*\/usr\/bin\/rawr is not rawr/);
   });
 
   test('a setting may name home and the workspace', async () => {

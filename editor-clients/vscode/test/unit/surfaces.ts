@@ -168,17 +168,17 @@ describe('the packet', () => {
     banner: { ...putUp(headsUp({ deadlineAtMs: NOW + 90_000 })), phase },
   });
 
-  test('can be saved until the compaction begins, and its line says how long', () => {
+  test('can be handed over until the compaction begins, and its line says how long', () => {
     assert.equal(
       packetLine(asking(), 's1', NOW),
-      'Save, and this packet is what is handed over · Goes on without an answer in 1:30',
+      'Hand over, and the agent gets this packet after the compaction · Goes on without an answer in 1:30',
     );
     assert.equal(packetState(asking('compacting'), 's1'), 'past');
     assert.equal(packetState(asking(), 's0'), 'past');
     assert.equal(packetState(undefined, 's1'), 'past');
   });
 
-  test('once saved it is handed over', () => {
+  test('is handed over once the answer is given', () => {
     const thread = asking();
     if (thread.banner) thread.banner.answered = 'edit_packet';
     assert.equal(packetState(thread, 's1'), 'handed');
