@@ -31,7 +31,7 @@ local HELP = {
   { 'gu', 'guard: no compaction until it is cleared; again to clear' },
   { 'ge', 'why a compaction came, or why none did' },
   { 'gs', "the agent's notes" },
-  { 'gp', 'the packet; writing it hands it off' },
+  { 'gp', 'the packet; :RawrHandOver in it hands it over' },
   { 'gf', "the thread's folder" },
   { 'R', 'look at everything again' },
   { 'g?', 'these keys' },

@@ -197,7 +197,7 @@ M.COMMANDS = {
   },
   scratch = { about = "the agent's working notes", run = on_thread(scratch) },
   packet = {
-    about = 'the continuation packet; writing it hands it off',
+    about = 'the continuation packet; :RawrHandOver in it hands it over',
     run = on_thread(function(thread)
       require('rawr.packet').open(thread)
     end),

@@ -1,4 +1,5 @@
---- The continuation packet of a thread in a buffer of its own. Writing the buffer hands the packet off.
+--- The continuation packet of a thread in a buffer of its own. Writing the buffer only keeps it, because `:wall` and
+--- 'autowrite' write, too; handing it over is a command.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -36,9 +37,10 @@ local function load(buffer, thread)
   end)
 end
 
+--- The answer with the packet as the buffer has it.
 ---@param buffer integer
 ---@param thread rawr.ThreadSummary
-local function hand_off(buffer, thread)
+local function hand_over(buffer, thread)
   local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
   local more = { packet = text, sequenceId = vim.b[buffer].rawr_sequence }
@@ -68,9 +70,13 @@ function M.read(buffer, thread_id)
       group = group,
       buffer = buffer,
       callback = function()
-        hand_off(buffer, thread)
+        vim.bo[buffer].modified = false
+        client.say('Kept in this buffer: hand it over with :RawrHandOver.')
       end,
     })
+    vim.api.nvim_buf_create_user_command(buffer, 'RawrHandOver', function()
+      hand_over(buffer, thread)
+    end, { desc = 'hand this packet over to the agent' })
     load(buffer, thread)
   end)
 end

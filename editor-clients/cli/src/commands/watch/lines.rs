@@ -56,7 +56,7 @@ fn line(renderer: &mut Renderer, news: &News) -> io::Result<()> {
             return say("snapshot", &Snapshot { threads });
         }
         News::Restarted(error) => return say("sidecar_restarted", &json!({ "error": error })),
-        News::Note(note) => note,
+        News::Note(note) => &**note,
         // Answers to wishes, and nobody wishes for anything here.
         News::Listed(_)
         | News::Looked(_)

@@ -83,7 +83,7 @@ pub(super) enum News {
         thread_id: String,
         error: String,
     },
-    Note(Note),
+    Note(Box<Note>),
     /// A wish was recorded.
     Done {
         thread_id: String,
@@ -170,7 +170,7 @@ impl Line {
                 },
                 note = self.sidecar.next_note() => match note {
                     Some(note) => {
-                        self.tell(News::Note(note));
+                        self.tell(News::Note(Box::new(note)));
                         Ok(())
                     }
                     None => Err(self.sidecar.epitaph("it hung up").await),
@@ -211,7 +211,7 @@ impl Line {
     async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
         let answer = self.sidecar.call::<R>(params).await;
         for note in self.sidecar.notes() {
-            self.tell(News::Note(note));
+            self.tell(News::Note(Box::new(note)));
         }
         answer
     }

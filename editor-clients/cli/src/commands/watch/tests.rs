@@ -54,19 +54,19 @@ fn heads_up(fields: Value) -> News {
         "boundaries": ["commit"], "packetAuthor": "agent", "choices": ["snooze", "cancel"],
         "deadlineAtMs": NOW + 90_000 });
     put(&mut banner, fields);
-    News::Note(Note::HeadsUp(serde_json::from_value(banner).unwrap()))
+    News::Note(Box::new(Note::HeadsUp(serde_json::from_value(banner).unwrap())))
 }
 
 fn changed(fields: Value) -> News {
     let mut change = json!({ "threadId": "t", "phase": "awaiting_packet", "tier": "ready",
         "percentRemaining": 69, "sequenceId": "s1" });
     put(&mut change, fields);
-    News::Note(Note::Changed(serde_json::from_value(change).unwrap()))
+    News::Note(Box::new(Note::Changed(serde_json::from_value(change).unwrap())))
 }
 
 fn responded(choice: &str) -> News {
     let answer = json!({ "threadId": "t", "sequenceId": "s1", "choice": choice, "by": "vscode" });
-    News::Note(Note::Responded(serde_json::from_value(answer).unwrap()))
+    News::Note(Box::new(Note::Responded(serde_json::from_value(answer).unwrap())))
 }
 
 /// A view that has heard all this.
@@ -402,7 +402,7 @@ fn a_sequence_that_began_before_has_a_banner_too_until_it_is_answered() {
 fn a_recommendation_stays_until_the_next_decision() {
     let decided = || {
         let decided = json!({ "threadId": "t", "decision": decision("suggest", "x") });
-        News::Note(Note::Decided(Box::new(serde_json::from_value(decided).unwrap())))
+        News::Note(Box::new(Note::Decided(Box::new(serde_json::from_value(decided).unwrap()))))
     };
     let mut view = after([watching([json!({})]), heads_up(json!({ "stage": "recommended" }))]);
     view.hear(decided(), NOW);

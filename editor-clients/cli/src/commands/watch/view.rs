@@ -129,7 +129,7 @@ impl View {
                 self.say(Level::Error, &format!("{thread_id}: {error}"));
                 self.seen()
             }
-            News::Note(note) => self.note(note, now_ms),
+            News::Note(note) => self.note(*note, now_ms),
             News::Done { thread_id, choice, said } => {
                 if choice.is_some() {
                     self.banners.retain(|banner| banner.heads_up.thread_id != thread_id);
