@@ -160,6 +160,7 @@ impl Lab {
             HostEvent::Answered { request_id, answer } => {
                 format!("{request_id} answered: {answer:?}")
             }
+            HostEvent::UserMessage { text, .. } => format!("user: {text}"),
             HostEvent::AsksPerson => "asks its person".to_owned(),
             HostEvent::Notice(text) => format!("notice: {text}"),
             HostEvent::Gone { reason } => format!("gone: {reason}"),
