@@ -90,6 +90,7 @@ export function journeys(editor: string): void {
   for (const autoSave of ['off', 'afterDelay', 'onFocusChange']) {
     test(`a packet is handed over by the person alone, with files.autoSave ${autoSave}`, async () => {
       lab.settings({ user: { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 } });
+      const before = lab.recorded('responded').length;
       // As an agent does, it takes its time.
       const release = lab.model.hold('packet_request');
       work(ASK);
@@ -105,9 +106,9 @@ export function journeys(editor: string): void {
       await lab.page.keyboard.press('Control+Shift+E');
       await lab.command('File: Save All Files');
       await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
-      assert.deepEqual(lab.recorded('responded'), []);
+      assert.equal(lab.recorded('responded').length, before);
       await lens.getByText('Hand Over to the Agent').click();
-      await until('the packet', () => JSON.stringify(lab.recorded('responded')).includes('ask the owl'));
+      await until('the packet', () => lab.recorded('responded').length > before);
       release();
       await until('the handoff', () => lab.model.handoff.includes('ask the owl'));
       await lab.says(lens, /handed over|past/);
