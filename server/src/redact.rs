@@ -1,15 +1,21 @@
 //! Takes keys, tokens and passwords out of text before it touches disk or a model. It must not allocate for text
-//! that holds none, and it must leave ordinary code alone: what it takes is lost to the agent's packet.
+//! that holds none, and it must leave ordinary code alone: what it takes is lost to the agent's packet. Its work grows
+//! with the text's length and not faster, whatever the text is.
 //!
 //! Redacting twice is the same as once. Four rules keep that so: no rule matches over `[redacted:`, every secret
 //! begins after a byte that cannot be part of one, it begins where it was noticed, with no other secret in between,
 //! and nothing looks back into what was replaced.
 
 mod assigned;
+mod random;
+mod rules;
 mod shapes;
 
+use rawr_core::steps;
+use shapes::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// The text with every secret replaced by `[redacted:<kind>]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -18,26 +24,60 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// The same, with the number of secrets taken out.
 pub fn redact_counting(text: &str) -> (Cow<'_, str>, usize) {
-    let Some(first) = next_secret(text.as_bytes(), 0) else { return (Cow::Borrowed(text), 0) };
+    let mut secrets = secrets(text.as_bytes()).peekable();
+    if secrets.peek().is_none() {
+        return (Cow::Borrowed(text), 0);
+    }
     let mut redacted = String::with_capacity(text.len());
-    let (mut copied, mut count, mut next) = (0, 0, Some(first));
-    while let Some(secret) = next {
+    let (mut copied, mut count) = (0, 0);
+    for secret in secrets {
         redacted.push_str(&text[copied..secret.range.start]);
-        redacted.push_str("[redacted:");
-        redacted.push_str(secret.kind);
-        redacted.push(']');
+        secret.write_label(&mut redacted);
         copied = secret.range.end;
         count += 1;
-        next = next_secret(text.as_bytes(), copied);
     }
     redacted.push_str(&text[copied..]);
     (Cow::Owned(redacted), count)
+}
+
+/// An argument list, redacted as the line that it makes: a name and its value are often two words. With the number of
+/// secrets, or `None` where there are none.
+pub fn redact_words(words: &[String]) -> Option<(Vec<String>, usize)> {
+    let line = words.join(" ");
+    let mut secrets = secrets(line.as_bytes()).peekable();
+    secrets.peek()?;
+    let (mut start, mut copied, mut count) = (0, 0, 0);
+    let redacted = words.iter().map(|word| {
+        let end = start + word.len();
+        let mut redacted = String::with_capacity(word.len());
+        // A secret may go on into the next word.
+        copied = copied.max(start);
+        while let Some(secret) = secrets.next_if(|secret| secret.range.start < end) {
+            redacted.push_str(line.get(copied..secret.range.start).unwrap_or_default());
+            secret.write_label(&mut redacted);
+            copied = secret.range.end;
+            count += 1;
+        }
+        redacted.push_str(line.get(copied..end).unwrap_or_default());
+        start = end + 1;
+        redacted
+    });
+    let redacted = redacted.collect();
+    Some((redacted, count))
 }
 
 /// Begins and ends at ASCII bytes, so that it can be cut out of a text.
 struct Secret {
     kind: &'static str,
     range: Range<usize>,
+}
+
+impl Secret {
+    fn write_label(&self, text: &mut String) {
+        text.push_str("[redacted:");
+        text.push_str(self.kind);
+        text.push(']');
+    }
 }
 
 /// What the rules look at: the text, and where the part begins that has not been redacted yet.
@@ -59,14 +99,23 @@ impl Scan<'_> {
 
     fn run(self, from: usize, alphabet: fn(u8) -> bool) -> Range<usize> {
         let rest = self.text.get(from..).unwrap_or_default();
-        from..from + rest.iter().take_while(|byte| alphabet(**byte)).count()
+        let run = rest.iter().take_while(|byte| alphabet(**byte)).count();
+        steps::add(run + 1);
+        from..from + run
     }
 
-    /// A secret begins where no word does. A newline that JSON wrote as `\n` ends a word, too.
+    fn starts_with(self, at: usize, start: &[u8]) -> bool {
+        self.text.get(at..).is_some_and(|rest| rest.starts_with(start))
+    }
+
     fn at_word_start(self, at: usize) -> bool {
+        self.begins_after(at, |before| !is_word(before))
+    }
+
+    /// A newline that JSON wrote as `\n` ends a word, too.
+    fn begins_after(self, at: usize, ends: impl Fn(u8) -> bool) -> bool {
         let before = self.byte_before(at);
-        !is_word(before)
-            || (matches!(before, b'n' | b'r' | b't') && self.byte_before(at - 1) == b'\\')
+        ends(before) || (matches!(before, b'n' | b'r' | b't') && self.byte_before(at - 1) == b'\\')
     }
 }
 
@@ -74,69 +123,78 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Two bytes side by side that are rare in ordinary text, and what is looked for around them.
-struct Pair {
-    first: &'static [u8],
-    second: &'static [u8],
-    /// Gets the place of the second.
-    look: fn(Scan<'_>, usize) -> Option<Secret>,
+/// Looks around a place for a secret. Gets the place of the second byte of a pair.
+type Look = fn(Scan<'_>, usize) -> Option<Secret>;
+
+/// For every two bytes side by side, what is looked for around them. For nearly all pairs of ordinary text that is
+/// nothing; finding out is all that such text costs, and the scan runs on everything reported.
+struct Pairs {
+    /// By the first byte times 256 plus the second: an index into `looks`, zero for nothing.
+    group: Box<[u8; 1 << 16]>,
+    looks: Vec<Group>,
 }
 
-const fn pair(
-    first: &'static [u8],
-    second: &'static [u8],
-    look: fn(Scan<'_>, usize) -> Option<Secret>,
-) -> Pair {
-    Pair { first, second, look }
+#[derive(Default)]
+struct Group {
+    functions: Vec<Look>,
+    shapes: Vec<&'static Shape>,
 }
 
-const PAIRS: [Pair; 13] = [
-    pair(b"ktp", b"-", shapes::before_dash),
-    pair(b"o", b"x", shapes::slack),
-    pair(b"g", b"h", shapes::github),
-    pair(b"mfb", b"_", shapes::before_underscore),
-    pair(b"KS", b"I", shapes::aws),
-    pair(b"I", b"z", shapes::google),
-    pair(b"B", b"e", shapes::bearer),
-    pair(b"y", b"J", shapes::json_web_token),
-    pair(b"-", b"B", shapes::private_key),
-    pair(b":", b"/", shapes::url_credentials),
-    pair(b"sS", b"wW", assigned::password),
-    pair(b"oOcC", b"kKrR", assigned::token_or_secret),
-    pair(b"eE", b"yY", assigned::key),
-];
+static PAIRS: LazyLock<Pairs> = LazyLock::new(Pairs::new);
 
-/// One bit a pair: set in the first table for its first bytes, in the second for its second ones. Where both have
-/// it, somebody has to look. That is all that ordinary text costs, and the scan runs on everything reported.
-const BITS: [[u16; 256]; 2] = {
-    let mut bits = [[0; 256]; 2];
-    let mut at = 0;
-    while at < PAIRS.len() {
-        let sides = [PAIRS[at].first, PAIRS[at].second];
-        let mut side = 0;
-        while side < 2 {
-            let mut byte = 0;
-            while byte < sides[side].len() {
-                bits[side][sides[side][byte] as usize] |= 1 << at;
-                byte += 1;
+impl Pairs {
+    fn new() -> Self {
+        let mut pairs = Self { group: Box::new([0; 1 << 16]), looks: vec![Group::default()] };
+        for (first, second, look) in shapes::LOOKS.iter().chain(&assigned::LOOKS) {
+            for first in first.bytes() {
+                for second in second.bytes() {
+                    pairs.group(first, second).functions.push(*look);
+                }
             }
-            side += 1;
         }
-        at += 1;
+        for shape in shapes::ALL.iter() {
+            for (first, second) in shape.first_pairs() {
+                pairs.group(first, second).shapes.push(shape);
+            }
+        }
+        pairs
     }
-    bits
-};
-static FIRST: [u16; 256] = BITS[0];
-static SECOND: [u16; 256] = BITS[1];
+
+    fn group(&mut self, first: u8, second: u8) -> &mut Group {
+        let at = index(first, second);
+        if self.group[at] == 0 {
+            // More pairs than a byte can count share the last group: each look tells what it looks at.
+            self.group[at] = u8::try_from(self.looks.len()).unwrap_or(u8::MAX);
+            if self.looks.len() <= usize::from(u8::MAX) {
+                self.looks.push(Group::default());
+            }
+        }
+        &mut self.looks[usize::from(self.group[at])]
+    }
+}
+
+const fn index(first: u8, second: u8) -> usize {
+    (first as usize) << 8 | second as usize
+}
+
+fn secrets(text: &[u8]) -> impl Iterator<Item = Secret> {
+    let mut floor = 0;
+    std::iter::from_fn(move || {
+        let secret = next_secret(text, floor)?;
+        floor = secret.range.end;
+        Some(secret)
+    })
+}
 
 fn next_secret(text: &[u8], floor: usize) -> Option<Secret> {
+    let pairs = &*PAIRS;
     let scan = Scan { text, floor };
     let mut before = 0;
     for (at, byte) in text.iter().enumerate().skip(floor) {
-        let bits = before & SECOND[usize::from(*byte)];
-        before = FIRST[usize::from(*byte)];
-        if bits != 0 {
-            let found = look(scan, at, bits);
+        let group = pairs.group[index(before, *byte)];
+        before = *byte;
+        if group != 0 && at > floor {
+            let found = look(scan, at, &pairs.looks[usize::from(group)]);
             if found.is_some() {
                 return found;
             }
@@ -145,15 +203,16 @@ fn next_secret(text: &[u8], floor: usize) -> Option<Secret> {
     None
 }
 
-fn look(scan: Scan<'_>, at: usize, mut bits: u16) -> Option<Secret> {
-    while bits != 0 {
-        let found = (PAIRS[bits.trailing_zeros() as usize].look)(scan, at);
-        if found.is_some() {
-            return found;
-        }
-        bits &= bits - 1;
-    }
-    None
+#[inline(never)]
+fn look(scan: Scan<'_>, at: usize, group: &Group) -> Option<Secret> {
+    steps::add(1);
+    let by_function = group.functions.iter().find_map(|look| look(scan, at));
+    by_function.or_else(|| {
+        // Every shape begins with its pair.
+        let start = at - 1;
+        let may_begin = !group.shapes.is_empty() && scan.at_word_start(start);
+        may_begin.then(|| group.shapes.iter().find_map(|shape| shape.find(scan, start)))?
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What comes from outside is cleaned of secrets here, once, before anything else sees it.
 
-use crate::redact::redact_counting;
+use crate::redact::{redact_counting, redact_words};
 use rawr_core::event::Answer;
 use rawr_core::machine::ShellCommand;
 use rawr_core::{Event, Input};
@@ -51,7 +51,12 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
         },
         Input::Command { command, .. } => match command {
             ShellCommand::Line(line) => clean(line),
-            ShellCommand::Words(words) => words.iter_mut().for_each(clean),
+            ShellCommand::Words(words) => {
+                if let Some((cleaned, secrets)) = redact_words(words) {
+                    found.set(found.get() + secrets);
+                    *words = cleaned;
+                }
+            }
         },
         Input::Judged(answered) => match &mut answered.answer {
             Answer::Says { reason: text, .. } | Answer::Failed { error: text } => clean(text),

@@ -4,6 +4,7 @@ use super::{Ctx, Module, document, on};
 use crate::config::Home;
 use crate::desk::{Desk, Notice, Setup};
 use crate::publish::publish;
+use crate::redact::redact;
 use crate::wire::Fault;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{Initialize, Shutdown};
@@ -51,7 +52,7 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
         ));
     }
     if let Some(client) = params.client_info {
-        ctx.client.get_or_init(|| client.name);
+        ctx.client.get_or_init(|| redact(&client.name).into_owned());
     }
     let documents = document::greet(ctx, &params.capabilities);
     Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(documents))

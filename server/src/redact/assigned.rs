@@ -1,11 +1,33 @@
-//! Secrets that can be told by the name that they are given to: `password = …`, `"api_key": "…"`, `TOKEN=…`.
+//! Secrets that can be told by the name that they are given to: `password = …`, `"api_key": "…"`, `TOKEN=…`,
+//! `Authorization: …`, `--token …`, `curl -u user:…`.
 
-use super::{Scan, Secret};
+use super::random::is_wordy;
+use super::{Look, Scan, Secret, is_word};
+use rawr_core::steps;
 use std::ops::Range;
 
 /// Blanks between name, sign and value. More than that is a table, where the next column is something else.
 const MAX_BLANKS: usize = 8;
 const MAX_QUOTED: usize = 512;
+/// As long as this, letters alone can be told from words.
+const LONG: usize = 20;
+/// How far back a line is read for the command or the option that a value belongs to.
+const LOOK_BACK: usize = 200;
+
+/// Two bytes that are in a name, in any case, and what looks for the names that have them.
+pub(super) const LOOKS: [(&str, &str, Look); 11] = [
+    ("sS", "wWpP", named),
+    ("wW", "dD", named),
+    ("_-", "pP", named),
+    ("oO", "kK", named),
+    ("cC", "rR", named),
+    ("eE", "yY", named),
+    ("aA", "uU", authorization),
+    ("kK", "iI", cookie),
+    ("?&;", "s", signature),
+    ("-", "u", user_option),
+    ("-", "p", password_option),
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
@@ -24,53 +46,254 @@ impl Named {
     }
 }
 
-pub(super) fn password(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    let name = [(&b"password"[..], 4), (b"passwd", 4)];
-    assigned(scan, name_end(scan, at, &name)?, Named::Password)
+/// What must stand before a name.
+#[derive(Clone, Copy)]
+enum Before {
+    Anything,
+    /// The word is too ordinary to be a name on its own.
+    Joined,
+    NoLetter,
+    /// One of these, joined or not: `key = …` alone is a map's.
+    One(&'static [&'static [u8]]),
 }
 
-pub(super) fn token_or_secret(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    let name = [(&b"token"[..], 2), (b"secret", 3)];
-    assigned(scan, name_end(scan, at, &name)?, Named::Key)
+struct Name {
+    name: &'static [u8],
+    /// The place of the second byte of the pair that leads here.
+    place: usize,
+    named: Named,
+    before: Before,
 }
 
-/// Only the keys of something that asks for one: `key = …` alone is a map's.
-pub(super) fn key(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    let end = name_end(scan, at, &[(b"key", 2)])?;
-    let owner = end - b"key".len();
-    let owner = owner - usize::from(matches!(scan.byte_before(owner), b'_' | b'-'));
-    let is_owner = |word: &[u8]| {
-        let start = owner.checked_sub(word.len()).filter(|start| *start >= scan.floor);
-        start.is_some_and(|start| scan.text[start..owner].eq_ignore_ascii_case(word))
-    };
-    let asks =
-        [&b"api"[..], b"access", b"secret", b"private", b"account"].into_iter().any(is_owner);
-    assigned(scan, end, Named::Key).filter(|_| asks)
+const fn name(name: &'static [u8], place: usize, named: Named, before: Before) -> Name {
+    Name { name, place, named, before }
 }
 
-/// The end of the name that has the byte at `at` where the list says. Whatever stands before it belongs to it.
-fn name_end(scan: Scan<'_>, at: usize, names: &[(&[u8], usize)]) -> Option<usize> {
-    names.iter().find_map(|(name, place)| {
-        let start = at.checked_sub(*place).filter(|start| *start >= scan.floor)?;
-        let end = start + name.len();
-        scan.text.get(start..end)?.eq_ignore_ascii_case(name).then_some(end)
+/// Those who ask for a key.
+const KEEPERS: &[&[u8]] = &[
+    b"api",
+    b"access",
+    b"secret",
+    b"private",
+    b"account",
+    b"encryption",
+    b"signing",
+    b"session",
+    b"master",
+    b"shared",
+    b"client",
+    b"license",
+];
+
+const NAMES: [Name; 10] = [
+    name(b"password", 4, Named::Password, Before::Anything),
+    name(b"passwd", 4, Named::Password, Before::Anything),
+    name(b"passphrase", 4, Named::Password, Before::Anything),
+    name(b"pwd", 2, Named::Password, Before::NoLetter),
+    name(b"pass", 0, Named::Password, Before::Joined),
+    name(b"token", 2, Named::Key, Before::Anything),
+    name(b"secret", 3, Named::Key, Before::Anything),
+    name(b"credential", 1, Named::Key, Before::Anything),
+    name(b"credentials", 1, Named::Key, Before::Anything),
+    name(b"key", 2, Named::Key, Before::One(KEEPERS)),
+];
+
+/// What may follow a name and leave it one.
+const ENDINGS: [&[u8]; 6] = [b"_base", b"-data", b"_data", b"_value", b"_prod", b"_dev"];
+
+fn named(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    NAMES.iter().find_map(|name| {
+        let end = name_end(scan, at, name.name, name.place)?;
+        let start = end - name.name.len();
+        if !name.before.allows(scan, start) {
+            return None;
+        }
+        let ending = ENDINGS.iter().find(|ending| is_at(scan, end, ending));
+        let end = end + ending.map_or(0, |ending| ending.len());
+        assigned(scan, start, end, name.named)
     })
 }
 
-fn assigned(scan: Scan<'_>, name_end: usize, named: Named) -> Option<Secret> {
-    let closed = quote_at(scan, name_end).map_or(name_end, |(_, quote_end)| quote_end);
-    let sign = skip_blanks(scan, closed);
-    // Comparisons, paths and arrows assign nothing; `:=` does.
-    let sign_end = match (scan.byte(sign), scan.byte(sign + 1)) {
-        (b':', b'=') => sign + 2,
-        (b':', b':' | b'/') | (b'=', b'=' | b'>' | b'~') => return None,
-        (b':' | b'=', _) => sign + 1,
-        _ => return None,
+impl Before {
+    fn allows(self, scan: Scan<'_>, start: usize) -> bool {
+        let before = scan.byte_before(start);
+        let joined = usize::from(matches!(before, b'_' | b'-'));
+        match self {
+            Self::Anything => true,
+            Self::Joined => joined == 1,
+            Self::NoLetter => !before.is_ascii_alphabetic(),
+            Self::One(words) => words.iter().any(|word| {
+                let from = (start - joined).checked_sub(word.len());
+                from.is_some_and(|from| from >= scan.floor && is_at(scan, from, word))
+            }),
+        }
+    }
+}
+
+/// In any case.
+fn is_at(scan: Scan<'_>, start: usize, word: &[u8]) -> bool {
+    let there = scan.text.get(start..start + word.len());
+    there.is_some_and(|there| there.eq_ignore_ascii_case(word))
+}
+
+/// The end of the name that has the byte at `at` in this place. Whatever stands before it belongs to it.
+fn name_end(scan: Scan<'_>, at: usize, name: &[u8], place: usize) -> Option<usize> {
+    let start = at.checked_sub(place).filter(|start| *start >= scan.floor)?;
+    is_at(scan, start, name).then_some(start + name.len())
+}
+
+fn assigned(scan: Scan<'_>, name_start: usize, name_end: usize, named: Named) -> Option<Secret> {
+    let start = match sign_end(scan, name_end) {
+        Some(end) => value_start(scan, end),
+        None => value_of_option(scan, name_start, name_end)?,
     };
-    let start = skip_blanks(scan, sign_end);
     let range = quoted(scan, start, named).or_else(|| bare(scan, start, named))?;
     let kind = if named == Named::Password { "password" } else { "secret" };
     Some(Secret { kind, range })
+}
+
+/// Behind the sign that gives a name its value.
+fn sign_end(scan: Scan<'_>, name_end: usize) -> Option<usize> {
+    let closed = quote_at(scan, name_end).map_or(name_end, |(_, quote_end)| quote_end);
+    let sign = skip_blanks(scan, closed);
+    // Comparisons, paths and arrows assign nothing; `:=` does.
+    match (scan.byte(sign), scan.byte(sign + 1)) {
+        (b':', b'=') => Some(sign + 2),
+        (b':', b':' | b'/') | (b'=', b'=' | b'>' | b'~') => None,
+        (b':' | b'=', _) => Some(sign + 1),
+        _ => None,
+    }
+}
+
+/// The value may be the next item of a list: `"X-Api-Key:", "…"`.
+fn value_start(scan: Scan<'_>, sign_end: usize) -> usize {
+    let start = skip_blanks(scan, sign_end);
+    next_item(scan, start).unwrap_or(start)
+}
+
+fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
+    let (quote, closed) = quote_at(scan, closing_quote)?;
+    let open = skip_blanks(scan, closed + 1);
+    let is_next = scan.byte(closed) == b','
+        && quote_at(scan, open).is_some_and(|(opening, _)| opening == quote);
+    is_next.then_some(open)
+}
+
+/// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`.
+fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option<usize> {
+    let start = skip_blanks(scan, name_end);
+    let value = if start > name_end { start } else { next_item(scan, name_end)? };
+    let before = line_before(scan, name_start);
+    let word = before.rsplit(|byte| !is_word(*byte)).next().unwrap_or_default();
+    let of_netrc = || {
+        let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        word.is_empty() && words.nth(1) == Some(b"login")
+    };
+    (word.starts_with(b"--") || of_netrc()).then_some(value)
+}
+
+/// The end of the line before a place.
+fn line_before<'t>(scan: Scan<'t>, at: usize) -> &'t [u8] {
+    let from = at.saturating_sub(LOOK_BACK).max(scan.floor);
+    let before = scan.text.get(from..at).unwrap_or_default();
+    steps::add(before.len());
+    before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default()
+}
+
+/// `Authorization: <scheme> …`, `_auth=…` of an `.npmrc`, `"auth": "…"` of Docker.
+fn authorization(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const SCHEMES: [&[u8]; 6] = [b"basic", b"bearer", b"token", b"apikey", b"digest", b"key"];
+    const AT_LEAST: usize = 12;
+    let end = name_end(scan, at, b"auth", 1)?;
+    let is_header = is_at(scan, end, b"orization");
+    let is_quoted = || quote_at(scan, end).is_some();
+    if !is_header && !is_quoted() && !Before::Joined.allows(scan, end - 4) {
+        return None;
+    }
+    let end = if is_header { end + b"orization".len() } else { end };
+    let start = value_start(scan, sign_end(scan, end)?);
+    let open = quote_at(scan, start).map_or(start, |(_, open)| open);
+    let scheme = SCHEMES.iter().find(|scheme| {
+        is_at(scan, open, scheme) && matches!(scan.byte(open + scheme.len()), b' ' | b'\t')
+    });
+    let start = scheme.map_or(start, |scheme| skip_blanks(scan, open + scheme.len()));
+    let range = bare(scan, start, Named::Key).filter(|range| range.len() >= AT_LEAST)?;
+    let kind = match scheme {
+        Some(scheme) if scheme.eq_ignore_ascii_case(b"bearer") => "bearer-token",
+        _ => "secret",
+    };
+    Some(Secret { kind, range })
+}
+
+/// The first random value of a `Cookie:` or `Set-Cookie:` line and all that follows it there.
+fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const AT_LEAST: usize = 16;
+    /// A line may hold the name again and again.
+    const FIRST_PART: usize = 1024;
+    let end = name_end(scan, at, b"cookie", 4)?;
+    if scan.byte(end) != b':' {
+        return None;
+    }
+    let start = end + 1;
+    let line = scan.text.get(start..)?;
+    let line = line.get(..FIRST_PART).unwrap_or(line);
+    let line = line.split(|byte| !is_cookie(*byte)).next().unwrap_or_default();
+    steps::add(line.len());
+    let mut pair_start = start;
+    for pair in line.split(|byte| *byte == b';') {
+        let sign = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+        let value = pair.get(sign + 1..).unwrap_or_default();
+        let is_value = value.len() >= AT_LEAST && !value.contains(&b' ');
+        if is_value && is_secret(value, Named::Key) {
+            let start = pair_start + sign + 1;
+            return Some(Secret { kind: "cookie", range: scan.run(start, is_cookie) });
+        }
+        pair_start += pair.len() + 1;
+    }
+    None
+}
+
+const fn is_cookie(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\'' | b'\\' | b'[')
+}
+
+/// `?sig=…`: whoever has the address has the access.
+fn signature(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    let value = at + b"sig=".len();
+    let range = scan.starts_with(at, b"sig=").then(|| bare(scan, value, Named::Key))??;
+    Some(Secret { kind: "secret", range })
+}
+
+/// `curl -u …:…`
+fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const PROGRAMS: [&[u8]; 3] = [b"curl", b"wget", b"http"];
+    let start = skip_blanks(scan, at + 1);
+    if start == at + 1 || !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
+        return None;
+    }
+    let start = quote_at(scan, start).map_or(start, |(_, open)| open);
+    let user = scan.run(start, |byte| is_bare(byte) && byte != b'/' && byte != b'$');
+    let password = scan.run(user.end + 1, |byte| is_bare(byte) && byte != b'/');
+    let whole = scan.byte(user.end) == b':' && password.len() >= 3 && !user.is_empty();
+    (whole && scan.byte(password.start) != b'$' && runs(scan, at, &PROGRAMS))
+        .then_some(Secret { kind: "password", range: user.start..password.end })
+}
+
+/// `mysql -p…`, without a blank.
+fn password_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const PROGRAMS: [&[u8]; 3] = [b"mysql", b"mysqldump", b"mariadb"];
+    if !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
+        return None;
+    }
+    let start = quote_at(scan, at + 1).map_or(at + 1, |(_, open)| open);
+    let range = scan.run(start, |byte| is_bare(byte) && byte != b'/');
+    let is_value = range.len() >= 3 && scan.byte(range.start) != b'$';
+    (is_value && runs(scan, at, &PROGRAMS)).then_some(Secret { kind: "password", range })
+}
+
+/// Whether one of these is a word of the line so far.
+fn runs(scan: Scan<'_>, at: usize, programs: &[&[u8]]) -> bool {
+    line_before(scan, at).split(|byte| !is_word(*byte)).any(|word| programs.contains(&word))
 }
 
 fn skip_blanks(scan: Scan<'_>, from: usize) -> usize {
@@ -105,9 +328,13 @@ fn bare(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
     let run = scan.run(start, is_bare);
     let padding = scan.run(run.end, |byte| byte == b'=').len();
     let value = run.start..run.end + padding;
-    let bytes = &scan.text[value.clone()];
-    let begins = bytes.first().is_some_and(u8::is_ascii_alphanumeric);
-    let ends = ends_a_value(scan.byte(value.end)) || scan.text[value.end..].starts_with(b"</");
+    let bytes = scan.text.get(value.clone())?;
+    let begins = match bytes.first() {
+        // Base64 does, and so does much else that is short.
+        Some(b'+' | b'/') => bytes.len() >= LONG,
+        first => first.is_some_and(u8::is_ascii_alphanumeric),
+    };
+    let ends = ends_a_value(scan.byte(value.end)) || scan.starts_with(value.end, b"</");
     // A name of code with a digit in it is far more frequent than such a password.
     let is_name = is_wordy(bytes) && (named == Named::Key || bytes.contains(&b'_'));
     (value.len() >= named.at_least() && begins && ends && !is_name && is_secret(bytes, named))
@@ -143,6 +370,8 @@ const fn is_bare(byte: u8) -> bool {
 }
 
 fn is_secret(value: &[u8], named: Named) -> bool {
+    /// A password without one is no shorter than this.
+    const NO_DIGIT: usize = 8;
     let any = |test: fn(&u8) -> bool| value.iter().any(test);
     let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
     let is_redacted = holds(b"[redacted:");
@@ -150,44 +379,33 @@ fn is_secret(value: &[u8], named: Named) -> bool {
         || value.starts_with(b"<")
         || value.starts_with(b"{")
         || [&b"${"[..], b"{{", b"...", b"***", b"://"].iter().any(|part| holds(part));
-    let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"~/");
-    if is_redacted || stands_for_one || is_path || !value.is_ascii() {
+    if is_redacted || stands_for_one || is_path(value) {
         return false;
     }
     match named {
-        Named::Password => any(u8::is_ascii_digit) || !is_wordy(without_marks(value)),
-        Named::Key => any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit) && !is_wordy(value),
+        Named::Password => {
+            let is_odd = value.len() >= NO_DIGIT && !is_wordy(without_marks(value));
+            any(u8::is_ascii_digit) || value.is_ascii() && is_odd
+        }
+        Named::Key => {
+            let drawn = any(u8::is_ascii_digit) || value.len() >= LONG;
+            value.is_ascii() && any(u8::is_ascii_alphabetic) && drawn && !is_wordy(value)
+        }
     }
+}
+
+/// `/run/secrets/db_password1`. Base64 may begin with a slash, but seldom has another one soon.
+fn is_path(value: &[u8]) -> bool {
+    const SHORT: usize = 8;
+    let Some(rest) = value.strip_prefix(b"/") else {
+        return value.starts_with(b"./") || value.starts_with(b"~/") || value.starts_with(b"../");
+    };
+    let folder = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
+    folder.len() <= SHORT || is_wordy(folder)
 }
 
 /// `Password:` and `password?` are words of a form.
 fn without_marks(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
     &value[..end]
-}
-
-/// Reads like a name that a person gave: `next_token_v2`, `Sha256Hash`, `my-secret-name`. Random text changes
-/// between cases and digits far more often.
-fn is_wordy(value: &[u8]) -> bool {
-    const LONGEST_WORD: usize = 22;
-    let (mut words, mut letters, mut digits, mut length) = (0, 0, 0, 0);
-    let mut before = b'_';
-    for &byte in value {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => {
-                letters += 1;
-                let goes_on = before.is_ascii_alphabetic()
-                    && (byte.is_ascii_lowercase() || before.is_ascii_uppercase());
-                (words, length) = if goes_on { (words, length + 1) } else { (words + 1, 1) };
-                if length > LONGEST_WORD {
-                    return false;
-                }
-            }
-            b'0'..=b'9' if before.is_ascii_alphanumeric() => digits += 1,
-            b'_' | b'-' | b'.' => {}
-            _ => return false,
-        }
-        before = byte;
-    }
-    words * 3 <= letters + digits && digits * 2 <= letters
 }

@@ -1,120 +1,157 @@
 //! Secrets that can be told by their shape alone: tokens with a known prefix, private key blocks, passwords in URLs.
 
-use super::{Scan, Secret, is_word};
+use super::random::is_wordy;
+use super::rules::PUBLIC;
+use super::{Look, Scan, Secret, is_word};
+use memchr::memmem;
+use rawr_core::steps;
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::{LazyLock, OnceLock};
 
-/// A token with a prefix of its own.
-struct Shape {
+pub(super) const LOOKS: [(&str, &str, Look); 5] = [
+    ("bB", "eE", bearer),
+    ("y", "J", json_web_token),
+    ("-", "B", private_key),
+    (":", "/", url_credentials),
+    (":", "A", telegram),
+];
+
+/// A token that begins in a way of its own.
+pub(super) struct Rule {
+    pub kind: &'static str,
+    /// The ways in which it begins.
+    pub prefixes: &'static [&'static str],
+    /// The whole token, prefix included, as a regular expression of ASCII.
+    pub pattern: &'static str,
+}
+
+const fn rule(
     kind: &'static str,
-    /// `?` stands for one small letter.
-    prefix: &'static [u8],
-    /// Where in the prefix the byte stands that led here.
-    pivot: usize,
-    /// How much of the prefix stays, because it says what was there and is no secret.
-    kept: usize,
-    alphabet: fn(u8) -> bool,
-    at_least: usize,
-    /// Words and names of packages have none, tokens nearly always do.
-    needs_digit: bool,
+    prefixes: &'static [&'static str],
+    pattern: &'static str,
+) -> Rule {
+    Rule { kind, prefixes, pattern }
 }
 
-const fn shape(
-    kind: &'static str,
-    prefix: &'static [u8],
-    pivot: usize,
-    alphabet: fn(u8) -> bool,
-    at_least: usize,
-) -> Shape {
-    Shape { kind, prefix, pivot, kept: 0, alphabet, at_least, needs_digit: false }
-}
-
-const fn with_digit(shape: Shape) -> Shape {
-    Shape { needs_digit: true, ..shape }
-}
-
-/// The longer prefix first where one begins with another.
-const BEFORE_DASH: [Shape; 4] = [
-    with_digit(shape("anthropic-key", b"sk-ant-", 2, is_word, 16)),
-    with_digit(shape("api-key", b"sk-", 2, is_word, 20)),
-    shape("gitlab-token", b"glpat-", 5, is_word, 18),
-    with_digit(shape("slack-token", b"xapp-", 4, is_word, 10)),
+/// What the public rules lack, or want longer than it often is.
+const OWN: [Rule; 20] = [
+    rule("anthropic-key", &["sk-ant-"], r"sk-ant-[\w-]{16,}"),
+    rule("api-key", &["sk-"], r"sk-[\w-]{20,}"),
+    rule("gitlab-token", &["glpat-"], r"glpat-[\w-]{18,}"),
+    rule("slack-token", &["xapp-"], r"xapp-[\w-]{10,}"),
+    rule("slack-token", &["xox"], r"xox[a-z]-[\w-]{10,}"),
+    rule("github-token", &["gh"], r"gh[a-z]_[A-Za-z0-9]{30,}"),
+    rule("github-token", &["github_pat_"], r"github_pat_[\w-]{22,}"),
+    rule("npm-token", &["npm_"], r"npm_[A-Za-z0-9]{30,}"),
+    rule("hugging-face-token", &["hf_"], r"hf_[A-Za-z0-9]{30,}"),
+    rule("aws-key-id", &["AKIA", "ASIA"], r"A[KS]IA[A-Z0-9]{16,}"),
+    rule("google-key", &["AIza"], r"AIza[\w-]{30,}"),
+    rule("google-token", &["ya29.", "GOCSPX-", "1//0"], r"(?:ya29\.|GOCSPX-|1//0)[\w-]{20,}"),
+    rule("groq-key", &["gsk_"], r"gsk_[A-Za-z0-9]{30,}"),
+    rule("xai-key", &["xai-"], r"xai-[A-Za-z0-9]{30,}"),
+    rule("replicate-token", &["r8_"], r"r8_[A-Za-z0-9]{30,}"),
+    rule("docker-token", &["dckr_pat_"], r"dckr_pat_[\w-]{20,}"),
+    rule("stripe-webhook-secret", &["whsec_"], r"whsec_[A-Za-z0-9+/=]{24,}"),
+    rule("vault-token", &["hvs."], r"hvs\.[\w-]{20,}"),
+    rule("pypi-token", &["pypi-"], r"pypi-[\w-]{50,}"),
+    rule(
+        "discord-token",
+        &["MT", "MD", "Mz", "Mj", "Nz", "Nj", "ND", "NT", "OD", "OT"],
+        r"[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,}",
+    ),
 ];
-const SLACK: [Shape; 1] = [with_digit(shape("slack-token", b"xox?-", 2, is_word, 10))];
-const GITHUB: [Shape; 1] = [shape("github-token", b"gh?_", 1, is_letter_or_digit, 30)];
-const BEFORE_UNDERSCORE: [Shape; 3] = [
-    shape("github-token", b"github_pat_", 6, is_word, 22),
-    shape("npm-token", b"npm_", 3, is_letter_or_digit, 30),
-    shape("hugging-face-token", b"hf_", 2, is_letter_or_digit, 30),
-];
-const AWS: [Shape; 2] = [
-    shape("aws-key-id", b"AKIA", 2, is_upper_or_digit, 16),
-    shape("aws-key-id", b"ASIA", 2, is_upper_or_digit, 16),
-];
-const GOOGLE: [Shape; 1] = [shape("google-key", b"AIza", 2, is_word, 30)];
-const BEARER: [Shape; 1] =
-    [Shape { kept: 7, ..with_digit(shape("bearer-token", b"Bearer ", 1, is_bearer, 16)) }];
 
-pub(super) fn before_dash(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &BEFORE_DASH)
+/// A rule, made ready when its beginning is first seen.
+pub(super) struct Shape {
+    rule: &'static Rule,
+    pattern: OnceLock<Option<Regex>>,
 }
 
-pub(super) fn slack(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &SLACK)
+/// Our own first: a token has one name, however many rules find it.
+pub(super) static ALL: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    let shape = |rule| Shape { rule, pattern: OnceLock::new() };
+    OWN.iter().chain(&PUBLIC).map(shape).collect()
+});
+
+impl Shape {
+    pub(super) fn first_pairs(&self) -> impl Iterator<Item = (u8, u8)> {
+        self.rule.prefixes.iter().filter_map(|prefix| match *prefix.as_bytes() {
+            [first, second, ..] => Some((first, second)),
+            _ => None,
+        })
+    }
+
+    /// The token that begins here, to the end of its word.
+    pub(super) fn find(&self, scan: Scan<'_>, start: usize) -> Option<Secret> {
+        /// No rule needs more to tell a token.
+        const ENOUGH: usize = 1024;
+        if !self.rule.prefixes.iter().any(|prefix| scan.starts_with(start, prefix.as_bytes())) {
+            return None;
+        }
+        let rest = scan.text.get(start..)?;
+        let rest = rest.get(..ENOUGH).unwrap_or(rest);
+        let token = self.pattern()?.find(rest)?.as_bytes();
+        steps::add(token.len());
+        let end = scan.run(start + token.len(), is_word).end;
+        is_drawn(scan.text.get(start..end)?)
+            .then_some(Secret { kind: self.rule.kind, range: start..end })
+    }
+
+    #[cfg(test)]
+    pub(super) const fn kind(&self) -> &'static str {
+        self.rule.kind
+    }
+
+    pub(super) fn pattern(&self) -> Option<&Regex> {
+        let compile = || {
+            let pattern = format!(r"\A(?:{})", self.rule.pattern);
+            RegexBuilder::new(&pattern).unicode(false).build().ok()
+        };
+        self.pattern.get_or_init(compile).as_ref()
+    }
 }
 
-pub(super) fn github(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &GITHUB)
+/// `Bearer …`; the word stays, because it says what was there.
+fn bearer(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const WORD: &[u8] = b"bearer ";
+    const AT_LEAST: usize = 16;
+    let start = at - 1;
+    let word = scan.text.get(start..start + WORD.len())?;
+    if !word.eq_ignore_ascii_case(WORD) || !scan.at_word_start(start) {
+        return None;
+    }
+    let token = scan.run(start + WORD.len(), is_bearer);
+    let bytes = scan.text.get(token.clone())?;
+    (token.len() >= AT_LEAST && is_drawn(bytes))
+        .then_some(Secret { kind: "bearer-token", range: token })
 }
 
-pub(super) fn before_underscore(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &BEFORE_UNDERSCORE)
-}
-
-pub(super) fn aws(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &AWS)
-}
-
-pub(super) fn google(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &GOOGLE)
-}
-
-pub(super) fn bearer(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    shaped(scan, at, &BEARER)
-}
-
-const fn is_letter_or_digit(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-}
-
-const fn is_upper_or_digit(byte: u8) -> bool {
-    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+/// Names of packages and of styles are words; tokens are not, and nearly all of them have a digit.
+fn is_drawn(token: &[u8]) -> bool {
+    token.iter().any(u8::is_ascii_digit) || !is_wordy(token)
 }
 
 const fn is_bearer(byte: u8) -> bool {
     is_word(byte) || matches!(byte, b'.' | b'~' | b'+' | b'/' | b'=')
 }
 
-fn shaped(scan: Scan<'_>, at: usize, shapes: &[Shape]) -> Option<Secret> {
-    shapes.iter().find_map(|shape| one_shape(scan, at, shape))
-}
-
-fn one_shape(scan: Scan<'_>, at: usize, shape: &Shape) -> Option<Secret> {
-    let start = at.checked_sub(shape.pivot).filter(|start| *start >= scan.floor)?;
-    let prefix = scan.text.get(start..start + shape.prefix.len())?;
-    let same = |(found, wanted): (&u8, &u8)| {
-        found == wanted || (*wanted == b'?' && found.is_ascii_lowercase())
-    };
-    if !prefix.iter().zip(shape.prefix).all(same) || !scan.at_word_start(start) {
-        return None;
-    }
-    let tail = scan.run(start + shape.prefix.len(), shape.alphabet);
-    let digit = || scan.text[tail.clone()].iter().any(u8::is_ascii_digit);
-    let range = start + shape.kept..tail.end;
-    (tail.len() >= shape.at_least && (!shape.needs_digit || digit()))
-        .then_some(Secret { kind: shape.kind, range })
+/// The number of a bot, a colon, and a key that begins with `AA`.
+fn telegram(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const KEY: usize = 33;
+    const NUMBER: usize = 10;
+    let colon = at - 1;
+    let number = (0..NUMBER).take_while(|back| {
+        colon > scan.floor + back && scan.byte(colon - 1 - back).is_ascii_digit()
+    });
+    let start = colon - number.count();
+    let key = scan.run(at, is_word);
+    let is_token = colon - start >= 8 && key.len() >= KEY && scan.starts_with(at, b"AA");
+    (is_token && scan.at_word_start(start))
+        .then_some(Secret { kind: "telegram-token", range: start..key.end })
 }
 
 /// Header, payload and signature, joined by full stops; the header is a JSON object and so begins with `eyJ`.
-pub(super) fn json_web_token(scan: Scan<'_>, at: usize) -> Option<Secret> {
+fn json_web_token(scan: Scan<'_>, at: usize) -> Option<Secret> {
     const AT_LEAST: usize = 8;
     let start = at.checked_sub(2).filter(|start| *start >= scan.floor)?;
     if !scan.text[start..].starts_with(b"eyJ") || !scan.at_word_start(start) {
@@ -134,9 +171,10 @@ pub(super) fn json_web_token(scan: Scan<'_>, at: usize) -> Option<Secret> {
     Some(Secret { kind: "json-web-token", range: start..end })
 }
 
+const MARK: &[u8] = b"-----";
+
 /// A PEM block, also one that was cut off or stands in a string with `\n` for its newlines.
-pub(super) fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    const MARK: &[u8] = b"-----";
+fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
     const KEY_MATERIAL: usize = 24;
     let at = at.checked_sub(MARK.len()).filter(|at| *at >= scan.floor)?;
     let label = scan.run(at + MARK.len(), |byte| byte.is_ascii_uppercase() || byte == b' ');
@@ -146,23 +184,38 @@ pub(super) fn private_key(scan: Scan<'_>, at: usize) -> Option<Secret> {
     if !is_key || !header.starts_with(b"-----BEGIN ") || !header.ends_with(MARK) {
         return None;
     }
+    if let Some(end) = end_of_block(scan, body) {
+        let block = scan.text.get(body..end)?;
+        let is_material = |run: &[u8]| run.len() >= KEY_MATERIAL && !is_wordy(run);
+        let holds_key = block.split(|byte| !is_base64(*byte)).any(is_material);
+        return holds_key.then_some(Secret { kind: "private-key", range: at..end });
+    }
     let mut end = body;
     let (mut run, mut longest) = (0_usize, 0_usize);
-    while is_key_block(scan.byte(end)) && !scan.text[end..].starts_with(MARK) {
+    while is_key_block(scan.byte(end)) && !scan.starts_with(end, MARK) {
         run = if is_base64(scan.byte(end)) { run + 1 } else { 0 };
         longest = longest.max(run);
         end += 1;
     }
-    if scan.text[end..].starts_with(b"-----END ") {
-        let label = scan.run(end + MARK.len(), |byte| byte.is_ascii_uppercase() || byte == b' ');
-        if scan.text[label.end..].starts_with(MARK) {
-            end = label.end + MARK.len();
-        }
-    } else if !scan.text[end..].starts_with(MARK) {
+    steps::add(end - body);
+    if !scan.starts_with(end, MARK) {
         // Behind a block that was cut off another secret may stand, whose beginning looks like base64.
         end = scan.run(end, is_glued).end;
     }
     (longest >= KEY_MATERIAL).then_some(Secret { kind: "private-key", range: at..end })
+}
+
+/// Where the next mark is the one that closes a block: behind it. The lines between may be quoted in any way.
+fn end_of_block(scan: Scan<'_>, body: usize) -> Option<usize> {
+    let rest = scan.text.get(body..)?;
+    let mark = memmem::find(rest, MARK).unwrap_or(rest.len());
+    steps::add(mark);
+    if !scan.starts_with(body + mark, b"-----END ") {
+        return None;
+    }
+    let label =
+        scan.run(body + mark + MARK.len(), |byte| byte.is_ascii_uppercase() || byte == b' ');
+    scan.starts_with(label.end, MARK).then_some(label.end + MARK.len())
 }
 
 const fn is_base64(byte: u8) -> bool {
@@ -181,17 +234,26 @@ const fn is_glued(byte: u8) -> bool {
 
 /// `scheme://user:password@host`. The user goes as well: often it is the token, and nothing between the place that
 /// led here and the secret may be left unlooked at.
-pub(super) fn url_credentials(scan: Scan<'_>, at: usize) -> Option<Secret> {
+fn url_credentials(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    /// A token in the user's place.
+    const AT_LEAST: usize = 16;
     let at = at - 1;
-    if !scan.text[at..].starts_with(b"://") || !scan.byte_before(at).is_ascii_alphanumeric() {
+    if !scan.starts_with(at, b"://") || !scan.byte_before(at).is_ascii_alphanumeric() {
         return None;
     }
     let user = scan.run(at + 3, |byte| is_user_info(byte) && byte != b':');
     let password = scan.run(user.end + 1, is_user_info);
     let whole = scan.byte(user.end) == b':' && scan.byte(password.end) == b'@';
     // `$PASSWORD` stands for one and is none.
-    (whole && !password.is_empty() && scan.byte(password.start) != b'$')
-        .then_some(Secret { kind: "url-credentials", range: user.start..password.end })
+    if whole && !password.is_empty() && scan.byte(password.start) != b'$' {
+        return Some(Secret { kind: "url-credentials", range: user.start..password.end });
+    }
+    let bytes = scan.text.get(user.clone())?;
+    let is_token = scan.byte(user.end) == b'@'
+        && bytes.len() >= AT_LEAST
+        && bytes.iter().any(u8::is_ascii_digit)
+        && !is_wordy(bytes);
+    is_token.then_some(Secret { kind: "url-credentials", range: user })
 }
 
 const fn is_user_info(byte: u8) -> bool {

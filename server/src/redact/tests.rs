@@ -1,13 +1,11 @@
 //! Both ways: what must go, what must stay, and that a second pass finds nothing.
 
-use super::*;
-use proptest::prelude::*;
+mod draws;
+mod rules;
 
-/// Put together here, so that no scanner of this repository takes them for real.
-fn key(prefix: &str, length: usize) -> String {
-    let tail = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".chars().cycle().take(length);
-    prefix.chars().chain(tail).collect()
-}
+use super::*;
+use draws::key;
+use proptest::prelude::*;
 
 #[track_caller]
 fn goes(text: &str, expected: &str) {
@@ -88,7 +86,7 @@ fn credentials_in_urls_go_and_the_rest_of_the_url_stays() {
 
 #[test]
 fn values_assigned_to_secret_names_go() {
-    let secret = key("", 24);
+    let secret = key("", 64);
     for before in [
         "api_key = ",
         "API_KEY=",
@@ -106,6 +104,114 @@ fn values_assigned_to_secret_names_go() {
             &format!("{before}{secret}"),
             &format!("{before}{secret}").replace(&secret, "[redacted:secret]"),
         );
+    }
+}
+
+#[test]
+fn secrets_go_in_whatever_form_they_are_handed_over() {
+    let secret = key("", 64);
+    for around in [
+        "Authorization: Basic {secret}",
+        "authorization: token {secret}",
+        "AUTHORIZATION: BEARER {secret}",
+        "curl -H \"X-Api-Key: {secret}\"",
+        "curl -u app:{password} https://h/",
+        "curl -sS --user 'app' -u 'app:{password}' https://h/",
+        "mysql -u root -p{password} db",
+        "run --password {password} --yes",
+        "run --api-key {secret}",
+        "[\"run\", \"--token\", \"{secret}\"]",
+        "[\"curl\", \"-H\", \"X-Api-Key:\", \"{secret}\"]",
+        "machine h login app password {password}",
+        "DB_PASS={password}",
+        "Server=h;Uid=app;Pwd={password};",
+        "passphrase: {password}",
+        "//registry/:_auth={secret}",
+        "{\"auths\": {\"h\": {\"auth\": \"{secret}\"}}}",
+        "client-key-data: {secret}",
+        "SECRET_KEY_BASE={secret}",
+        "ENCRYPTION_KEY={secret}",
+        "signing_key: {secret}",
+        "credentials = \"{secret}\"",
+        "https://h/blob?sv=2024&sig={secret}&se=1",
+        "https://{secret}@h/repository.git",
+        "Cookie: theme=dark; session={secret}",
+        "Set-Cookie: sid={secret}",
+    ] {
+        let text = around.replace("{secret}", &secret).replace("{password}", "hunter2hunter3");
+        let left = redact(&text);
+        assert!(!left.contains(&secret) && !left.contains("hunter2"), "{text} is left: {left}");
+        assert_eq!(redact(&left), left, "twice is the same as once");
+    }
+}
+
+#[test]
+fn private_keys_go_also_in_quotes_of_mail_and_in_code() {
+    let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
+    let body = key("MII", 64);
+    goes(&format!("> {begin}\n> {body}\n> {end}\n"), "> [redacted:private-key]\n");
+    goes(&format!("(\"{begin}\\n\"\n \"{body}\\n\"\n \"{end}\")"), "(\"[redacted:private-key]\")");
+    let (begin, end) =
+        ("-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----");
+    let head = "Version: GnuPG v2.0.22 (GNU/Linux)";
+    goes(&format!("{begin}\n{head}\n\n{body}\n{end}"), "[redacted:private-key]");
+}
+
+#[test]
+fn an_argument_list_is_redacted_as_the_line_that_it_makes() {
+    let secret = key("", 64);
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let check = |list: &[&str], expected: &[&str]| {
+        assert_eq!(redact_words(&words(list)), Some((words(expected), 1)), "{list:?}");
+        assert_eq!(redact_words(&words(expected)), None, "twice is the same as once");
+    };
+    check(
+        &["curl", "-H", "X-Api-Key:", &secret, "https://h/"],
+        &["curl", "-H", "X-Api-Key:", "[redacted:secret]", "https://h/"],
+    );
+    check(&["run", "--token", &secret], &["run", "--token", "[redacted:secret]"]);
+    check(&["a", &format!("token={secret}"), "é"], &["a", "token=[redacted:secret]", "é"]);
+    assert_eq!(redact_words(&words(&["git", "commit", "-m", "é"])), None);
+    assert_eq!(redact_words(&[]), None);
+}
+
+#[test]
+fn long_text_costs_linear_work() {
+    for piece in [
+        "eyJ.",
+        "token=",
+        "token=a",
+        "ghp_",
+        "sk-",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:",
+        "sk_live_",
+        "Cookie: a=",
+        "Cookie: a;",
+        "password ",
+        "--password ",
+        "curl -u a:",
+        "auth: basic ",
+        "-p -u ",
+        "pscale_pw_",
+        "\"token\": \"",
+        "secret.token.",
+        "glc_/",
+        "key ",
+        "MT.",
+        "1:AA",
+        "a",
+        " ",
+    ] {
+        let cost = |times: usize| {
+            let text = piece.repeat(times);
+            steps::take();
+            redact(&text);
+            steps::take()
+        };
+        let times = 50_000 / piece.len();
+        let (once, twice) = (cost(times), cost(times * 2));
+        assert!(twice <= once * 2 + once / 4 + 4096, "{piece:?}: {once}, then {twice} steps");
     }
 }
 

@@ -1,18 +1,29 @@
 //! What must not get onto the disk, or out of the home: keys and tokens, and paths that pose as ids.
 
 use super::THREAD;
-use rawr_protocol::methods::ThreadOpen;
+use rawr_protocol::methods::{ActionPerform, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+/// Told by their shape, by the name that they are given to, and by an option.
+const SECRETS: [&str; 3] = [
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe",
+    "hunter2-9Xq4",
+];
+
+fn said() -> String {
+    let [shaped, named, password] = SECRETS;
+    format!("use {shaped} for it, API_KEY={named} and run --password {password} x")
+}
 
 /// Every text that a host or a person can say.
 fn sayings() -> Vec<(&'static str, Value)> {
-    let text = format!("use {SECRET} for it");
+    let [shaped, named, password] = SECRETS;
+    let text = said();
     let turn = |id: &str| json!({ "threadId": THREAD, "turnId": id });
     let with = |mut params: Value, fields: Value| {
         params.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -25,15 +36,17 @@ fn sayings() -> Vec<(&'static str, Value)> {
         signal(json!({ "kind": "plan_updated", "explanation": text,
             "steps": [{ "step": text, "status": "pending" }] })),
         signal(
-            json!({ "kind": "command_finished", "command": format!("git push https://x:{SECRET}@h/r"),
+            json!({ "kind": "command_finished", "command": format!("git push https://x:{shaped}@h/r"),
             "exitCode": 0 }),
         ),
         signal(
             json!({ "kind": "command_finished", "command": ["git", "commit", "-m", text], "exitCode": 0 }),
         ),
+        signal(json!({ "kind": "command_finished", "exitCode": 0,
+            "command": ["curl", "-H", "X-Api-Key:", named, "-u", format!("app:{password}")] })),
         signal(json!({ "kind": "commit", "subject": text })),
         signal(
-            json!({ "kind": "pr_checkpoint", "action": text, "url": format!("https://h/?token={SECRET}") }),
+            json!({ "kind": "pr_checkpoint", "action": text, "url": format!("https://h/?token={shaped}") }),
         ),
         signal(json!({ "kind": "branch_changed", "branch": text })),
         signal(json!({ "kind": "tool_started", "callId": "c1", "name": text })),
@@ -72,11 +85,29 @@ fn sayings() -> Vec<(&'static str, Value)> {
 #[test]
 fn no_secret_reaches_the_disk() {
     let home = Home::new();
-    let mut sidecar = Sidecar::start(&home);
+    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    sidecar.greet(&said());
     sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Owner));
-    for (method, params) in sayings() {
+    let mut say = |method: &str, params: Value| {
         let answer = sidecar.say(method, &params).unwrap();
         answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"));
+    };
+    for (method, params) in sayings() {
+        say(method, params);
+    }
+    let text = said();
+    let turn = json!({ "threadId": THREAD, "turnId": "t2", "status": "completed",
+        "usage": { "contextTokens": 190_000 }, "lastAgentMessage": text });
+    say("rawr/turn/completed", turn);
+    let asked: Vec<_> = sidecar.take::<ActionPerform>();
+    assert!(!asked.is_empty(), "{}", sidecar.told());
+    for action in asked {
+        for status in ["completed", "failed"] {
+            let report = json!({ "threadId": THREAD, "actionId": action.action_id, "status": status,
+                "text": text, "error": text });
+            let answer = sidecar.say("rawr/action/report", &report).unwrap();
+            answer.unwrap_or_else(|failure| panic!("{report}: {failure:?}"));
+        }
     }
     sidecar.take_notes();
     sidecar.leave();
@@ -93,7 +124,7 @@ fn assert_clean(folder: &Path) {
             continue;
         }
         let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
-        let line = text.lines().find(|line| line.contains(SECRET));
+        let line = text.lines().find(|line| SECRETS.iter().any(|secret| line.contains(secret)));
         assert_eq!(line, None, "{}", path.display());
     }
 }

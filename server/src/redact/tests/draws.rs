@@ -1,0 +1,166 @@
+//! Secrets as machines make them: drawn anew in every run. The rules may not be made for one sample.
+
+use super::*;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+const DIGITS: &str = "0123456789";
+
+/// Seeded from the operating system.
+struct Draw {
+    seed: u64,
+    state: u64,
+}
+
+impl Draw {
+    fn new() -> Self {
+        let seed = RandomState::new().hash_one(0) | 1;
+        Self { seed, state: seed }
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from((self.state >> 16) % end as u64).unwrap()
+    }
+
+    fn text(&mut self, alphabet: &[u8], length: usize) -> String {
+        (0..length).map(|_| char::from(alphabet[self.below(alphabet.len())])).collect()
+    }
+}
+
+/// A token with this prefix.
+pub(super) fn key(prefix: &str, length: usize) -> String {
+    let alphabet = [UPPER, LOWER, DIGITS].concat();
+    format!("{prefix}{}", Draw::new().text(alphabet.as_bytes(), length))
+}
+
+const NAMES: [&str; 8] = [
+    "password",
+    "token",
+    "api_key",
+    "client_secret",
+    "SECRET_KEY_BASE",
+    "ENCRYPTION_KEY",
+    "DB_PASS",
+    "accessToken",
+];
+
+/// `NAME` and `VALUE` are replaced.
+const FORMS: [&str; 9] = [
+    "NAME=VALUE\n",
+    "NAME: VALUE\n",
+    "{\"NAME\": \"VALUE\", \"a\": 1}",
+    "{\\\"NAME\\\":\\\"VALUE\\\"}",
+    "NAME = 'VALUE'",
+    "https://h/p?NAME=VALUE&x=1",
+    "run --NAME VALUE x",
+    "NAME := \"VALUE\")",
+    "[\"--NAME\", \"VALUE\"]",
+];
+
+#[test]
+fn nearly_every_random_value_behind_an_ordinary_name_goes() {
+    const DRAWS: usize = 2000;
+    let alphabets = [
+        ("hex", "0123456789abcdef".to_owned()),
+        ("base32", format!("{UPPER}234567")),
+        ("base64", [UPPER, LOWER, DIGITS, "+/"].concat()),
+        ("base62", [UPPER, LOWER, DIGITS].concat()),
+        ("lower case and digits", [LOWER, DIGITS].concat()),
+    ];
+    let mut draw = Draw::new();
+    for (kind, alphabet) in &alphabets {
+        for form in FORMS {
+            let mut left = Vec::new();
+            for number in 0..DRAWS {
+                let length = 20 + draw.below(45);
+                let value = draw.text(alphabet.as_bytes(), length);
+                let name = NAMES[number % NAMES.len()];
+                let text = form.replace("NAME", name).replace("VALUE", &value);
+                if redact(&text).contains(&value) {
+                    left.push(text);
+                }
+            }
+            assert!(
+                left.len() * 100 <= DRAWS,
+                "{kind}, seed {}: {} are left, as {:?}",
+                draw.seed,
+                left.len(),
+                left[0]
+            );
+        }
+    }
+}
+
+/// This repository's own prose and code. Tests hold secrets on purpose, and so do the rules.
+#[test]
+fn ordinary_prose_and_code_stay() {
+    const WITH_SECRETS: [&str; 2] = ["server/src/redact/", "server/src/judge/foreign.rs"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    texts(root, &mut files);
+    assert!(files.len() > 200, "{} files", files.len());
+    let mut taken = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(root).unwrap().display().to_string();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let is_plain = !WITH_SECRETS.iter().any(|known| name.starts_with(known));
+        if is_plain && redact_counting(&text).1 > 0 {
+            let left = redact(&text).into_owned();
+            let line = text.lines().zip(left.lines()).find(|(before, after)| before != after);
+            taken.push(format!("{name}: {line:?}"));
+        }
+    }
+    assert_eq!(taken, Vec::<String>::new());
+}
+
+fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
+    const SOURCES: [&str; 8] = ["rs", "md", "toml", "json", "ts", "lua", "jsonl", "lock"];
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_source =
+            !["target", "node_modules", ".git", "tests"].iter().any(|skip| name == *skip);
+        if path.is_dir() {
+            if is_source {
+                texts(&path, found);
+            }
+        } else if name != "tests.rs"
+            && path.extension().is_some_and(|ending| SOURCES.iter().any(|known| ending == *known))
+        {
+            found.push(path);
+        }
+    }
+}
+
+/// What looks drawn, and is no secret.
+#[test]
+fn hashes_identifiers_paths_and_pictures_stay() {
+    let mut draw = Draw::new();
+    for _ in 0..1000 {
+        let hex = draw.text(b"0123456789abcdef", 64);
+        let base64 = draw.text([UPPER, LOWER, DIGITS, "+/"].concat().as_bytes(), 64);
+        for text in [
+            format!("commit {}", &hex[..40]),
+            format!("checksum = \"{hex}\""),
+            format!(
+                "id: {}-{}-{}-{}-{}",
+                &hex[..8],
+                &hex[8..12],
+                &hex[12..16],
+                &hex[16..20],
+                &hex[20..32]
+            ),
+            format!("\"integrity\": \"sha512-{base64}==\""),
+            format!("image@sha256:{hex}"),
+            format!("/nix/store/{}-token-1.0/bin", &hex[..32]),
+            format!("<img src=\"data:image/png;base64,{base64}\">"),
+            format!("etag: W/\"{}\"", &hex[..32]),
+        ] {
+            assert_eq!(redact(&text), text, "seed {}", draw.seed);
+        }
+    }
+}
