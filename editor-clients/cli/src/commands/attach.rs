@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod door;
+mod log;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,10 +22,10 @@ use crate::drive::{Drive, DriveError, Ended, Prompts};
 use crate::host::HostError;
 use crate::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
 use crate::presence::Presence;
-use crate::private::open_log;
 use crate::render::{Level, Reader, Renderer, Shown, one_line};
 use crate::sidecar::{Launch, SidecarSettings};
 use crate::stop::Stop;
+use log::EventLog;
 
 pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let beside = args.beside.clone();
@@ -284,7 +285,8 @@ impl Place {
             }
             ShownAs::Lines => Renderer::stdout(Reader::Program),
             ShownAs::Log(path) => {
-                let log = open_log(path).with_context(|| path.display().to_string())?;
+                let log = EventLog::open(path.clone());
+                let log = log.with_context(|| path.display().to_string())?;
                 Renderer::to_program(Box::new(log))
             }
         })
