@@ -79,6 +79,7 @@ fn refusal(refusal: &Refusal) -> String {
         }
         Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
         Refusal::PacketMissing => "the edited packet is empty".to_owned(),
+        Refusal::Full(bound) => bound.to_string(),
     }
 }
 

@@ -1,8 +1,11 @@
 //! The one entrance: an input and the time go in, effects come out. Everything that a thread will ever do starts here.
 
 mod announce;
+mod bound;
 mod next;
 mod observe;
+
+pub use bound::Bound;
 
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
@@ -147,6 +150,8 @@ pub enum Refusal {
     /// Somebody else was faster.
     Answered(Answered),
     PacketMissing,
+    /// As many as a thread keeps.
+    Full(Bound),
 }
 
 /// Exactly one process, the owner, lets a thread act.

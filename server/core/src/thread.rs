@@ -383,6 +383,10 @@ impl Thread {
         self.held.iter().any(|held| held.id == *input) || self.actions.iter().any(delivers)
     }
 
+    pub fn active_guards(&self, now: Timestamp) -> impl Iterator<Item = &Guard> {
+        self.guards.iter().filter(move |guard| guard.is_active(self.turns_ended, now))
+    }
+
     /// A message waits for nothing but the end of what the host is doing.
     pub fn waits_for_host(&self) -> bool {
         let waits = self.held.front().is_some_and(|held| held.action.is_none());

@@ -40,7 +40,7 @@ fn clear(ctx: &Ctx, params: GuardClearParams) -> Result<GuardClearResult, Fault>
     let mut desk = ctx.desk()?;
     let guards = match params.guard_id {
         Some(guard) => vec![GuardId::new(guard)],
-        None => desk.thread(&id)?.guards.iter().map(|guard| guard.id.clone()).collect(),
+        None => desk.thread(&id)?.active_guards(now()).map(|guard| guard.id.clone()).collect(),
     };
     let cleared = guards.len() as u64;
     for guard in guards {
@@ -52,8 +52,7 @@ fn clear(ctx: &Ctx, params: GuardClearParams) -> Result<GuardClearResult, Fault>
 fn list(ctx: &Ctx, params: GuardListParams) -> Result<GuardListResult, Fault> {
     let desk = ctx.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
-    let active = thread.guards.iter().filter(|guard| guard.is_active(thread.turns_ended, now()));
-    Ok(GuardListResult { guards: active.map(wire::guard).collect() })
+    Ok(GuardListResult { guards: thread.active_guards(now()).map(wire::guard).collect() })
 }
 
 fn respond(ctx: &Ctx, params: SequenceRespondParams) -> Result<SequenceRespondResult, Fault> {

@@ -5,6 +5,7 @@ use crate::desk::DeskError;
 use crate::store::StoreError;
 use jsonrpsee::types::ErrorObjectOwned;
 use rawr_core::Refusal;
+use rawr_core::machine::Bound;
 use rawr_protocol::{ErrorCode, ErrorData};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +113,16 @@ const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
             Refusal::Answered(_) => {
                 (ErrorCode::NotNow, "rawr/sequence/responded tells of answers given elsewhere")
             }
+            Refusal::Full(Bound::Guards) => {
+                (ErrorCode::NotNow, "clear some with rawr/guard/clear, then repeat")
+            }
+            Refusal::Full(Bound::Directives) => {
+                (ErrorCode::NotNow, "clear some with rawr/directive/clear, then repeat")
+            }
+            Refusal::Full(Bound::HeldMessages) => (
+                ErrorCode::NotNow,
+                "keep the message and submit it again once others were delivered",
+            ),
             Refusal::PacketMissing => {
                 (ErrorCode::InvalidParams, "give the packet's text in `packet`")
             }

@@ -1,7 +1,7 @@
 //! What an input adds to the log, before anything is decided: boundaries filled in, repeats left out, the impossible
 //! refused. Nothing is changed here.
 
-use super::{Input, InputKind, Machine, Refusal, Response, ShellCommand};
+use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
 use crate::assess::assess;
 use crate::event::{
     Choice, ClockSetBack, CommandFinished, CompactionOrigin, DeadlinePassed, Event, GuardSet,
@@ -40,11 +40,11 @@ impl Machine {
             Input::Submitted { input, text, kind } => {
                 let known = self.thread.takes_care_of(&input);
                 let waits = kind == InputKind::Message && self.must_wait(&text, policy, now);
-                Ok(if waits && !known {
-                    vec![InputHeld { input, text }.into()]
-                } else {
-                    Vec::new()
-                })
+                if !waits || known {
+                    return Ok(Vec::new());
+                }
+                Bound::HeldMessages.check(self.thread.held.len())?;
+                one(InputHeld { input, text }.into())
             }
             Input::Judged(answered) => {
                 let open = self.thread.judging.as_ref().filter(|open| open.answer.is_none());
@@ -56,6 +56,7 @@ impl Machine {
             }
             Input::Respond(response) => self.respond(response),
             Input::SetGuard { until, note, by } => {
+                Bound::Guards.check(self.thread.active_guards(now).count())?;
                 one(GuardSet { guard: self.thread.next_guard_id(), until, note, by }.into())
             }
             Input::Tick => {
@@ -157,6 +158,9 @@ impl Machine {
                 if !self.thread.guards.iter().any(|guard| guard.id == cleared.guard) =>
             {
                 return Err(Refusal::UnknownGuard(cleared.guard.clone()));
+            }
+            Event::DirectiveGiven(given) if !self.thread.known.has_directive(&given.text) => {
+                Bound::Directives.check(self.thread.known.directives.len())?;
             }
             _ => {}
         }

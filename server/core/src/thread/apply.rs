@@ -12,6 +12,9 @@ use crate::event::{Event, Phase, Record, ThreadOpened, Until};
 use crate::sequence::Sequence;
 use crate::units::Timestamp;
 
+/// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
+const BOUNDED_SINCE: u16 = 2;
+
 impl Thread {
     pub fn apply(&mut self, record: &Record) {
         let at = record.at;
@@ -29,6 +32,9 @@ impl Thread {
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();
                 self.turn_completed(completed, at);
+                if record.v >= BOUNDED_SINCE {
+                    self.shorten_old_messages();
+                }
             }
             Event::PlanUpdated(updated) => {
                 self.known.planned(&updated.steps, at);
@@ -87,6 +93,10 @@ impl Thread {
             Event::InputCancelled(cancelled) => self.held.retain(|held| held.id != cancelled.input),
             Event::GuardSet(set) => {
                 self.guards_set += 1;
+                if record.v >= BOUNDED_SINCE {
+                    let turns_ended = self.turns_ended;
+                    self.guards.retain(|guard| guard.is_active(turns_ended, at));
+                }
                 self.guards.push(Guard {
                     id: set.guard.clone(),
                     until: set.until.clone(),
@@ -129,6 +139,21 @@ impl Thread {
             Event::Responded(responded) => self.responded(responded, at),
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
             Event::SequenceEnded(ended) => self.sequence_ended(ended, at),
+        }
+    }
+
+    /// The last message of a turn is wanted in full while a report may still name the turn as the answer to an action.
+    /// Of older ones the end says what came of the turn.
+    fn shorten_old_messages(&mut self) {
+        const IN_FULL: usize = 4;
+        const KEPT: usize = 4096;
+        let old = self.turns.iter_mut().rev().skip(IN_FULL);
+        for message in old.filter_map(|turn| turn.end.as_mut()?.message.as_mut()) {
+            let Some(cut) = message.len().checked_sub(KEPT).filter(|cut| *cut > 0) else {
+                continue;
+            };
+            let start = (cut..).find(|at| message.is_char_boundary(*at)).unwrap_or(cut);
+            message.drain(..start);
         }
     }
 

@@ -106,6 +106,10 @@ impl Known {
         self.plan = steps.to_vec();
     }
 
+    pub fn has_directive(&self, text: &str) -> bool {
+        self.directives.iter().any(|known| known.text == text.trim())
+    }
+
     /// The same words twice are one directive; a pin stays a pin.
     pub(super) fn directed(&mut self, given: &DirectiveGiven, at: Timestamp) {
         let text = given.text.trim();

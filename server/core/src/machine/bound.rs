@@ -1,0 +1,37 @@
+//! What others may add to a thread, and how much of it the thread keeps. More is refused and not dropped: a person or an
+//! agent asked for each of them.
+
+use super::Refusal;
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    Guards,
+    Directives,
+    HeldMessages,
+}
+
+impl Bound {
+    pub const fn most(self) -> usize {
+        match self {
+            Self::Guards => 100,
+            Self::Directives => 200,
+            Self::HeldMessages => 1000,
+        }
+    }
+
+    pub(super) const fn check(self, there: usize) -> Result<(), Refusal> {
+        if there < self.most() { Ok(()) } else { Err(Refusal::Full(self)) }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self {
+            Self::Guards => "guards are active",
+            Self::Directives => "directives are in force",
+            Self::HeldMessages => "messages are held",
+        };
+        write!(f, "{} {what}, which is as many as a thread keeps", self.most())
+    }
+}

@@ -1,0 +1,94 @@
+//! What others may add to a thread is bounded, and what is too much is refused, never dropped in silence.
+
+use rawr_protocol::methods::{InputSubmit, ThreadOpen};
+use rawr_protocol::{Disposition, ErrorCode, InputKind, InputSubmitParams, Role};
+use rawr_tests::sidecar::Failure;
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+
+fn opened(home: &Home) -> Sidecar {
+    let mut sidecar = Sidecar::start(home);
+    sidecar.call::<ThreadOpen>(&StandIn::new("t").opening(home, Role::Owner));
+    sidecar
+}
+
+/// Until it is refused: how many were taken.
+fn fill(sidecar: &mut Sidecar, method: &str, params: impl Fn(usize) -> Value) -> (usize, Failure) {
+    for taken in 0..10_000 {
+        if let Err(failure) = sidecar.say(method, &params(taken)).unwrap() {
+            return (taken, *failure);
+        }
+    }
+    panic!("{method} is never refused");
+}
+
+#[test]
+fn guards_are_bounded_and_those_that_expired_do_not_count() {
+    let home = Home::new();
+    let mut sidecar = opened(&home);
+    let guard = |until: Value| json!({ "threadId": "t", "until": until });
+    for _ in 0..150 {
+        let expired = guard(json!({ "kind": "minutes", "minutes": 0 }));
+        sidecar.say("rawr/guard/set", &expired).unwrap().unwrap();
+    }
+    let held = |_| guard(json!({ "kind": "released" }));
+    let (taken, failure) = fill(&mut sidecar, "rawr/guard/set", held);
+    assert_eq!((taken, failure.code), (100, ErrorCode::NotNow), "{failure:?}");
+    assert_eq!(failure.message, "100 guards are active, which is as many as a thread keeps");
+    let cleared = sidecar.say("rawr/guard/clear", &json!({ "threadId": "t" })).unwrap().unwrap();
+    assert_eq!(cleared["cleared"], 100);
+    sidecar.say("rawr/guard/set", &held(0)).unwrap().unwrap();
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn directives_are_bounded_and_one_that_is_known_may_be_given_again() {
+    let home = Home::new();
+    let mut sidecar = opened(&home);
+    let directive = |number: usize| json!({ "threadId": "t", "signal": { "kind": "directive", "text": format!("rule {number}"), "pinned": true } });
+    let (taken, failure) = fill(&mut sidecar, "rawr/signal/report", directive);
+    assert_eq!((taken, failure.code), (200, ErrorCode::NotNow), "{failure:?}");
+    assert_eq!(failure.message, "200 directives are in force, which is as many as a thread keeps");
+    sidecar.say("rawr/signal/report", &directive(7)).unwrap().unwrap();
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn held_messages_are_bounded_and_none_that_was_taken_is_lost() {
+    let home = Home::new();
+    let mut sidecar = opened(&home);
+    let turn = |fields: Value| {
+        let mut params = json!({ "threadId": "t", "turnId": "u1" });
+        params.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        params
+    };
+    let commit = json!({ "kind": "commit", "subject": "the parser" });
+    let end = json!({ "status": "completed", "lastAgentMessage": "The parser is written and committed.",
+        "usage": { "contextTokens": 190_000 } });
+    for (method, params) in [
+        ("rawr/turn/started", turn(json!({ "origin": "user", "text": "Write the parser" }))),
+        ("rawr/signal/report", turn(json!({ "signal": commit }))),
+        ("rawr/turn/completed", turn(end)),
+    ] {
+        sidecar.say(method, &params).unwrap().unwrap();
+    }
+    let submit = |number: usize| InputSubmitParams {
+        thread_id: "t".to_owned(),
+        input_id: format!("i{number}"),
+        text: "go on".to_owned(),
+        kind: InputKind::Message,
+    };
+    let asked: Vec<_> =
+        (0..=1000).map(|number| sidecar.ask::<InputSubmit>(&submit(number))).collect();
+    let answers: Vec<_> = asked.into_iter().map(|id| sidecar.answer::<InputSubmit>(id)).collect();
+    let held = answers.iter().flatten().filter(|answer| answer.disposition == Disposition::Held);
+    assert_eq!(held.count(), 1000);
+    let failure = answers[1000].as_ref().unwrap_err();
+    assert_eq!(failure.message, "1000 messages are held, which is as many as a thread keeps");
+    let queued = sidecar.say("rawr/input/queued", &json!({ "threadId": "t" })).unwrap().unwrap();
+    assert_eq!(queued["inputIds"].as_array().unwrap().len(), 1000);
+    sidecar.take_notes();
+    sidecar.kill();
+}
