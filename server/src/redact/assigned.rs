@@ -102,7 +102,8 @@ const NAMES: [Name; 10] = [
 const ENDINGS: [&[u8]; 6] = [b"_base", b"-data", b"_data", b"_value", b"_prod", b"_dev"];
 
 fn named(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    NAMES.iter().find_map(|name| {
+    let there = scan.byte(at).to_ascii_lowercase();
+    NAMES.iter().filter(|name| name.name[name.place] == there).find_map(|name| {
         let end = name_end(scan, at, name.name, name.place)?;
         let start = end - name.name.len();
         if !name.before.allows(scan, start) {
