@@ -7,6 +7,10 @@ use crate::thread::Thread;
 
 /// More changed files than this are a list to look up, not one to carry along.
 const MOST_FILES: usize = 20;
+/// A longer plan is in the host's own keeping; each step is looked for in the whole packet.
+const MOST_STEPS: usize = 100;
+/// A step of more words is told by its first ones.
+const WORDS_LOOKED_FOR: usize = 40;
 /// A step counts as named when so large a share of its longer words is there.
 const WORDS_OF_A_STEP: (usize, usize) = (3, 4);
 const LONG_WORD: usize = 4;
@@ -45,7 +49,8 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
     let known = &thread.known;
     let fact = |kind: FactKind, text: &str| Fact { kind, text: text.trim().to_owned() };
     let directives = known.directives.iter().map(|d| fact(FactKind::Directive, &d.text));
-    let steps = known.open_steps().map(|step| fact(FactKind::OpenStep, &step.step));
+    let steps = known.open_steps().take(MOST_STEPS);
+    let steps = steps.map(|step| fact(FactKind::OpenStep, &step.step));
     let files = known.changed_files.iter().take(MOST_FILES);
     let files = files.map(|file| fact(FactKind::ChangedFile, file));
     let jobs = known
@@ -104,6 +109,7 @@ fn names_step(packet: &str, step: &str) -> bool {
     let words: Vec<_> = step
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() >= LONG_WORD)
+        .take(WORDS_LOOKED_FOR)
         .collect();
     let there = words.iter().filter(|word| packet.contains(**word)).count();
     let (share, of) = WORDS_OF_A_STEP;

@@ -193,12 +193,12 @@ fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option
     (word.starts_with(b"--") || of_netrc()).then_some(value)
 }
 
-/// The end of the line before a place.
+/// The end of the line before a place, from behind what was replaced in it: there stands a `]`, now and next time.
 fn line_before<'t>(scan: Scan<'t>, at: usize) -> &'t [u8] {
     let from = at.saturating_sub(LOOK_BACK).max(scan.floor);
     let before = scan.text.get(from..at).unwrap_or_default();
     steps::add(before.len());
-    before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default()
+    before.rsplit(|byte| matches!(byte, b'\n' | b']')).next().unwrap_or_default()
 }
 
 /// `Authorization: <scheme> …`, `_auth=…` of an `.npmrc`, `"auth": "…"` of Docker.
@@ -265,18 +265,19 @@ fn signature(scan: Scan<'_>, at: usize) -> Option<Secret> {
     Some(Secret { kind: "secret", range })
 }
 
-/// `curl -u …:…`
+/// `curl -u user:password`; a user and a group, as of containers, are numbers or words.
 fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    const PROGRAMS: [&[u8]; 3] = [b"curl", b"wget", b"http"];
     let start = skip_blanks(scan, at + 1);
     if start == at + 1 || !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
         return None;
     }
     let start = quote_at(scan, start).map_or(start, |(_, open)| open);
-    let user = scan.run(start, |byte| is_bare(byte) && byte != b'/' && byte != b'$');
+    let user = scan.run(start, |byte| is_bare(byte) && byte != b'/');
     let password = scan.run(user.end + 1, |byte| is_bare(byte) && byte != b'/');
-    let whole = scan.byte(user.end) == b':' && password.len() >= 3 && !user.is_empty();
-    (whole && scan.byte(password.start) != b'$' && runs(scan, at, &PROGRAMS))
+    let value = scan.text.get(password.clone())?;
+    let is_number = value.iter().all(u8::is_ascii_digit);
+    let whole = scan.byte(user.end) == b':' && !user.is_empty() && value.len() >= 6;
+    (whole && !is_number && is_secret(value, Named::Password))
         .then_some(Secret { kind: "password", range: user.start..password.end })
 }
 

@@ -118,6 +118,7 @@ fn secrets_go_in_whatever_form_they_are_handed_over() {
         "curl -u app:{password} https://h/",
         "curl -sS --user 'app' -u 'app:{password}' https://h/",
         "mysql -u root -p{password} db",
+        "curl -H 'X-Api-Key: {secret}' -u app:{password} https://h/",
         "run --password {password} --yes",
         "run --api-key {secret}",
         "[\"run\", \"--token\", \"{secret}\"]",
@@ -279,6 +280,7 @@ fn ordinary_text_and_code_stay() {
         "std::fmt::Display for Token: Debug",
         "git log --format=%H -- src/token.rs",
         "let x = a ? token : other2;",
+        "docker run -u 1000:1000 -p 8080:80 -pall x; chown -u root:wheel",
     ] {
         stays(text);
     }

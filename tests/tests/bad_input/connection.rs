@@ -204,6 +204,7 @@ fn input_from_a_file_is_served_to_its_end() {
     }
     let streams = Streams::InputFile(script);
     let mut sidecar = Sidecar::spawn(&home, &Launch { streams, ..Launch::default() });
+    assert!(sidecar.answer_to(&json!(1))["result"].is_object());
     assert_eq!(sidecar.answer_to(&json!(2))["result"], json!({ "threads": [] }));
     assert_eq!(sidecar.wait().code(), Some(0));
 }

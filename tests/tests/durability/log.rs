@@ -1,6 +1,7 @@
 //! `events.jsonl` is the truth, `state.json` a cache: cut, broken, newer, foreign.
 
 use super::{THREAD, get, lived_in, look, set_guard};
+use rawr_core::event::FORMAT;
 use rawr_protocol::methods::{LogMessage, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
 use rawr_tests::{Home, Sidecar, StandIn};
@@ -187,7 +188,7 @@ fn a_newer_format_is_refused_by_its_line_and_left_alone() {
             assert_eq!(failure.code, ErrorCode::StoreFailed);
             assert_eq!(
                 failure.message,
-                format!("line 3 of {path} has format 999, this release reads up to 1")
+                format!("line 3 of {path} has format 999, this release reads up to {FORMAT}")
             );
             assert_eq!(failure.data.file, Some(path));
             assert_eq!(failure.data.hint, "a newer rawr wrote this thread: update this one");

@@ -5,7 +5,7 @@ use crate::event::{DirectiveGiven, Repo};
 use crate::signal::plan::{PlanStep, StepStatus};
 use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// How much of each is remembered.
 const MILESTONES: usize = 20;
@@ -94,9 +94,11 @@ impl Known {
     }
 
     pub(super) fn planned(&mut self, steps: &[PlanStep], at: Timestamp) {
+        // Of two steps that say the same, the first counts.
+        let before = self.plan.iter().rev().map(|step| (step.step.as_str(), step.status));
+        let before: HashMap<_, _> = before.collect();
         for after in steps {
-            let before = self.plan.iter().find(|step| step.step == after.step);
-            if before.map(|step| step.status) != Some(after.status) {
+            if before.get(after.step.as_str()) != Some(&after.status) {
                 let (step, status) = (after.step.clone(), after.status);
                 self.moves.push_back(StepMove { step, status, at });
             }
