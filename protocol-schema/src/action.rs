@@ -121,6 +121,9 @@ pub struct PendingAction {
     pub action_id: String,
     /// The sequence that it belongs to.
     pub sequence_id: String,
+    /// When it was first asked for; a host that may have done it before it was lost looks for it from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued_at_ms: Option<i64>,
     /// What to do.
     #[serde(flatten)]
     pub action: Action,

@@ -2,6 +2,7 @@
 
 mod actions;
 mod approval;
+mod doubt;
 mod inputs;
 mod ledger;
 mod observe;
@@ -9,7 +10,7 @@ mod outage;
 mod prompts;
 mod turns;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
@@ -48,6 +49,9 @@ pub struct Drive<'r, H, L> {
     ledger: Ledger,
     /// Questions to the host's model, by the action that asks.
     asked: HashMap<String, Asked>,
+    /// Sequences of which something was asked before the thread was opened: the host may have done it, and what a
+    /// driver that is gone had prepared for it, too.
+    in_doubt: HashSet<String>,
     /// Inputs that the sidecar holds and will hand over, in order.
     held: Vec<Held>,
     door: Door,
@@ -129,6 +133,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             turns: Turns::default(),
             ledger: Ledger::default(),
             asked: HashMap::new(),
+            in_doubt: HashSet::new(),
             held: Vec::new(),
             door: Door::default(),
             outage: Outage::default(),
@@ -262,6 +267,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 self.ledger.take_up(rawr_protocol::PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
+                    issued_at_ms: None,
                     action: perform.action,
                 });
             }
@@ -402,6 +408,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         let pending = opened.pending_actions.len();
         for mut action in opened.pending_actions {
             self.hurry(&mut action.action);
+            self.in_doubt.insert(action.sequence_id.clone());
             self.ledger.take_up(action);
         }
         Ok(pending)

@@ -10,7 +10,9 @@ mod pipes;
 use std::future::Future;
 use std::path::PathBuf;
 
-use rawr_protocol::{CompactionOrigin, Host as HostInfo, PlanStep, TokenUsage, TurnStatus};
+use rawr_protocol::{
+    CompactionOrigin, Host as HostInfo, PendingAction, PlanStep, TokenUsage, TurnStatus,
+};
 use serde_json::{Map, Value};
 
 /// One agent program with one conversation.
@@ -90,11 +92,33 @@ pub trait Host {
         async { Ok(None) }
     }
 
+    /// What this conversation's own record says became of something that a driver before this one, or a request that was
+    /// never answered, asked for: nothing is done twice.
+    fn became_of(
+        &mut self,
+        asked: &PendingAction,
+    ) -> impl Future<Output = Result<Fate, HostError>> + Send;
+
     /// What happens next. Waits for ever while nothing does; after [`HostEvent::Gone`] it repeats that.
     fn next_event(&mut self) -> impl Future<Output = HostEvent> + Send;
 
     /// Ends the host in an orderly way.
     fn close(self) -> impl Future<Output = ()> + Send;
+}
+
+/// What became of something that a host was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is to be asked for again.
+    Nothing,
+    /// The host is at something that may be it; whoever asks again when that is over is told.
+    Unclear,
+    /// Its turn runs; what happens in it is told as of any turn that was asked for.
+    Running { turn_id: String },
+    /// Its turn is over.
+    Ended { turn_id: String, last_agent_message: Option<String> },
+    /// The history is rewritten.
+    Compacted { turn_id: String, tokens_before: Option<u64>, tokens_after: Option<u64> },
 }
 
 /// The conversation that a host runs.

@@ -1042,6 +1042,8 @@ export interface PeerInfo {
 export type PendingAction = {
   /** The action's name, as it was when it was first asked for. */
   actionId: string;
+  /** When it was first asked for; a host that may have done it before it was lost looks for it from then on. */
+  issuedAtMs?: number;
   /** The sequence that it belongs to. */
   sequenceId: string;
 } & ({

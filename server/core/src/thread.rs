@@ -211,6 +211,8 @@ pub struct Issued {
     pub sequence: SequenceId,
     pub kind: Action,
     pub progress: Progress,
+    #[serde(default)]
+    pub issued_at: Timestamp,
     pub turn: Option<TurnId>,
     /// A person's message came into its turn before the agent had answered: what it said then may be meant for them.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]

@@ -233,6 +233,7 @@ pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
         .map(|issued| wire::PendingAction {
             action_id: issued.id.to_string(),
             sequence_id: issued.sequence.to_string(),
+            issued_at_ms: (issued.issued_at.0 > 0).then_some(issued.issued_at.0),
             action: action(issued),
         })
         .collect()

@@ -91,12 +91,15 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// Until the host says something.
-    fn wait_with(&mut self, todo: Todo) {
+    pub(super) fn wait_with(&mut self, todo: Todo) {
         self.blocked = true;
         self.ledger.put_back(todo);
     }
 
     async fn perform(&mut self, action: PendingAction) -> Result<(), DriveError> {
+        if self.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
+            return Ok(());
+        }
         match &action.action {
             Action::InjectTurn { purpose, text, via_steer, .. } => {
                 let (purpose, text, via_steer) = (*purpose, text.clone(), *via_steer);

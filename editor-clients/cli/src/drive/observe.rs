@@ -125,7 +125,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.report::<methods::TurnUsage>(params).await.map(drop)
     }
 
-    async fn turn_started(&mut self, turn_id: String, kind: TurnKind) -> Result<(), DriveError> {
+    pub(super) async fn turn_started(
+        &mut self,
+        turn_id: String,
+        kind: TurnKind,
+    ) -> Result<(), DriveError> {
         let mut joined = None;
         match kind {
             TurnKind::Asked => {}
@@ -175,7 +179,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// First the turn's end and then its actions': a packet is read from the turn's last message.
-    async fn turn_completed(
+    pub(super) async fn turn_completed(
         &mut self,
         turn_id: String,
         status: TurnStatus,

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -26,7 +26,7 @@ pub(crate) use self::windows::window_of;
 use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{
-    CompactionOrder, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
+    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
     TurnKind, Whose,
 };
 
@@ -311,6 +311,11 @@ impl Host for Claude {
 
     async fn judge(&mut self, _question: Question) -> Result<(), HostError> {
         Err(HostError::Unable { what: "judge" })
+    }
+
+    /// The agent ends with its driver, and whatever it was at with it.
+    async fn became_of(&mut self, _asked: &PendingAction) -> Result<Fate, HostError> {
+        Ok(Fate::Nothing)
     }
 
     async fn next_event(&mut self) -> HostEvent {

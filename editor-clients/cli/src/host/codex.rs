@@ -10,6 +10,7 @@ mod line;
 mod message;
 mod paused;
 mod probe;
+mod record;
 mod requests;
 mod restore;
 pub(crate) mod rollout;
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 pub use attach::{Attachment, Typed};
 pub use connection::Experimental;
 pub use probe::{CodexProbe, probe};
-use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,7 +41,9 @@ use self::line::Line;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::paused::Paused;
 use self::turns::{Company, Turns};
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose};
+use super::{
+    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose,
+};
 
 /// What capsules know it by.
 pub const NAME: &str = "codex";
@@ -414,6 +417,10 @@ impl Host for Codex {
         self.ready()?;
         self.asides.judge(&mut self.connection, &self.thread.cwd, question);
         Ok(())
+    }
+
+    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+        self.look_up(asked).await
     }
 
     async fn next_event(&mut self) -> HostEvent {

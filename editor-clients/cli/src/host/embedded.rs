@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rawr_protocol::{Host as HostInfo, HostCapabilities};
+use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -28,7 +28,7 @@ pub use self::history::Item;
 pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
 pub use self::script::{Cue, Line, Scene, Script};
 pub use self::tools::Tool;
-use super::{CompactionOrder, Host, HostError, HostEvent, HostThread, Next, Question, Whose};
+use super::{CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Next, Question, Whose};
 
 /// What the agent works with.
 #[derive(Debug, Clone)]
@@ -196,6 +196,11 @@ impl Host for Embedded {
         };
         let history = items.iter().map(object).collect::<Result<_, _>>();
         history.map(Some).map_err(|problem| HostError::BadHistory { problem })
+    }
+
+    /// The agent ends with its driver, and whatever it was at with it.
+    async fn became_of(&mut self, _asked: &PendingAction) -> Result<Fate, HostError> {
+        Ok(Fate::Nothing)
     }
 
     async fn next_event(&mut self) -> HostEvent {

@@ -742,6 +742,7 @@
 --- An action that was asked for and not reported done: the action's own fields, and its ids beside them.
 ---@class rawr.PendingAction
 ---@field actionId string The action's name, as it was when it was first asked for.
+---@field issuedAtMs? integer When it was first asked for; a host that may have done it before it was lost looks for it from then on.
 ---@field sequenceId string The sequence that it belongs to.
 
 --- Where a thread stands in the sequence machine (design §5).

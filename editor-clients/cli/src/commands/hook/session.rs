@@ -365,6 +365,7 @@ impl<'i> Talk<'i> {
                 self.asked.push_back(PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
+                    issued_at_ms: None,
                     action: perform.action,
                 });
             }

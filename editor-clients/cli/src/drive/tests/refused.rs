@@ -1,7 +1,9 @@
 //! A host that refuses a delivery, or does not answer it: no message is lost without a word, and none is said twice.
 
 use super::*;
-use crate::host::{CompactionOrder, HostThread, Next, Question};
+use rawr_protocol::PendingAction;
+
+use crate::host::{CompactionOrder, Fate, HostThread, Next, Question};
 
 /// Refuses a turn whose items hold all of `words`, each time anew.
 struct Picky {
@@ -45,6 +47,10 @@ impl Host for Picky {
 
     async fn judge(&mut self, question: Question) -> Result<(), HostError> {
         self.agent.judge(question).await
+    }
+
+    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+        self.agent.became_of(asked).await
     }
 
     async fn next_event(&mut self) -> HostEvent {

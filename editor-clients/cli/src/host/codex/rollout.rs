@@ -2,6 +2,7 @@
 //! file, and changes nothing.
 
 mod line;
+mod past;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,6 +11,7 @@ use std::path::Path;
 use rawr_protocol::TokenUsage;
 
 pub(crate) use self::line::{Event, Item, Line};
+pub(super) use self::past::{Past, past};
 
 /// What the thread's last sampling request used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +64,10 @@ impl Stored {
             }
             // What was told before it in the same turn is what the summary itself used.
             Ok(Line::Compacted(_)) => self.last = None,
-            Ok(Line::SessionMeta { .. } | Line::EventMsg(_) | Line::Other) | Err(_) => {}
+            Ok(
+                Line::SessionMeta { .. } | Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other,
+            )
+            | Err(_) => {}
         }
     }
 }

@@ -34,6 +34,7 @@ impl Thread {
             sequence: issued.sequence.clone(),
             kind: issued.kind.clone(),
             progress: Progress::Issued,
+            issued_at: at,
             turn: None,
             talked_over: false,
         });

@@ -50,7 +50,7 @@ fn read(turn: &mut LastTurn, line: Line) {
         Line::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
             turn.said = Some(content.into_iter().map(|part| part.text).collect());
         }
-        Line::EventMsg(_) | Line::Other => {}
+        Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other => {}
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) enum Line {
     },
     EventMsg(Event),
     Compacted(IgnoredAny),
+    ResponseItem(Said),
     #[serde(other)]
     Other,
 }
@@ -32,6 +33,10 @@ pub(crate) enum Event {
     ItemCompleted {
         item: Item,
     },
+    TaskComplete {
+        turn_id: String,
+        last_agent_message: Option<String>,
+    },
     #[serde(other)]
     Other,
 }
@@ -40,6 +45,15 @@ pub(crate) enum Event {
 pub(crate) struct Attribution {
     /// What began the turn: a `user`, `exec`, and more.
     pub(crate) turn_trigger: Option<String>,
+}
+
+/// A message as the model is sent it.
+#[derive(Deserialize)]
+pub(crate) struct Said {
+    #[serde(default)]
+    pub(crate) role: String,
+    #[serde(default)]
+    pub(crate) content: Vec<Part>,
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,62 @@
+//! Actions that the host may have carried out already, for a driver that is gone: what its record says of them is told
+//! instead of asking for them again. What the record says is the host's to know.
+
+use rawr_protocol::{
+    Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, PendingAction,
+    TurnStatus, methods,
+};
+
+use super::ledger::{Outcome, Todo};
+use super::turns::StartedBy;
+use super::{Drive, DriveError};
+use crate::host::{Fate, Host, TurnKind};
+use crate::sidecar::Launch;
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    /// Whether nothing is left to be asked for now.
+    pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
+        let action_id = action.action_id.as_str();
+        match self.host.became_of(action).await? {
+            Fate::Nothing => return Ok(false),
+            Fate::Unclear => self.wait_with(Todo::Perform(action.clone())),
+            Fate::Running { turn_id } => {
+                self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
+                self.settle(action_id, Outcome::accepted(Some(&turn_id))).await?;
+            }
+            Fate::Ended { turn_id, last_agent_message } => {
+                self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
+                self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
+                let completed = TurnStatus::Completed;
+                self.turn_completed(turn_id, completed, last_agent_message, None).await?;
+            }
+            Fate::Compacted { turn_id, tokens_before, tokens_after } => {
+                self.found_compacted(action, tokens_before, tokens_after).await?;
+                self.settle(action_id, Outcome::completed(&turn_id, None)).await?;
+            }
+        }
+        // The message that was delivered with it is delivered.
+        if let Action::DeliverInput { input_id, .. } = &action.action {
+            self.held.retain(|held| held.input_id != *input_id);
+        }
+        Ok(true)
+    }
+
+    async fn found_compacted(
+        &mut self,
+        action: &PendingAction,
+        tokens_before: Option<u64>,
+        tokens_after: Option<u64>,
+    ) -> Result<(), DriveError> {
+        self.turns.context_tokens = tokens_after;
+        let params = CompactionReportParams {
+            thread_id: self.thread_id.clone(),
+            status: CompactionReportStatus::Completed,
+            origin: CompactionOrigin::Rawr,
+            action_id: Some(action.action_id.clone()),
+            tokens_before,
+            tokens_after,
+            error: None,
+        };
+        self.report::<methods::CompactionReport>(params).await.map(drop)
+    }
+}

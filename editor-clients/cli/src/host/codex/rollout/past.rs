@@ -1,0 +1,117 @@
+//! The turns of a thread as its file tells them: what each was sent, and how it ended. Reads one file, and changes nothing.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use super::{Event, Line};
+
+/// A turn that has begun.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::host::codex) struct Past {
+    pub(in crate::host::codex) turn_id: String,
+    /// The messages that it was sent, rawr's own and people's.
+    pub(in crate::host::codex) sent: Vec<String>,
+    pub(in crate::host::codex) has_ended: bool,
+    pub(in crate::host::codex) last_agent_message: Option<String>,
+    pub(in crate::host::codex) compacted: Option<Compacted>,
+    used: Option<u64>,
+}
+
+/// How full the window was.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::host::codex) struct Compacted {
+    pub(in crate::host::codex) before: Option<u64>,
+    pub(in crate::host::codex) after: Option<u64>,
+}
+
+impl Past {
+    /// Turns are named by time: the first 48 bits of the name are milliseconds.
+    pub(in crate::host::codex) fn began_at_ms(&self) -> Option<i64> {
+        let digits: String = self.turn_id.chars().filter(|digit| *digit != '-').take(12).collect();
+        i64::from_str_radix(&digits, 16).ok()
+    }
+}
+
+/// All of them, oldest first. A file that cannot be read tells of none.
+pub(in crate::host::codex) fn past(path: &Path) -> Vec<Past> {
+    let mut turns = Vec::new();
+    if let Ok(file) = File::open(path) {
+        let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        lines.for_each(|line| read(&line, &mut turns));
+    }
+    turns
+}
+
+/// Most lines are long and none of these.
+const WORDS: [&str; 5] =
+    ["\"token_count\"", "\"task_started\"", "\"task_complete\"", "\"compacted\"", "\"user\""];
+
+fn read(line: &[u8], turns: &mut Vec<Past>) {
+    let Ok(line) = std::str::from_utf8(line) else { return };
+    if !WORDS.iter().any(|word| line.contains(word)) {
+        return;
+    }
+    let Ok(line) = serde_json::from_str(line) else { return };
+    if let Line::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
+        turns.push(Past { turn_id, ..Past::default() });
+        return;
+    }
+    // What the turns before it left is what a compaction found.
+    let before = turns.iter().rev().skip(1).find_map(|turn| turn.used);
+    let Some(turn) = turns.last_mut() else { return };
+    match line {
+        Line::ResponseItem(said) if said.role == "user" => {
+            turn.sent.push(said.content.into_iter().map(|part| part.text).collect());
+        }
+        Line::EventMsg(Event::TokenCount { info: Some(info) }) => {
+            let tokens = info.last_token_usage;
+            match &mut turn.compacted {
+                None => turn.used = Some(tokens.total_tokens),
+                // An estimate of the new history is told without input.
+                Some(compacted) => {
+                    if compacted.after.is_none() && tokens.input_tokens == Some(0) {
+                        compacted.after = Some(tokens.total_tokens);
+                    }
+                    turn.used = Some(tokens.total_tokens);
+                }
+            }
+        }
+        Line::EventMsg(Event::TaskComplete { turn_id, last_agent_message })
+            if turn_id == turn.turn_id =>
+        {
+            turn.has_ended = true;
+            turn.last_agent_message = last_agent_message;
+        }
+        Line::Compacted(_) => {
+            turn.compacted = Some(Compacted { before: before.or(turn.used), after: None });
+        }
+        Line::EventMsg(_) | Line::ResponseItem(_) | Line::SessionMeta { .. } | Line::Other => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Codex has written them, in both of its ways.
+    #[test]
+    fn what_each_turn_was_sent_and_came_to_is_read_off_the_file() {
+        for name in ["legacy", "paginated"] {
+            let samples =
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/rollouts");
+            let turns = past(&samples.join(format!("{name}.jsonl")));
+            let asked = turns.iter().find(|turn| {
+                turn.sent.iter().any(|text| text.contains("Reply with one continuation packet"))
+            });
+            let asked = asked.unwrap_or_else(|| panic!("{name}: {turns:?}"));
+            assert!(asked.has_ended, "{name}");
+            let said = asked.last_agent_message.as_deref().unwrap_or_default();
+            assert!(said.starts_with("<continuation_packet>"), "{name}: {said}");
+            let compacted = turns.iter().find(|turn| turn.compacted.is_some());
+            let compacted = compacted.unwrap_or_else(|| panic!("{name}: {turns:?}"));
+            assert!(compacted.began_at_ms() > asked.began_at_ms(), "{name}");
+            assert!(compacted.compacted.as_ref().is_some_and(|it| it.before.is_some()), "{name}");
+        }
+    }
+}
