@@ -206,7 +206,7 @@ fn params_that_do_not_fit_name_the_field() {
         &[signal],
         &expect![[r#"
         {"threadId":"t","signal":{"kind":"alarm"}}
-          7 -32602 ("signal.kind") unknown variant `alarm`, expected one of `plan_updated`, `command_finished`, `commit`, `pr_checkpoint`, `branch_changed`, `tool_started`, `tool_finished`, `phase_boundary`, `directive` at line 1 column 40 → see the method's params in schema.json
+          7 -32602 ("signal.kind") unknown variant `alarm`, expected one of `plan_updated`, `command_finished`, `commit`, `pr_checkpoint`, `branch_changed`, `tool_started`, `tool_finished`, `phase_boundary`, `user_message`, `directive` at line 1 column 40 → see the method's params in schema.json
     "#]],
     );
 }
