@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct InputSubmitParams {
     /// The thread.
     pub thread_id: String,
-    /// The client's name for the input.
+    /// The client's name for the input. The same id with the same text is a repeat, unless the host refused to take
+    /// the message; with another text it is another message.
     pub input_id: String,
     /// The input, unchanged.
     pub text: String,

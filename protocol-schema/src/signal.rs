@@ -13,6 +13,11 @@ pub struct SignalReportParams {
     /// The turn that it happened in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
+    /// The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a
+    /// repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its
+    /// turn has counted does not count again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal_id: Option<String>,
     /// What happened.
     pub signal: Signal,
 }

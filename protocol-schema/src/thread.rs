@@ -42,6 +42,10 @@ pub struct ThreadOpenParams {
     /// Where the host keeps its own transcript, if it keeps any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Transcript>,
+    /// The turn that still runs. Every other turn whose end was never reported is over with the process that ran it;
+    /// should its end be reported later, that holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub running_turn: Option<String>,
 }
 
 /// A host's own record of a conversation.

@@ -39,7 +39,7 @@ use rawr_core::event::{HostInfo, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
 use rawr_core::thread::Answered;
-use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens};
+use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
 use std::collections::HashMap;
 use std::io;
@@ -97,6 +97,7 @@ pub struct Opening {
     pub agent: Option<String>,
     /// Where the host keeps its own record of the conversation.
     pub transcript: Option<String>,
+    pub running_turn: Option<TurnId>,
     /// Who to name where another asks for the thread.
     pub holder: String,
 }
@@ -295,6 +296,7 @@ impl Desk {
                 baseline: opening.baseline,
                 agent: opening.agent,
                 transcript: opening.transcript,
+                running_turn: opening.running_turn,
             };
             self.handle(&id, Input::Saw(opened.into()), now)?;
         }

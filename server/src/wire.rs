@@ -15,7 +15,7 @@ use rawr_core::boundary::Boundaries;
 use rawr_core::event::{self, Event, HostInfo, Usage};
 use rawr_core::machine::{Input, InputKind, Response, Role, ShellCommand};
 use rawr_core::signal::plan::PlanStep;
-use rawr_core::units::{ActionId, CallId, InputId, SequenceId, ThreadId, Tokens, TurnId};
+use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
 use std::path::PathBuf;
 
@@ -89,6 +89,10 @@ fn turn_id(id: &str) -> Result<TurnId, Fault> {
     checked("turnId", id).map(TurnId::new)
 }
 
+fn signal_id(id: &str) -> Result<SignalId, Fault> {
+    checked("signalId", id).map(SignalId::new)
+}
+
 pub fn input_id(id: &str) -> Result<InputId, Fault> {
     checked("inputId", id).map(InputId::new)
 }
@@ -150,6 +154,7 @@ pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, 
             Some(wire::SessionSource::User) | None => None,
         },
         transcript: params.transcript.map(|transcript| transcript.path),
+        running_turn: params.running_turn.as_deref().map(turn_id).transpose()?,
     })
 }
 
@@ -197,20 +202,22 @@ fn usage(usage: &wire::TokenUsage) -> Usage {
     }
 }
 
-pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> {
-    let turn = turn.map(turn_id).transpose()?;
+pub fn signal(params: wire::SignalReportParams) -> Result<Input, Fault> {
+    let turn = params.turn_id.as_deref().map(turn_id).transpose()?;
+    let signal = params.signal_id.as_deref().map(signal_id).transpose()?;
     let call = |id: &str| checked("callId", id).map(CallId::new);
-    Ok(Input::Saw(match signal {
+    Ok(Input::Saw(match params.signal {
         wire::Signal::CommandFinished { command, exit_code, cwd: _ } => {
             let command = match command {
                 wire::CommandLine::Line(line) => ShellCommand::Line(line),
                 wire::CommandLine::Words(words) => ShellCommand::Words(words),
             };
-            return Ok(Input::Command { turn, command, exit_code });
+            return Ok(Input::Command { turn, signal, command, exit_code });
         }
         wire::Signal::PlanUpdated { steps, explanation } => {
             Event::PlanUpdated(event::PlanUpdated {
                 turn,
+                signal,
                 steps: steps
                     .into_iter()
                     .map(|s| PlanStep { step: s.step, status: s.status.to_core() })
@@ -220,10 +227,10 @@ pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> 
             })
         }
         wire::Signal::Commit { hash, subject } => {
-            Event::CommitMade(event::CommitMade { turn, hash, subject })
+            Event::CommitMade(event::CommitMade { turn, signal, hash, subject })
         }
         wire::Signal::PrCheckpoint { action, url } => {
-            Event::PrCheckpoint(event::PrCheckpoint { turn, action, url })
+            Event::PrCheckpoint(event::PrCheckpoint { turn, signal, action, url })
         }
         wire::Signal::BranchChanged { branch } => {
             Event::BranchChanged(event::BranchChanged { branch })
@@ -235,7 +242,7 @@ pub fn signal(turn: Option<&str>, signal: wire::Signal) -> Result<Input, Fault> 
             Event::ToolFinished(event::ToolFinished { call: call(&call_id)? })
         }
         wire::Signal::PhaseBoundary { label } => {
-            Event::PhaseEnded(event::PhaseEnded { turn, label })
+            Event::PhaseEnded(event::PhaseEnded { turn, signal, label })
         }
         wire::Signal::UserMessage { text } => {
             Event::UserMessage(event::UserMessage { turn, text, directives: Vec::new() })

@@ -80,6 +80,7 @@ impl StandIn {
             baseline_tokens: 0,
             session_source: None,
             transcript: None,
+            running_turn: None,
         }
     }
 
@@ -115,7 +116,7 @@ impl StandIn {
         self.start(&turn, TurnOrigin::User, None, "Write the parser");
         for signal in signals {
             let (thread_id, turn_id) = (self.thread.clone(), Some(turn.clone()));
-            let report = SignalReportParams { thread_id, turn_id, signal };
+            let report = SignalReportParams { thread_id, turn_id, signal_id: None, signal };
             self.to_say.push_back(call::<SignalReport>(&report));
         }
         self.end(&turn, "The parser is written and committed.", PRESSURE);

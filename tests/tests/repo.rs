@@ -126,7 +126,12 @@ fn a_boundary_is_reason_enough_to_look_and_an_ordinary_turn_is_not() {
     turn(&mut sidecar, "t1", 100);
     let signal = Signal::Commit { hash: None, subject: None };
     let (thread_id, turn_id) = (THREAD.to_owned(), Some("t2".to_owned()));
-    sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id, signal });
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id,
+        turn_id,
+        signal_id: None,
+        signal,
+    });
     fs::write(repository.path().join("second"), "").unwrap();
     turn(&mut sidecar, "t2", 100);
     let seen = wait_for(&home, 2);

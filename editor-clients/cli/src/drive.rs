@@ -163,7 +163,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         for Directive { text, pinned, .. } in directives {
             let signal = Signal::Directive { text: text.clone(), pinned: *pinned };
             let thread_id = self.thread_id.clone();
-            let params = SignalReportParams { thread_id, turn_id: None, signal };
+            let params = SignalReportParams { thread_id, turn_id: None, signal_id: None, signal };
             if let Err(error) = self.report::<methods::SignalReport>(params).await {
                 self.end().await;
                 return Err(error);
@@ -396,6 +396,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 .transcript
                 .as_ref()
                 .map(|path| Transcript { path: path.display().to_string() }),
+            running_turn: self.turns.running_turn().map(str::to_owned),
         };
         let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
         for note in self.sidecar.notes() {

@@ -793,7 +793,10 @@ export interface InputQueuedResult {
 
 /** `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8) */
 export interface InputSubmitParams {
-  /** The client's name for the input. */
+  /**
+   * The client's name for the input. The same id with the same text is a repeat, unless the host refused to take
+   * the message; with another text it is another message.
+   */
   inputId: string;
   /** What sort of input it is. */
   kind: InputKind;
@@ -1536,6 +1539,12 @@ export type Signal = {
 export interface SignalReportParams {
   /** What happened. */
   signal: Signal;
+  /**
+   * The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a
+   * repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its
+   * turn has counted does not count again.
+   */
+  signalId?: string;
   /** The thread. */
   threadId: string;
   /** The turn that it happened in. */
@@ -1661,6 +1670,11 @@ export interface ThreadOpenParams {
   model?: string;
   /** What the client wants to be to the thread. */
   role: Role;
+  /**
+   * The turn that still runs. Every other turn whose end was never reported is over with the process that ran it;
+   * should its end be reported later, that holds.
+   */
+  runningTurn?: string;
   /** Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5). */
   sessionSource?: SessionSource;
   /** The host's name for the conversation: at most 200 bytes, never a path. */

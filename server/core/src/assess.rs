@@ -204,7 +204,7 @@ impl<'c> Case<'c> {
             .turn
             .and_then(|turn| turn.end.as_ref())
             .is_some_and(|end| end.status == TurnStatus::Completed);
-        let set = self.thread.present();
+        let set = self.thread.present(self.question.turn());
         if turn_complete { set.or(Boundaries::of(&[Boundary::TurnComplete])) } else { set }
     }
 

@@ -12,7 +12,7 @@ use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
 use crate::units::{
     ActionId, CallId, DecisionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId,
-    Timestamp, Tokens, TurnId,
+    SignalId, Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,8 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)] agent: Option<String>,
         /// Where the host keeps its own record of the conversation.
         #[serde(skip_serializing_if = "Option::is_none", default)] transcript: Option<String>,
+        /// The turn that still runs there: no other does.
+        #[serde(skip_serializing_if = "Option::is_none", default)] running_turn: Option<TurnId>,
     }
     ThreadClosed {}
 
@@ -110,12 +112,14 @@ events! {
 
     PlanUpdated {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         steps: Vec<PlanStep>,
         #[serde(skip_serializing_if = "Option::is_none", default)] explanation: Option<String>,
         #[serde(default)] boundaries: Boundaries,
     }
     CommandFinished {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         command: String,
         exit_code: i64,
         #[serde(default)] boundaries: Boundaries,
@@ -124,11 +128,13 @@ events! {
     }
     CommitMade {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         #[serde(skip_serializing_if = "Option::is_none", default)] hash: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)] subject: Option<String>,
     }
     PrCheckpoint {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         action: String,
         #[serde(skip_serializing_if = "Option::is_none", default)] url: Option<String>,
     }
@@ -141,6 +147,7 @@ events! {
     /// Somebody said in so many words that a phase ended here.
     PhaseEnded {
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
         label: String,
     }
     DirectiveGiven {

@@ -18,7 +18,8 @@ use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::Prompts;
 use crate::thread::{Answered, Issued, Thread};
 use crate::units::{
-    ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, Timestamp, TurnId,
+    ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, Timestamp,
+    TurnId,
 };
 
 /// What a person configured, as it stands at the moment of the call.
@@ -34,6 +35,7 @@ pub enum Input {
     Saw(Event),
     Command {
         turn: Option<TurnId>,
+        signal: Option<SignalId>,
         command: ShellCommand,
         exit_code: i64,
     },
@@ -200,6 +202,9 @@ impl Machine {
             None if let Some(judging) = &self.thread.judging => {
                 let waits = judging.answer.is_none();
                 waits.then(|| judging.since.plus_seconds(policy.deadlines.judgment))
+            }
+            None if self.thread.awaits_end_of_compaction() => {
+                Some(self.thread.compaction_since.plus_seconds(policy.deadlines.compaction))
             }
             None if self.thread.waits_for_host() => {
                 Some(self.thread.updated_at.plus_seconds(policy.deadlines.compaction))

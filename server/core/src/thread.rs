@@ -2,22 +2,25 @@
 //! Nothing is decided here.
 
 mod apply;
+mod ids;
 mod known;
+mod marks;
 
 pub use known::{Directive, Known, Said, Speaker, StepMove};
+pub use marks::Mark;
 
-use crate::boundary::{Boundaries, Boundary};
+use crate::boundary::Boundaries;
 use crate::breaker::{Strike, Worth};
 use crate::event::{
-    Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, ItemRole, JudgeSource,
-    JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
+    Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, Item, ItemRole,
+    JudgeSource, JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
 use crate::packet::TRIVIAL_CHARS;
 use crate::policy::{PacketAuthor, Tier, Tiers};
 use crate::sequence::Sequence;
 use crate::units::{
-    ActionId, DecisionId, GuardId, InputId, Percent, RequestId, SequenceId, ThreadId, Timestamp,
-    Tokens, TurnId, stable_hash,
+    ActionId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, ThreadId, Timestamp,
+    Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -67,6 +70,9 @@ pub struct Thread {
 
     pub known: Known,
     pub boundaries: Vec<Mark>,
+    /// The newest signals that came with an id, oldest first: one of the same id is a repeat.
+    #[serde(default)]
+    pub signals: VecDeque<SignalId>,
     pub guards: Vec<Guard>,
 
     pub held: VecDeque<HeldInput>,
@@ -85,6 +91,8 @@ pub struct Thread {
     pub late_handoff: Option<CompactionOrigin>,
 
     pub compaction_running: bool,
+    #[serde(default)]
+    pub compaction_since: Timestamp,
     /// The host has said nothing for so long that a message waits for it no more.
     pub silent: bool,
     pub last_compaction: Option<LastCompaction>,
@@ -140,9 +148,20 @@ pub struct Turn {
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub joined: bool,
     pub end: Option<TurnEnd>,
+    /// The host came back without it. It may be wrong about that: what it reports of the turn later holds.
+    #[serde(default)]
+    pub lost: bool,
+    /// Boundaries that were spent or left behind here: the same ones told again are not new.
+    #[serde(default)]
+    pub counted: Boundaries,
 }
 
 impl Turn {
+    /// Not known to be over. Only the newest turn can still be running.
+    pub const fn is_open(&self) -> bool {
+        self.end.is_none() && !self.lost
+    }
+
     pub const fn is_synthetic(&self) -> bool {
         matches!(self.origin, Origin::Synthetic)
     }
@@ -152,16 +171,6 @@ impl Turn {
 pub struct TurnEnd {
     pub status: TurnStatus,
     pub message: Option<String>,
-}
-
-/// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Mark {
-    pub boundary: Boundary,
-    pub turn: Option<TurnId>,
-    pub spent_by: Option<SequenceId>,
-    /// A turn's end has been assessed with this mark present.
-    pub assessed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -308,6 +317,7 @@ impl Thread {
             mid_turn_tier: None,
             known: Known::default(),
             boundaries: Vec::new(),
+            signals: VecDeque::new(),
             guards: Vec::new(),
             held: VecDeque::new(),
             actions: VecDeque::new(),
@@ -319,6 +329,7 @@ impl Thread {
             last_packet: None,
             late_handoff: None,
             compaction_running: false,
+            compaction_since: Timestamp(0),
             silent: false,
             last_compaction: None,
             compactions: VecDeque::new(),
@@ -376,13 +387,33 @@ impl Thread {
     pub fn is_in_turn(&self, id: &TurnId) -> bool {
         !self.silent
             && !self.compaction_running
-            && self.turns.back().is_some_and(|turn| turn.id == *id && turn.end.is_none())
+            && self.turns.back().is_some_and(|turn| turn.id == *id && turn.is_open())
     }
 
-    /// A message that waits, or whose delivery was asked for: whoever submits it again need not deliver it.
-    pub fn takes_care_of(&self, input: &InputId) -> bool {
-        let delivers = |issued: &Issued| matches!(&issued.kind, Action::DeliverInput { input: it, .. } if it == input);
-        self.held.iter().any(|held| held.id == *input) || self.actions.iter().any(delivers)
+    /// A message that waits, or whose delivery was asked for and not refused: submitted again, it is a repeat. An id
+    /// that was used for another text before names a new message.
+    pub fn takes_care_of(&self, input: &InputId, text: &str) -> bool {
+        let same = |item: &Item| item.role == ItemRole::Input && item.text == text;
+        let delivered = |issued: &&Issued| match &issued.kind {
+            Action::DeliverInput { items, .. } => {
+                !matches!(issued.progress, Progress::Failed(_)) && items.iter().any(same)
+            }
+            _ => false,
+        };
+        self.held.iter().any(|held| held.id == *input)
+            || self.deliveries(input).any(|issued| delivered(&issued))
+    }
+
+    /// Every time that the host was asked to deliver a message of this id.
+    pub fn deliveries(&self, input: &InputId) -> impl Iterator<Item = &Issued> {
+        self.actions.iter().filter(move |issued| {
+            matches!(&issued.kind, Action::DeliverInput { input: delivered, .. } if delivered == input)
+        })
+    }
+
+    /// The host began a compaction, and no deadline of a sequence covers it.
+    pub const fn awaits_end_of_compaction(&self) -> bool {
+        self.compaction_running && self.sequence.is_none() && self.judging.is_none()
     }
 
     pub fn active_guards(&self, now: Timestamp) -> impl Iterator<Item = &Guard> {
@@ -405,7 +436,7 @@ impl Thread {
     fn is_running(&self, turn: &Turn) -> bool {
         let compacted =
             |issued: &Issued| matches!(issued.kind, Action::Compact { .. }) && !issued.is_open();
-        turn.end.is_none()
+        turn.is_open()
             && !turn.action.as_ref().and_then(|action| self.action(action)).is_some_and(compacted)
     }
 
@@ -427,15 +458,6 @@ impl Thread {
     /// Issued and not reported as done: what a reopened thread must ask for again, under the same ids.
     pub fn pending_actions(&self) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(|issued| issued.is_open())
-    }
-
-    /// Boundaries that count at the next assessment.
-    pub fn present(&self) -> Boundaries {
-        self.boundaries
-            .iter()
-            .filter(|mark| mark.spent_by.is_none() && !mark.assessed)
-            .map(|mark| mark.boundary)
-            .collect()
     }
 
     /// A packet that nobody has been given yet and that no turn has outdated.
@@ -467,31 +489,5 @@ impl Thread {
     pub fn compaction_of(&self, sequence: &SequenceId) -> Option<&LastCompaction> {
         let newest_first = self.last_compaction.iter().chain(self.compactions.iter().rev());
         newest_first.into_iter().find(|last| last.sequence.as_ref() == Some(sequence))
-    }
-
-    /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
-    pub fn next_sequence_id(&self) -> SequenceId {
-        SequenceId::new(format!(
-            "s{}-{:08x}",
-            self.sequences + 1,
-            stable_hash(self.id.as_str()) as u32
-        ))
-    }
-
-    pub fn next_decision_id(&self) -> DecisionId {
-        DecisionId::new(format!(
-            "d{}-{:08x}",
-            self.decisions + 1,
-            stable_hash(self.id.as_str()) as u32
-        ))
-    }
-
-    /// A question is named after the assessment that came to it.
-    pub fn request_id(decision: &DecisionId) -> RequestId {
-        RequestId::new(format!("j-{decision}"))
-    }
-
-    pub fn next_guard_id(&self) -> GuardId {
-        GuardId::new(format!("g{}", self.guards_set + 1))
     }
 }

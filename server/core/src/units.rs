@@ -37,6 +37,8 @@ ids! {
     InputId;
     /// The host's name for one tool call.
     CallId;
+    /// The host's name for one signal: an item's id, a commit's hash.
+    SignalId;
     /// One run of the golden path.
     SequenceId;
     /// One thing asked of the host, done once however often it is asked.

@@ -67,7 +67,7 @@ impl Desk {
             last_turn: turns(thread).find(|turn| turn.end.is_some()).map(|turn| turn.id.clone()),
             inside_turn: turns(thread)
                 .next()
-                .filter(|turn| turn.end.is_none())
+                .filter(|turn| turn.is_open())
                 .map(|turn| turn.id.clone()),
             turns_ended: thread.turns_ended,
             packet,

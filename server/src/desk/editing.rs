@@ -136,7 +136,7 @@ fn judged(thread: &Thread, config: &Config, camel: &str, template: &str) -> Opti
         thread,
         tier,
         percent: percent.unwrap_or(Percent(100)),
-        boundaries: thread.present().and(config.policy.tiers.rule(tier).counting(tier)),
+        boundaries: thread.present(None).and(config.policy.tiers.rule(tier).counting(tier)),
         last_message: thread.known.last_message.as_deref(),
         excerpt: None,
     };

@@ -139,7 +139,7 @@ impl Desk {
         let percent = thread.percent_remaining();
         let open = self.open_thread(id).ok();
         let tier = open.and_then(|open| thread.tier(&open.config.policy.tiers));
-        let boundaries: Vec<_> = thread.present().iter().map(|boundary| boundary.name()).collect();
+        let boundaries: Vec<_> = thread.present(None).iter().map(|b| b.name()).collect();
         let packet = self.packet(id, None).ok().map(|view| view.packet.text);
         let values = [
             ("scratchFile", Some(self.scratch_file(id)?)),

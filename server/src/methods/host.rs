@@ -78,11 +78,12 @@ fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
 
 fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportResult, Fault> {
     let is_directive = matches!(params.signal, rawr_protocol::Signal::Directive { .. });
-    let input = wire::signal(params.turn_id.as_deref(), params.signal);
+    let thread_id = params.thread_id.clone();
+    let input = wire::signal(params);
     let handled = if is_directive {
-        directive::give(ctx, &params.thread_id, input?)?
+        directive::give(ctx, &thread_id, input?)?
     } else {
-        report(ctx, &params.thread_id, input)?
+        report(ctx, &thread_id, input)?
     };
     let found = handled.records.iter().find_map(|record| match &record.event {
         Event::PlanUpdated(updated) => Some(updated.boundaries),
@@ -102,10 +103,12 @@ fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportRe
 fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResult, Fault> {
     let input = wire::input_id(&params.input_id)?;
     let kind = params.kind.to_core();
-    let submitted = Input::Submitted { input: input.clone(), text: params.text, kind };
+    let text = params.text.clone();
+    let submitted = Input::Submitted { input: input.clone(), text, kind };
     report(ctx, &params.thread_id, Ok(submitted))?;
     let desk = ctx.desk()?;
-    let held = desk.thread(&wire::thread_id(&params.thread_id)?)?.takes_care_of(&input);
+    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    let held = thread.takes_care_of(&input, &params.text);
     Ok(InputSubmitResult {
         disposition: if held { Disposition::Held } else { Disposition::Deliver },
     })

@@ -92,6 +92,7 @@ fn event(n: u64) -> Record {
             CommandFinished {
                 tests_passed: false,
                 turn: Some(turn),
+                signal: None,
                 command: "bash -lc 'cargo nextest run -p parser --no-fail-fast 2>&1 | tail -20'"
                     .to_owned(),
                 exit_code: 0,
@@ -102,6 +103,7 @@ fn event(n: u64) -> Record {
             n,
             PlanUpdated {
                 turn: Some(turn),
+                signal: None,
                 steps: [
                     "write the parser",
                     "write its tests",

@@ -64,7 +64,12 @@ fn a_capsule_holds_what_there_was_before_the_compaction() {
     sidecar.call::<ScratchAppend>(&notes);
     let signal = Signal::Directive { text: "Never on main.".to_owned(), pinned: true };
     let (thread_id, turn_id) = (THREAD.to_owned(), None);
-    sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id, signal });
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id,
+        turn_id,
+        signal_id: None,
+        signal,
+    });
     host.user_turn_with_boundaries();
     assert!(host.run(&mut sidecar));
     assert_eq!(host.performed, ["packet_request", "compact", "handoff"]);

@@ -28,7 +28,12 @@ fn lived_in() -> Home {
     assert_eq!(host.count("handoff"), 1, "{}", sidecar.told());
     let signal = Signal::Directive { text: "never push".to_owned(), pinned: true };
     let thread_id = THREAD.to_owned();
-    sidecar.call::<SignalReport>(&SignalReportParams { thread_id, turn_id: None, signal });
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id,
+        turn_id: None,
+        signal_id: None,
+        signal,
+    });
     set_guard(&mut sidecar, "before the release");
     sidecar.take_notes();
     sidecar.kill();

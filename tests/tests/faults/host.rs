@@ -55,12 +55,14 @@ impl Host {
             };
             let plan = |steps| PlanUpdated {
                 turn: Some(turn.clone()),
+                signal: None,
                 steps,
                 explanation: None,
                 boundaries: Boundaries::NONE,
             };
             let (under_way, done) = (StepStatus::InProgress, StepStatus::Completed);
-            let made = CommitMade { turn: Some(turn.clone()), hash: None, subject: None };
+            let made =
+                CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
             self.to_say.push_back(plan(steps(under_way, StepStatus::Pending)).into());
             self.to_say.push_back(made.into());
             self.to_say.push_back(plan(steps(done, under_way)).into());

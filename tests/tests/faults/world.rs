@@ -91,6 +91,7 @@ fn opening(home: &Path, role: Role) -> Opening {
         baseline: Tokens(0),
         agent: None,
         transcript: None,
+        running_turn: None,
         holder: "host".to_owned(),
     }
 }

@@ -169,6 +169,7 @@ impl Lab {
         self.sidecar.call::<SignalReport>(&SignalReportParams {
             thread_id: thread.to_owned(),
             turn_id: Some(turn.clone()),
+            signal_id: None,
             signal: at.signal(),
         });
         self.end_turn(thread, &turn, at.tokens())

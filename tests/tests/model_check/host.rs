@@ -191,6 +191,25 @@ impl Host {
         Ok(())
     }
 
+    /// What ran is gone, and so is what was not said yet. Its record holds what it was given and what it has done: a
+    /// message is not asked for again, and anything else that was not finished is begun again when it is asked for.
+    pub fn dies(&mut self) {
+        let turn = self.turn.take();
+        let asked = turn.iter().flat_map(|turn| turn.asked.iter().chain(&turn.of)).cloned();
+        let cut_off: Vec<Task> = asked.chain(self.compacting.take()).collect();
+        for task in cut_off {
+            match task.what {
+                What::Deliver { .. } => continue,
+                What::Compact { .. } => self.compactions -= 1,
+                What::Inject { .. } | What::Sample => self.handoffs -= u8::from(task.hands_off()),
+            }
+            self.begun.remove(&task.action);
+        }
+        self.said.clear();
+        self.judging.clear();
+        self.todo.retain(|todo| matches!(todo, Todo::Prompt(_)));
+    }
+
     fn begin(&mut self, of: Option<Task>, world: &World) {
         self.turns += 1;
         let id = TurnId::new(format!("t{}", self.turns));
@@ -271,7 +290,8 @@ impl Host {
         let grows = if users_own { world.turn_grows } else { world.answer_grows };
         self.context = (self.context + grows).min(100);
         if world.commits {
-            let made = CommitMade { turn: Some(turn.id.clone()), hash: None, subject: None };
+            let made =
+                CommitMade { turn: Some(turn.id.clone()), signal: None, hash: None, subject: None };
             self.says(made, None);
         }
         let message = if users_own { SAID } else { PACKET };

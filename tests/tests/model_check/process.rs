@@ -3,6 +3,7 @@
 
 use crate::defects::Rawr;
 use crate::explore::Violation;
+use crate::host::Host;
 use crate::properties;
 use crate::same::{Known, NOW, normalised};
 use crate::state::State;
@@ -58,17 +59,19 @@ impl<'w> Played<'w> {
 }
 
 impl Played<'_> {
-    pub fn opened(&self) -> Input {
-        let host = HostInfo { name: "h".to_owned(), version: None, can: self.world.can };
+    pub fn opened(&self, host: &Host) -> Input {
+        let running_turn = host.turn.as_ref().map(|turn| turn.id.clone());
+        let info = HostInfo { name: "h".to_owned(), version: None, can: self.world.can };
         let opened = ThreadOpened {
             cwd: "/".to_owned(),
-            host,
+            host: info,
             model: None,
             window: Some(Tokens(WINDOW)),
             window_is_assumed: false,
             baseline: Tokens(0),
             agent: None,
             transcript: None,
+            running_turn,
         };
         Input::Saw(opened.into())
     }
@@ -152,7 +155,7 @@ impl Played<'_> {
         if self.judge() != JudgeSource::Host {
             state.host.judging.clear();
         }
-        let heard = self.hears(&state.rawr, self.opened(), NOW);
+        let heard = self.hears(&state.rawr, self.opened(&state.host), NOW);
         let mut state = self.lands(state, heard, None)?;
         let pending: Vec<Issued> = state.rawr.thread().pending_actions().cloned().collect();
         for issued in pending {

@@ -18,7 +18,7 @@ use rawr_core::{Effect, Machine, Record, Thread};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const SPENT: &str = "at most one compaction per spent boundary";
+pub const SPENT: &str = "a boundary counts once";
 pub const ENDED: &str = "no action after its sequence ended";
 pub const SYNTHETIC: &str = "no synthetic trigger";
 pub const EMERGENCY: &str = "an emergency is never blocked by judgment";
@@ -26,8 +26,8 @@ pub const IDS: &str = "an action id is given once";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Past {
-    /// Boundaries that a sequence has spent.
-    spent: BTreeSet<(TurnId, Boundary)>,
+    /// Boundaries that a sequence has spent, or that were left behind with their turn.
+    counted: BTreeSet<(TurnId, Boundary)>,
     /// Turns of which rawr was told that they belong to a sequence, and to what part of it.
     told: BTreeMap<TurnId, Purpose>,
 }
@@ -36,6 +36,12 @@ impl Past {
     /// A report has been taken note of.
     pub fn told(&mut self, report: Option<&Report>) {
         self.told.extend(report.and_then(|report| report.tells.clone()));
+    }
+
+    /// A boundary that was looked at once is never to start anything again.
+    fn counted(&mut self, thread: &Thread) {
+        let counted = |mark: &&Mark| mark.assessed || mark.spent_by.is_some();
+        self.counted.extend(thread.boundaries.iter().filter(counted).filter_map(named));
     }
 }
 
@@ -49,19 +55,20 @@ pub fn check(
     let mut machine = Cow::Borrowed(before);
     let looked_at =
         |effect: &Effect| matches!(effect, Effect::Record(record) if is_looked_at(record));
-    let last = effects.iter().rposition(looked_at).unwrap_or(0);
-    for (at, effect) in effects.iter().enumerate() {
+    let Some(last) = effects.iter().rposition(looked_at) else {
+        return Ok(());
+    };
+    for effect in &effects[..=last] {
         match effect {
             Effect::Record(record) => {
                 check_record(machine.thread(), record, past)?;
-                if at < last {
-                    machine.to_mut().apply(record);
-                }
+                machine.to_mut().apply(record);
             }
             Effect::Decided(decision) => check_emergency(world, decision)?,
             Effect::Perform(_) | Effect::Tell(_) => {}
         }
     }
+    past.counted(machine.thread());
     Ok(())
 }
 
@@ -69,7 +76,7 @@ fn is_looked_at(record: &Record) -> bool {
     matches!(record.event, Event::ActionIssued(_) | Event::Assessed(_) | Event::SequenceStarted(_))
 }
 
-fn check_record(before: &Thread, record: &Record, past: &mut Past) -> Result<(), Violation> {
+fn check_record(before: &Thread, record: &Record, past: &Past) -> Result<(), Violation> {
     match &record.event {
         Event::ActionIssued(issued) => {
             if before.action(&issued.action).is_some() {
@@ -132,18 +139,19 @@ fn check_origin(before: &Thread, assessed: &Assessed, past: &Past) -> Result<(),
 fn check_boundary(
     before: &Thread,
     started: &SequenceStarted,
-    past: &mut Past,
+    past: &Past,
 ) -> Result<(), Violation> {
-    let fresh = before.boundaries.iter().filter(|mark| mark.spent_by.is_none());
     if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
         && *tier != Tier::Emergency
     {
-        let counts = fresh.clone().filter(|mark| !mark.assessed && boundaries.has(mark.boundary));
-        if let Some(again) = counts.filter_map(named).find(|mark| past.spent.contains(mark)) {
+        let counts = |mark: &&Mark| {
+            mark.spent_by.is_none() && !mark.assessed && boundaries.has(mark.boundary)
+        };
+        let counting = before.boundaries.iter().filter(counts);
+        if let Some(again) = counting.filter_map(named).find(|mark| past.counted.contains(mark)) {
             return Err(Violation::of(SPENT, format!("{again:?} starts {started:?}")));
         }
     }
-    past.spent.extend(fresh.filter_map(named));
     Ok(())
 }
 

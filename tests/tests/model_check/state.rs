@@ -45,6 +45,8 @@ pub enum Step {
         again: bool,
     },
     PowerCut,
+    /// The host is killed, and rawr with it.
+    HostDies,
 }
 
 /// An input to rawr.

@@ -234,6 +234,10 @@ impl Played<'_> {
         if let Some(state) = before.disturb(|left| &mut left.crashes) {
             taken.push((Step::Dies, self.reopens(state)));
         }
+        if let Some(mut state) = before.disturb(|left| &mut left.host_crashes) {
+            state.host.dies();
+            taken.push((Step::HostDies, self.reopens(state)));
+        }
         let cut = before.disturb(|left| &mut left.power_cuts);
         let cut = cut.and_then(|state| self.loses_power(state));
         taken.extend(cut.map(|led| (Step::PowerCut, led)));

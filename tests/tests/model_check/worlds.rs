@@ -62,6 +62,8 @@ pub struct Budget {
     pub overtakes: u8,
     /// Deaths of rawr's process: between two inputs, or with so many of an input's records written.
     pub crashes: u8,
+    /// Deaths of the host, and rawr's process with it.
+    pub host_crashes: u8,
     /// Deaths that take with them what was written and not synced.
     pub power_cuts: u8,
     /// Actions that the host will not do, and compactions that fail.
@@ -210,6 +212,7 @@ const NOTHING: Budget = Budget {
     losses: 0,
     overtakes: 0,
     crashes: 0,
+    host_crashes: 0,
     power_cuts: 0,
     refusals: 0,
     interrupts: 0,
@@ -227,6 +230,7 @@ const fn line(times: u8) -> Budget {
         losses: 1,
         overtakes: times,
         crashes: times,
+        host_crashes: times,
         ..NOTHING
     }
 }

@@ -295,6 +295,7 @@ fn end_of_a_phase(sidecar: &mut Sidecar) -> Outcome {
     sidecar.call::<SignalReport>(&SignalReportParams {
         thread_id: thread_id.clone(),
         turn_id: Some(turn_id.clone()),
+        signal_id: None,
         signal: Signal::Commit { hash: None, subject: Some("parser".to_owned()) },
     });
     let ended = sidecar.call::<TurnCompleted>(&TurnCompletedParams {

@@ -215,7 +215,7 @@ fn a_guard_until_the_tests_pass_ends_when_they_do() {
             cwd: None,
         };
         let thread_id = "alpha".to_owned();
-        let report = SignalReportParams { thread_id, turn_id: None, signal };
+        let report = SignalReportParams { thread_id, turn_id: None, signal_id: None, signal };
         running.sidecar.call::<SignalReport>(&report);
         assert_eq!(events(&home, &["guard", "alpha", "--list"]).len(), guards, "{exit_code}");
     }

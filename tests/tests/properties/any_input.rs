@@ -28,6 +28,7 @@ pub enum Step {
     Open {
         window: Option<u64>,
         can: Capabilities,
+        running: Option<TurnId>,
     },
     Event(Event),
     Command {
@@ -97,11 +98,14 @@ impl Step {
             }
         };
         match self.clone() {
-            Self::Open { window, can } => Input::Saw(opened(window, can)),
+            Self::Open { window, can, running } => Input::Saw(opened(window, can, running)),
             Self::Event(event) => Input::Saw(event),
-            Self::Command { turn, command, exit_code } => {
-                Input::Command { turn, command: ShellCommand::Line(command.to_owned()), exit_code }
-            }
+            Self::Command { turn, command, exit_code } => Input::Command {
+                turn,
+                signal: None,
+                command: ShellCommand::Line(command.to_owned()),
+                exit_code,
+            },
             Self::TurnOfAction { turn, action: nth, origin } => {
                 Input::Saw(started(turn, origin, Some(action(nth)), None))
             }
@@ -163,7 +167,7 @@ pub fn judged(request: RequestId, says: Option<bool>) -> JudgmentAnswered {
     JudgmentAnswered { request, source, answer, usage, rate_limits: Vec::new() }
 }
 
-pub fn opened(window: Option<u64>, can: Capabilities) -> Event {
+pub fn opened(window: Option<u64>, can: Capabilities, running_turn: Option<TurnId>) -> Event {
     let host = HostInfo { name: "any".to_owned(), version: None, can };
     let (model, agent) = (None, None);
     let window = window.map(Tokens);
@@ -176,6 +180,7 @@ pub fn opened(window: Option<u64>, can: Capabilities) -> Event {
         baseline: Tokens(0),
         agent,
         transcript: None,
+        running_turn,
     }
     .into()
 }
@@ -237,8 +242,8 @@ pub fn step() -> impl Strategy<Value = Step> {
         4 => compaction(),
         4 => person(),
         3 => Just(Step::Tick),
-        1 => (proptest::option::of(Just(WINDOW)), capabilities())
-            .prop_map(|(window, can)| Step::Open { window, can }),
+        1 => (proptest::option::of(Just(WINDOW)), capabilities(), maybe_turn())
+            .prop_map(|(window, can, running)| Step::Open { window, can, running }),
         2 => (proptest::bool::weighted(0.8), proptest::option::of(any::<bool>()))
             .prop_map(|(asked, says)| Step::Judged { asked, says }),
     ]
@@ -298,14 +303,14 @@ fn signal() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (maybe_turn(), plan()).prop_map(move |(turn, steps)| {
             let (explanation, boundaries) = (None, Boundaries::NONE);
-            event(PlanUpdated { turn, steps, explanation, boundaries }.into())
+            event(PlanUpdated { turn, signal: None, steps, explanation, boundaries }.into())
         }),
         3 => (maybe_turn(), select(COMMANDS.to_vec()), select(&[0, 0, 1][..]))
             .prop_map(|(turn, command, exit_code)| Step::Command { turn, command, exit_code }),
-        2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, hash: None, subject: None }.into())),
-        1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, action: "create".to_owned(), url: None }.into())),
+        2 => maybe_turn().prop_map(move |turn| event(CommitMade { turn, signal: None, hash: None, subject: None }.into())),
+        1 => maybe_turn().prop_map(move |turn| event(PrCheckpoint { turn, signal: None, action: "create".to_owned(), url: None }.into())),
         2 => maybe_turn().prop_map(move |turn| event(UserMessage { turn, text: "one more thing".to_owned(), directives: Vec::new() }.into())),
-        1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, label: "a phase".to_owned() }.into())),
+        1 => maybe_turn().prop_map(move |turn| event(PhaseEnded { turn, signal: None, label: "a phase".to_owned() }.into())),
         1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
         1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),
         1 => (1..4_u32).prop_map(move |nth| event(DirectiveCleared { directive: DirectiveId::new(format!("p{nth}")) }.into())),

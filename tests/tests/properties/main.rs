@@ -130,7 +130,8 @@ impl Live {
             now: Timestamp(0),
             batches: Vec::new(),
         };
-        let open = Step::Open { window: Some(any_input::WINDOW), can: any_input::plain() };
+        let (window, can) = (Some(any_input::WINDOW), any_input::plain());
+        let open = Step::Open { window, can, running: None };
         live.take(&open, Role::Owner, &policies[0]);
         for moment in moments {
             live.now = Timestamp(live.now.0 + moment.seconds * 1000);

@@ -125,7 +125,7 @@ impl Session {
             now: Timestamp(1_000_000),
             crash: None,
         };
-        session.say(Input::Saw(opened(Some(WINDOW), CAN)));
+        session.say(Input::Saw(opened(Some(WINDOW), CAN, None)));
         session
     }
 
@@ -285,8 +285,9 @@ impl Session {
     fn restart(&mut self) {
         let mut thread = Thread::new(ThreadId::new("t"));
         self.log.iter().for_each(|record| thread.apply(record));
+        let running = self.host.running_turn(&thread);
         self.machine = Machine::new(thread);
-        self.handle_at_once(Input::Saw(opened(Some(WINDOW), CAN)));
+        self.handle_at_once(Input::Saw(opened(Some(WINDOW), CAN, running)));
         let pending: Vec<_> = self.machine.thread().pending_actions().cloned().collect();
         pending.iter().for_each(|issued| self.perform(issued));
     }
@@ -344,6 +345,17 @@ impl Done {
 }
 
 impl Host {
+    /// The one whose end rawr has yet to hear of.
+    fn running_turn(&self, known: &Thread) -> Option<TurnId> {
+        self.reports.iter().find_map(|report| match report {
+            Input::Saw(Event::TurnCompleted(completed)) => {
+                let ended = known.turn(&completed.turn).is_some_and(|turn| turn.end.is_some());
+                (!ended).then(|| completed.turn.clone())
+            }
+            _ => None,
+        })
+    }
+
     fn next_turn(&mut self) -> TurnId {
         self.turns += 1;
         TurnId::new(format!("t{}", self.turns))
@@ -354,7 +366,7 @@ impl Host {
         self.reports.push_back(Input::Saw(started(turn.clone(), Origin::User, None, None)));
         self.context = (self.context + 1500).min(WINDOW);
         self.reports.push_back(Input::Saw(reported(turn.clone(), self.context, true)));
-        let made = CommitMade { turn: Some(turn.clone()), hash: None, subject: None };
+        let made = CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
         let work = self.work(&turn, made.into(), 1000);
         self.reports.extend(work);
     }
@@ -381,9 +393,10 @@ impl Host {
         let turn = self.next_turn();
         let named = Some(turn.clone()).filter(|_| self.manner != Manner::BindsMidway);
         let boundary = if issued.delivers_only_input() {
-            CommitMade { turn: named, hash: None, subject: None }.into()
+            CommitMade { turn: named, signal: None, hash: None, subject: None }.into()
         } else {
-            PrCheckpoint { turn: named, action: "create".to_owned(), url: None }.into()
+            PrCheckpoint { turn: named, signal: None, action: "create".to_owned(), url: None }
+                .into()
         };
         let work = self.work(&turn, boundary, 50);
         let report = |status, with_turn: bool| {

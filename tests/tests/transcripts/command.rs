@@ -5,7 +5,7 @@ use crate::player::Player;
 use rawr_core::Input;
 use rawr_core::event::{Answer, Choice, Event, JudgeUsage, JudgmentAnswered, RateLimit};
 use rawr_core::machine::{InputKind, Response, ShellCommand};
-use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, Tokens, TurnId};
+use rawr_core::units::{ActionId, InputId, RequestId, SequenceId, SignalId, Tokens, TurnId};
 use serde_json::{Value, json};
 
 /// A line, taken apart: words, `name=value` options, and the text behind the first quotation mark.
@@ -74,6 +74,7 @@ impl Player {
         match line.words[0] {
             "command" => Input::Command {
                 turn: line.turn().map(TurnId::new),
+                signal: line.option("signal").map(SignalId::new),
                 command: if line.has("words") {
                     ShellCommand::Words(line.text().split('|').map(str::to_owned).collect())
                 } else {
@@ -227,6 +228,7 @@ fn opened(line: &Line<'_>) -> Value {
         "window_is_assumed": line.has("assumed"),
         "baseline": line.number("baseline").unwrap_or(0),
         "agent": line.option("agent"),
+        "running_turn": line.option("running"),
     })
 }
 
@@ -239,7 +241,7 @@ fn of_the_work(word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
         ),
         "commit" => (
             "commit_made",
-            json!({ "turn": turn, "hash": line.option("hash"), "subject": line.text }),
+            json!({ "turn": turn, "signal": line.option("signal"), "hash": line.option("hash"), "subject": line.text }),
         ),
         "pr" => (
             "pr_checkpoint",

@@ -170,7 +170,8 @@ fn a_guard_and_a_pin_from_an_editor_are_the_owners_at_once() {
         while !other.expect::<ThreadChanged>().guards.is_empty() {}
     }
     let signal = Signal::Directive { text: "Never touch main.".to_owned(), pinned: true };
-    let pin = SignalReportParams { thread_id: THREAD.to_owned(), turn_id: None, signal };
+    let pin =
+        SignalReportParams { thread_id: THREAD.to_owned(), turn_id: None, signal_id: None, signal };
     nvim.call::<SignalReport>(&pin);
     running.sidecar.wait_for::<ThreadChanged>();
     running.end_a_phase();

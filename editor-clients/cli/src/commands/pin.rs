@@ -37,6 +37,7 @@ async fn pin(
     let params = SignalReportParams {
         thread_id: thread_id.to_owned(),
         turn_id: None,
+        signal_id: None,
         signal: Signal::Directive { text: text.trim().to_owned(), pinned: true },
     };
     looker.call::<methods::SignalReport>(params).await?;

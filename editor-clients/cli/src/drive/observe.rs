@@ -174,7 +174,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     async fn signal(&mut self, turn_id: String, signal: Signal) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
-        let params = SignalReportParams { thread_id, turn_id: Some(turn_id), signal };
+        let params =
+            SignalReportParams { thread_id, turn_id: Some(turn_id), signal_id: None, signal };
         self.report::<methods::SignalReport>(params).await.map(drop)
     }
 

@@ -102,6 +102,12 @@ impl Turns {
         !self.running.is_empty() || self.compaction.is_some()
     }
 
+    /// The turn that a sidecar is told of. A compaction's own is told as a compaction.
+    pub(super) fn running_turn(&self) -> Option<&str> {
+        let told = |(_, turn): &(&String, &Turn)| turn.started_by != StartedBy::Compaction;
+        self.running.iter().find(told).map(|(turn_id, _)| turn_id.as_str())
+    }
+
     pub(super) fn begin(&mut self, turn_id: &str, started_by: StartedBy, action: Option<&str>) {
         let turn = self.running.entry(turn_id.to_owned()).or_default();
         turn.started_by = started_by;

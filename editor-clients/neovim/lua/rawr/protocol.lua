@@ -575,7 +575,7 @@
 
 --- `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8)
 ---@class rawr.InputSubmitParams
----@field inputId string The client's name for the input.
+---@field inputId string The client's name for the input. The same id with the same text is a repeat, unless the host refused to take the message; with another text it is another message.
 ---@field kind rawr.InputKind What sort of input it is.
 ---@field text string The input, unchanged.
 ---@field threadId string The thread.
@@ -1080,6 +1080,7 @@
 --- `rawr/signal/report`: something happened that may matter to a decision.
 ---@class rawr.SignalReportParams
 ---@field signal rawr.Signal What happened.
+---@field signalId? string The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its turn has counted does not count again.
 ---@field threadId string The thread.
 ---@field turnId? string The turn that it happened in.
 
@@ -1160,6 +1161,7 @@
 ---@field host rawr.Host The agent program that owns the transcript.
 ---@field model? string The model in use.
 ---@field role rawr.Role What the client wants to be to the thread.
+---@field runningTurn? string The turn that still runs. Every other turn whose end was never reported is over with the process that ran it; should its end be reported later, that holds.
 ---@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
 ---@field threadId string The host's name for the conversation: at most 200 bytes, never a path.
 ---@field transcript? rawr.Transcript Where the host keeps its own transcript, if it keeps any.

@@ -5,8 +5,8 @@ use crate::boundary::{Boundaries, Boundary};
 use crate::breaker::Hold;
 use crate::event::{Action, Answer, ItemRole, Purpose, TurnStatus};
 use crate::policy::{MidTurn, Mode, Tier};
-use crate::thread::{Mark, Thread, Turn};
-use crate::units::{Percent, SequenceId, Tokens};
+use crate::thread::{Thread, Turn};
+use crate::units::{Percent, Tokens};
 
 fn pass(evidence: impl Into<String>) -> Finding {
     Finding::Pass(evidence.into())
@@ -225,21 +225,14 @@ pub(super) fn boundary(case: &Case<'_>) -> Finding {
     if !counting.is_empty() {
         return pass(counting.to_string());
     }
-    let spent: Boundaries = marks_spent(case).map(|mark| mark.boundary).collect();
-    let by = marks_spent(case).find_map(|mark| mark.spent_by.as_ref());
+    let counted = case.turn.map_or(Boundaries::NONE, |turn| turn.counted);
     let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
-    let evidence = match (present.is_empty(), spent.is_empty()) {
+    let evidence = match (present.is_empty(), counted.is_empty()) {
         (true, true) => "no boundary in this turn".to_owned(),
-        (true, false) => {
-            format!("spent by {}: {spent}", by.map_or("a sequence", SequenceId::as_str))
-        }
+        (true, false) => format!("nothing new in this turn: {counted} has counted"),
         (false, _) => format!("{present} does not count at {tier}"),
     };
     fail(evidence, format!("one of: {}", rule.counting(tier)))
-}
-
-fn marks_spent<'c>(case: &Case<'c>) -> impl Iterator<Item = &'c Mark> {
-    case.thread.boundaries.iter().filter(|mark| mark.spent_by.is_some())
 }
 
 pub(super) fn weak_boundary(case: &Case<'_>) -> Finding {

@@ -201,7 +201,7 @@ impl Machine {
             Boundaries::of(&[Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone]);
         let noteworthy = match trigger {
             Trigger::Rawr { tier, .. } => {
-                *tier != Tier::Emergency && !self.thread.present().and(NOTEWORTHY).is_empty()
+                *tier != Tier::Emergency && !self.present().and(NOTEWORTHY).is_empty()
             }
             Trigger::Inline { .. } => return Vec::new(),
             Trigger::Host | Trigger::User => false,
@@ -215,6 +215,12 @@ impl Machine {
             (packet, Request::Packet),
         ];
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
+    }
+
+    /// What the assessment that a sequence follows from has looked at.
+    fn present(&self) -> Boundaries {
+        let assessed = self.thread.last_assessed.as_ref();
+        self.thread.present(assessed.and_then(|assessed| assessed.turn.as_ref()))
     }
 
     fn start(&self, starting: Starting, late: Option<Packet>, rules: &Rules<'_>) -> Event {
@@ -254,7 +260,12 @@ impl Machine {
     fn deliver_held(&self, first: &HeldInput) -> Event {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
-        let action = ActionId::new(format!("{sequence}.input.{}", first.id));
+        let action = match self.thread.deliveries(&first.id).count() {
+            0 => format!("{sequence}.input.{}", first.id),
+            // It was refused, or the id named another message before.
+            earlier => format!("{sequence}.input.{}.{}", first.id, earlier + 1),
+        };
+        let action = ActionId::new(action);
         let items = vec![Item { role: ItemRole::Input, text: first.text.clone() }];
         let kind = Action::DeliverInput { input: first.id.clone(), items };
         ActionIssued { action, sequence, kind }.into()

@@ -24,7 +24,7 @@ impl Machine {
         let one = |event: Event| Ok(vec![event]);
         match input {
             Input::Saw(event) => self.saw(event, policy),
-            Input::Command { turn, command, exit_code } => {
+            Input::Command { turn, signal, command, exit_code } => {
                 let ran = match &command {
                     ShellCommand::Line(line) => command::Command::Line(line),
                     ShellCommand::Words(words) => command::Command::Words(words),
@@ -35,10 +35,12 @@ impl Machine {
                     ShellCommand::Line(line) => line,
                     ShellCommand::Words(words) => words.join(" "),
                 };
-                one(CommandFinished { turn, command, exit_code, boundaries, tests_passed }.into())
+                let finished =
+                    CommandFinished { turn, signal, command, exit_code, boundaries, tests_passed };
+                one(finished.into())
             }
             Input::Submitted { input, text, kind } => {
-                let known = self.thread.takes_care_of(&input);
+                let known = self.thread.takes_care_of(&input, &text);
                 let waits = kind == InputKind::Message && self.must_wait(&text, policy, now);
                 if !waits || known {
                     return Ok(Vec::new());

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::machine::Rules;
 use crate::packet::{self, RequestParts};
 use crate::policy::PacketAuthor;
-use crate::thread::{Issued, Progress, Thread};
+use crate::thread::{Issued, Progress, Thread, Turn};
 use crate::units::{ActionId, Percent, Tokens};
 
 /// The next event of the running sequence; `None` while it has to wait.
@@ -119,7 +119,7 @@ impl Step<'_> {
 
     fn runs(&self, issued: &Issued) -> bool {
         let turn = issued.turn.as_ref().and_then(|turn| self.thread.turn(turn));
-        turn.is_some_and(|turn| turn.end.is_none())
+        turn.is_some_and(Turn::is_open)
     }
 
     fn ask(&self, turn: &[Request]) -> Event {

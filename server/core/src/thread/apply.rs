@@ -1,7 +1,10 @@
 //! The fold: what each event changes. It must depend on nothing but the state and the event. What takes more than a
 //! few lines stands in the file of its noun.
+//!
+//! `v` is the format that a record was written in: what an older one meant, it still means.
 
 mod actions;
+mod boundaries;
 mod compaction;
 mod decisions;
 mod turns;
@@ -10,38 +13,44 @@ use super::{Guard, HeldInput, LastPacket, Thread};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{Event, Phase, Record, ThreadOpened, Until};
 use crate::sequence::Sequence;
-use crate::units::Timestamp;
+use crate::units::{SignalId, Timestamp};
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
 
 impl Thread {
     pub fn apply(&mut self, record: &Record) {
-        let at = record.at;
+        let (at, v) = (record.at, record.v);
         if at < self.updated_at {
             self.clock_was_set_back(at);
         }
         self.updated_at = at;
         self.between_requests = None;
         match &record.event {
-            Event::ThreadOpened(opened) => self.opened(opened, at),
+            Event::ThreadOpened(opened) => self.opened(opened, at, v),
             Event::ThreadClosed(_) | Event::ClockSetBack(_) => {}
-            Event::TurnStarted(started) => self.turn_started(started, at),
+            Event::TurnStarted(started) => self.turn_started(started, at, v),
             Event::UserMessage(said) => self.user_message(said, at),
-            Event::UsageReported(reported) => self.usage_reported(reported, at),
+            Event::UsageReported(reported) => self.usage_reported(reported, at, v),
             Event::TurnCompleted(completed) => {
                 self.may_ask_again();
-                self.turn_completed(completed, at);
-                if record.v >= BOUNDED_SINCE {
+                self.turn_completed(completed, at, v);
+                if v >= BOUNDED_SINCE {
                     self.shorten_old_messages();
                 }
             }
             Event::PlanUpdated(updated) => {
                 self.known.planned(&updated.steps, at);
-                self.mark(updated.boundaries, updated.turn.as_ref());
+                self.signaled(
+                    updated.boundaries,
+                    updated.turn.as_ref(),
+                    updated.signal.as_ref(),
+                    v,
+                );
             }
             Event::CommandFinished(finished) => {
-                self.mark(finished.boundaries, finished.turn.as_ref());
+                let (turn, signal) = (finished.turn.as_ref(), finished.signal.as_ref());
+                self.signaled(finished.boundaries, turn, signal, v);
                 if !finished.boundaries.is_empty() {
                     self.known.milestone(&finished.command);
                 }
@@ -53,14 +62,17 @@ impl Thread {
                 }
             }
             Event::CommitMade(made) => {
-                self.mark(Boundaries::of(&[Boundary::Commit]), made.turn.as_ref());
+                let signal = made.signal.clone().or_else(|| made.hash.clone().map(SignalId::new));
+                let commit = Boundaries::of(&[Boundary::Commit]);
+                self.signaled(commit, made.turn.as_ref(), signal.as_ref(), v);
                 let hash = made.hash.as_deref().unwrap_or("commit");
                 let subject = made.subject.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("{hash} {subject}"));
                 self.guards.retain(|guard| guard.until != Until::NextCommit);
             }
             Event::PrCheckpoint(pr) => {
-                self.mark(Boundaries::of(&[Boundary::PrCheckpoint]), pr.turn.as_ref());
+                let checkpoint = Boundaries::of(&[Boundary::PrCheckpoint]);
+                self.signaled(checkpoint, pr.turn.as_ref(), pr.signal.as_ref(), v);
                 let url = pr.url.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("pull request: {} {url}", pr.action));
             }
@@ -72,7 +84,8 @@ impl Thread {
                 self.known.tools_running.remove(&finished.call);
             }
             Event::PhaseEnded(ended) => {
-                self.mark(Boundaries::of(&[Boundary::PlanCheckpoint]), ended.turn.as_ref());
+                let checkpoint = Boundaries::of(&[Boundary::PlanCheckpoint]);
+                self.signaled(checkpoint, ended.turn.as_ref(), ended.signal.as_ref(), v);
                 self.known.milestone(&ended.label);
             }
             Event::DirectiveGiven(given) => self.known.directed(given, at),
@@ -108,16 +121,13 @@ impl Thread {
             }
             Event::GuardCleared(cleared) => self.guards.retain(|guard| guard.id != cleared.guard),
             Event::CompactionReported(reported) => self.compaction_reported(reported, at),
-            Event::Assessed(assessed) => self.assessed(assessed, at),
+            Event::Assessed(assessed) => self.assessed(assessed, at, v),
             Event::JudgmentAnswered(answered) => self.judgment_answered(answered),
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
                 self.starting = None;
                 self.late_handoff = None;
-                self.boundaries.retain(|mark| mark.spent_by.is_none());
-                for mark in &mut self.boundaries {
-                    mark.spent_by = Some(started.sequence.clone());
-                }
+                self.spend_boundaries(&started.sequence, v);
                 self.sequence = Some(Sequence::new(started, at));
             }
             Event::ActionIssued(issued) => self.action_issued(issued, at),
@@ -136,8 +146,8 @@ impl Thread {
                     self.known.compacted();
                 }
             }
-            Event::Responded(responded) => self.responded(responded, at),
-            Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase),
+            Event::Responded(responded) => self.responded(responded, at, v),
+            Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase, v),
             Event::SequenceEnded(ended) => self.sequence_ended(ended, at),
         }
     }
@@ -165,6 +175,7 @@ impl Thread {
         self.judging.iter_mut().for_each(|judging| judging.since = judging.since.min(now));
         self.guards.iter_mut().for_each(|guard| guard.set_at = guard.set_at.min(now));
         self.last_compaction.iter_mut().for_each(|last| last.at = last.at.min(now));
+        self.compaction_since = self.compaction_since.min(now);
     }
 
     /// Somebody is there: a person who writes, or a host whose turn ended.
@@ -172,12 +183,15 @@ impl Thread {
         self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
 
-    fn deadline_passed(&mut self, phase: Phase) {
+    fn deadline_passed(&mut self, phase: Phase, v: u16) {
+        let ends_compaction = v > 1 && self.awaits_end_of_compaction();
         let delivers = self.unanswered_delivery().is_some();
         if let Some(sequence) = &mut self.sequence {
             sequence.overdue = true;
         } else if phase == Phase::AwaitingJudgment {
             self.judge_failed("the judge did not answer in time");
+        } else if ends_compaction {
+            self.compaction_running = false;
         } else if let Some(front) = self.held.front_mut().filter(|_| delivers) {
             front.asked_again = true;
         } else {
@@ -187,7 +201,7 @@ impl Thread {
 
     /// A host that opens a thread again starts with a clean slate of running things, and the deadlines of a running
     /// sequence start anew: the time in between was nobody's.
-    fn opened(&mut self, opened: &ThreadOpened, at: Timestamp) {
+    fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
         self.cwd.clone_from(&opened.cwd);
         self.host.clone_from(&opened.host);
         self.model.clone_from(&opened.model);
@@ -199,6 +213,9 @@ impl Thread {
         self.baseline = opened.baseline;
         self.known.tools_running.clear();
         self.compaction_running = false;
+        if v > 1 {
+            self.only_runs(opened.running_turn.as_ref());
+        }
         if let Some(sequence) = &mut self.sequence {
             sequence.since = at;
         }

@@ -99,6 +99,8 @@ impl<'i> Talk<'i> {
             baseline_tokens: self.glance.as_ref().map_or(0, |glance| glance.baseline_tokens),
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
+            // A hook reports whole turns.
+            running_turn: None,
         };
         let opened = self.call::<methods::ThreadOpen>(params).await?;
         self.asked.extend(opened.pending_actions);
@@ -292,7 +294,7 @@ impl<'i> Talk<'i> {
         self.call::<methods::TurnStarted>(params).await?;
         for signal in signals {
             let (thread_id, turn_id) = (thread_id.clone(), Some(turn_id.clone()));
-            let params = SignalReportParams { thread_id, turn_id, signal };
+            let params = SignalReportParams { thread_id, turn_id, signal_id: None, signal };
             self.call::<methods::SignalReport>(params).await?;
         }
         let params = TurnCompletedParams {

@@ -12,7 +12,10 @@ const COMPACTIONS: usize = 16;
 impl Thread {
     pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, at: Timestamp) {
         match reported.status {
-            CompactionStatus::Started => (self.compaction_running, self.silent) = (true, false),
+            CompactionStatus::Started => {
+                (self.compaction_running, self.silent) = (true, false);
+                self.compaction_since = at;
+            }
             CompactionStatus::Failed => self.compaction_running = false,
             CompactionStatus::Completed => {
                 self.compaction_running = false;

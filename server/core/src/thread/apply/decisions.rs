@@ -9,7 +9,7 @@ use crate::thread::{Answered, Judging, Progress, Starting, Turn};
 use crate::units::{Timestamp, Tokens};
 
 impl Thread {
-    pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp) {
+    pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp, v: u16) {
         self.decisions += 1;
         self.asked_for = false;
         self.unassessed = None;
@@ -46,7 +46,7 @@ impl Thread {
                 // A sequence's own turn leaves the marks of others alone.
                 let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
                 if !turn.is_none_or(Turn::is_synthetic) && self.sequence.is_none() {
-                    self.leave_boundaries_behind();
+                    self.leave_boundaries_behind(assessed.turn.as_ref(), v);
                 }
             }
         }
@@ -67,13 +67,6 @@ impl Thread {
         };
         let turn = assessed.turn.clone().filter(|turn| self.is_in_turn(turn));
         Starting { trigger, turn, needs_approval: assessed.outcome == Outcome::Ask }
-    }
-
-    /// Boundaries stay behind with the turn that they belonged to.
-    pub(super) fn leave_boundaries_behind(&mut self) {
-        for mark in &mut self.boundaries {
-            mark.assessed = true;
-        }
     }
 
     pub(super) fn judgment_answered(&mut self, answered: &JudgmentAnswered) {
@@ -113,7 +106,7 @@ impl Thread {
         }
     }
 
-    pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp) {
+    pub(super) fn responded(&mut self, responded: &Responded, at: Timestamp, v: u16) {
         if let Some(sequence) = &mut self.sequence {
             sequence.responded(responded, at);
             let (sequence, choice, by) =
@@ -126,7 +119,7 @@ impl Thread {
             Choice::Snooze | Choice::Cancel => {
                 self.drop_question();
                 self.deferred = None;
-                self.leave_boundaries_behind();
+                self.leave_boundaries_behind(None, v);
             }
             Choice::Approve | Choice::EditPacket => {}
         }

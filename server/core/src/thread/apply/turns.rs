@@ -1,17 +1,18 @@
-//! What turns change: who they belong to, what was said and used in them, which boundaries they yield.
+//! What turns change: who they belong to, what was said and used in them.
 
 use crate::boundary::Boundaries;
 use crate::event::{
-    Action, DirectiveGiven, Origin, TurnCompleted, TurnStarted, TurnStatus, Usage, UsageReported,
-    UserMessage,
+    Action, DirectiveGiven, Origin, Purpose, TurnCompleted, TurnStarted, TurnStatus, Usage,
+    UsageReported, UserMessage,
 };
 use crate::packet;
-use crate::thread::{Issued, Mark, Progress, Speaker, Thread, Turn, TurnEnd};
+use crate::thread::{Issued, Progress, Speaker, Thread, Turn, TurnEnd};
 use crate::units::{ActionId, Timestamp, TurnId};
 
 impl Thread {
-    pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp) {
+    pub(super) fn turn_started(&mut self, started: &TurnStarted, at: Timestamp, v: u16) {
         self.silent = false;
+        let is_new = self.turn(&started.turn).is_none();
         let action = started.action.clone().or_else(|| {
             let text = started.text.as_deref()?;
             self.actions
@@ -20,6 +21,7 @@ impl Thread {
                 .map(|i| i.id.clone())
         });
         let entry = self.turn_entry(&started.turn);
+        entry.lost = false;
         // What a report has said of it already holds: a host may call every turn a user's.
         if entry.action.is_none() {
             entry.origin = started.origin;
@@ -28,17 +30,23 @@ impl Thread {
             self.bind(&started.turn, &action);
         }
         let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
+        // Whatever the host did by itself before is over, even if its end was never told.
+        if v > 1 {
+            self.compaction_running &= !is_new || self.compacts(&started.turn);
+        } else {
+            self.compaction_running &= origin != Origin::User;
+        }
         if origin != Origin::Synthetic {
             self.heard_person(started.text.as_deref(), &started.directives, at);
-            if self.judging.is_some() || self.deferred.is_some() {
+            let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
+            if let Some(assessed) = asked_by.or(self.deferred.as_ref()) {
+                let turn = assessed.turn.clone();
                 self.drop_question();
                 self.deferred = None;
-                self.leave_boundaries_behind();
+                self.leave_boundaries_behind(turn.as_ref(), v);
             }
             self.mid_turn_tier = None;
             self.known.tools_running.clear();
-            // Whatever the host did by itself before is over, even if its end was never told.
-            self.compaction_running &= origin != Origin::User;
             self.boundaries.retain(|mark| !mark.assessed);
         }
     }
@@ -58,7 +66,7 @@ impl Thread {
     pub(super) fn user_message(&mut self, said: &UserMessage, at: Timestamp) {
         self.silent = false;
         self.heard_person(Some(&said.text), &said.directives, at);
-        let running = self.turns.back().filter(|turn| turn.end.is_none());
+        let running = self.turns.back().filter(|turn| turn.is_open());
         let Some(id) = said.turn.clone().or_else(|| running.map(|turn| turn.id.clone())) else {
             return;
         };
@@ -66,6 +74,7 @@ impl Thread {
         if turn.end.is_some() {
             return;
         }
+        turn.lost = false;
         turn.joined = true;
         if turn.is_synthetic() {
             turn.origin = Origin::User;
@@ -77,43 +86,69 @@ impl Thread {
         }
     }
 
-    pub(super) fn usage_reported(&mut self, reported: &UsageReported, at: Timestamp) {
+    /// A turn is the compaction's own where its action says so.
+    fn compacts(&self, turn: &TurnId) -> bool {
+        let action = self.turn(turn).and_then(|turn| turn.action.as_ref());
+        let issued = action.and_then(|action| self.action(action));
+        issued.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
+    }
+
+    /// The host came back: of the turns whose end was never told, only this one still runs.
+    pub(super) fn only_runs(&mut self, running: Option<&TurnId>) {
+        if let Some(running) = running {
+            self.turn_entry(running);
+        }
+        for turn in &mut self.turns {
+            turn.lost = turn.end.is_none() && running != Some(&turn.id);
+        }
+        let asked_in = self.judging.as_ref().and_then(|judging| judging.asked_by.turn.as_ref());
+        if asked_in.and_then(|turn| self.turn(turn)).is_some_and(|turn| turn.lost) {
+            self.drop_question();
+        }
+        self.mid_turn_tier = self.mid_turn_tier.filter(|_| running.is_some());
+        self.forget_old();
+    }
+
+    pub(super) fn usage_reported(&mut self, reported: &UsageReported, at: Timestamp, v: u16) {
+        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.id == reported.turn) {
+            turn.lost = false;
+        }
         if reported.window.is_some() {
             (self.window, self.window_is_assumed) = (reported.window, false);
         }
         self.used(reported.usage, at);
         self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
         let Some(message) = &reported.last_message else { return };
-        if self.takes_packet(message) {
+        if self.takes_packet(message, v) {
             return;
         }
-        let synthetic = self.turn(&reported.turn).is_some_and(Turn::is_synthetic);
-        if !synthetic {
+        let turn = self.turn(&reported.turn);
+        let not_its_own = |turn: &Turn| {
+            let answers_request = !turn.steers.is_empty() && packet::is_packet(message);
+            turn.is_synthetic() || v > 1 && (self.is_over(turn) || answers_request)
+        };
+        if !turn.is_some_and(not_its_own) {
             self.known.last_message = Some(message.clone());
             self.only_newest_message(&reported.turn);
-            self.mark(reported.boundaries, Some(&reported.turn));
+            self.signaled(reported.boundaries, Some(&reported.turn), None, v);
         }
     }
 
     /// The answer to a packet request that was put into the running turn.
-    pub(super) fn takes_packet(&mut self, message: &str) -> bool {
+    pub(super) fn takes_packet(&mut self, message: &str, v: u16) -> bool {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
         let Some(action) = current else { return false };
-        let steers =
-            |issued: &Issued| issued.kind.is_steer() && issued.is_open() && !issued.talked_over;
+        let steers = |issued: &Issued| {
+            issued.kind.is_steer()
+                && issued.is_open()
+                && !issued.talked_over
+                && (v == 1 || asks_for_packet(&issued.kind))
+        };
         let takes = self.action(&action).is_some_and(steers) && packet::is_packet(message);
         if takes {
             self.progressed(&action, Progress::Completed(Some(message.to_owned())));
         }
         takes
-    }
-
-    /// What an agent says along the way is outdated by what it says next.
-    pub(super) fn only_newest_message(&mut self, turn: &TurnId) {
-        self.boundaries.retain(|mark| {
-            let semantic = Boundaries::SEMANTIC.has(mark.boundary);
-            !semantic || mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some()
-        });
     }
 
     pub(super) fn used(&mut self, usage: Usage, at: Timestamp) {
@@ -138,7 +173,7 @@ impl Thread {
         }
     }
 
-    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, at: Timestamp) {
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, at: Timestamp, v: u16) {
         let known = self.turn(&completed.turn).is_some();
         let entry = self.turn_entry(&completed.turn);
         if entry.end.is_some() {
@@ -146,6 +181,8 @@ impl Thread {
         }
         let end = TurnEnd { status: completed.status, message: completed.last_message.clone() };
         entry.end = Some(end.clone());
+        // A turn ends once, so what it says last is news, whatever it said before.
+        entry.counted = entry.counted.without(Boundaries::SEMANTIC);
         let (synthetic, action) = (entry.is_synthetic(), entry.action.clone());
         let steers = entry.steers.clone();
         self.unassessed = Some(completed.turn.clone());
@@ -170,7 +207,7 @@ impl Thread {
             let said = completed.last_message.as_deref();
             let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
             if answered.is_empty() && !ends_with_packet {
-                self.turn_said(completed);
+                self.turn_said(completed, v);
                 if !self.is_asked_by_sequence(action.as_ref()) {
                     self.packet_grew_stale();
                 }
@@ -185,13 +222,13 @@ impl Thread {
         action.is_some_and(|action| current == Some(action))
     }
 
-    pub(super) fn turn_said(&mut self, completed: &TurnCompleted) {
+    pub(super) fn turn_said(&mut self, completed: &TurnCompleted, v: u16) {
         if let Some(message) = &completed.last_message {
             self.known.heard(Speaker::Agent, message);
             self.known.last_message = Some(message.clone());
         }
         self.only_newest_message(&completed.turn);
-        self.mark(completed.boundaries, Some(&completed.turn));
+        self.signaled(completed.boundaries, Some(&completed.turn), None, v);
     }
 
     pub(super) fn awaits_unbound_turn(&self) -> bool {
@@ -211,31 +248,6 @@ impl Thread {
         }
     }
 
-    /// Boundaries of a sequence's own turns never count. A signal that names no turn belongs to the running one, which
-    /// may turn out to be a sequence's later.
-    pub(super) fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
-        let running = self.turns.back().filter(|turn| turn.end.is_none());
-        let turn = turn.or(running.map(|turn| &turn.id)).cloned();
-        if turn.as_ref().and_then(|id| self.turn(id)).is_some_and(Turn::is_synthetic) {
-            return;
-        }
-        for boundary in boundaries.iter() {
-            let mark = Mark { boundary, turn: turn.clone(), spent_by: None, assessed: false };
-            if !self.is_repeated(&mark) {
-                self.boundaries.push(mark);
-            }
-        }
-    }
-
-    /// Nothing more is done in a turn that has ended: what it is said to have done once more was looked at already.
-    fn is_repeated(&self, news: &Mark) -> bool {
-        let turn = news.turn.as_ref().and_then(|id| self.turn(id));
-        let same = |mark: &Mark| mark.boundary == news.boundary && mark.turn == news.turn;
-        turn.is_some_and(|turn| turn.end.is_some())
-            && !Boundaries::SEMANTIC.has(news.boundary)
-            && self.boundaries.iter().any(same)
-    }
-
     /// Reports come in any order: whoever names a turn first makes its entry.
     pub(super) fn turn_entry(&mut self, id: &TurnId) -> &mut Turn {
         let at = self.turns.iter().position(|turn| turn.id == *id).unwrap_or_else(|| {
@@ -246,6 +258,8 @@ impl Thread {
                 steers: Vec::new(),
                 joined: false,
                 end: None,
+                lost: false,
+                counted: Boundaries::NONE,
             });
             self.turns.len() - 1
         });
@@ -307,6 +321,10 @@ impl Thread {
         };
         self.progressed(action, progress);
     }
+}
+
+const fn asks_for_packet(action: &Action) -> bool {
+    matches!(action, Action::InjectTurn { purpose: Purpose::PacketRequest, .. })
 }
 
 fn marker(action: &Action) -> Option<&str> {

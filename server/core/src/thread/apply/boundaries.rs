@@ -1,0 +1,115 @@
+//! Which boundaries count, and that each counts once: a host that is not sure reports a thing again.
+
+use super::Thread;
+use crate::boundary::Boundaries;
+use crate::thread::{Mark, Turn};
+use crate::units::{SequenceId, SignalId, TurnId};
+
+/// Ids of signals that are remembered. One that was forgotten is told from a new one by its turn alone.
+const SIGNALS: usize = 64;
+
+/// Marks that are kept. More come only from turns that are not known, and those do not count before they are.
+const MARKS: usize = 64;
+
+impl Thread {
+    /// A signal with an id is new unless its id is known. One without an id is new unless its turn has counted the
+    /// same boundary: a second commit of a turn that has compacted at its first needs an id to be told from a repeat.
+    /// In a turn that is over nothing happens a second time, whatever the id.
+    pub(super) fn signaled(
+        &mut self,
+        boundaries: Boundaries,
+        turn: Option<&TurnId>,
+        signal: Option<&SignalId>,
+        v: u16,
+    ) {
+        if v == 1 {
+            return self.signaled_in_format_1(boundaries, turn);
+        }
+        if let Some(signal) = signal.filter(|_| !boundaries.is_empty()) {
+            if self.signals.contains(signal) {
+                return;
+            }
+            self.signals.push_back(signal.clone());
+            self.signals.drain(..self.signals.len().saturating_sub(SIGNALS));
+        }
+        let turn = turn.cloned().or_else(|| self.open_turn());
+        let known = turn.as_ref().and_then(|id| self.turn(id));
+        let may_repeat = known.filter(|turn| signal.is_none() || self.is_over(turn));
+        let counted = may_repeat.map_or(Boundaries::NONE, |turn| turn.counted);
+        self.mark(boundaries.without(counted), turn.as_ref());
+    }
+
+    /// Boundaries of a sequence's own turns never count. A signal that names no turn belongs to the running one, which
+    /// may turn out to be a sequence's later.
+    pub(super) fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
+        if turn.and_then(|id| self.turn(id)).is_some_and(Turn::is_synthetic) {
+            return;
+        }
+        let fresh = |mark: &&Mark| mark.spent_by.is_none() && !mark.assessed;
+        let of_turn =
+            self.boundaries.iter().filter(fresh).filter(|mark| mark.turn.as_ref() == turn);
+        let marked: Boundaries = of_turn.map(|mark| mark.boundary).collect();
+        for boundary in boundaries.without(marked).iter() {
+            let turn = turn.cloned();
+            self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+        }
+        self.boundaries.drain(..self.boundaries.len().saturating_sub(MARKS));
+    }
+
+    /// What an agent says along the way is outdated by what it says next.
+    pub(super) fn only_newest_message(&mut self, turn: &TurnId) {
+        self.boundaries.retain(|mark| {
+            let semantic = Boundaries::SEMANTIC.has(mark.boundary);
+            !semantic || mark.turn.as_ref() != Some(turn) || mark.spent_by.is_some()
+        });
+    }
+
+    /// Boundaries stay behind with the turn that they belonged to, and so do those of the turns before it.
+    pub(super) fn leave_boundaries_behind(&mut self, at: Option<&TurnId>, v: u16) {
+        self.count_boundaries(at, v, |mark| mark.assessed = true);
+    }
+
+    /// A compaction is after all of them.
+    pub(super) fn spend_boundaries(&mut self, sequence: &SequenceId, v: u16) {
+        self.boundaries.retain(|mark| mark.spent_by.is_none());
+        self.count_boundaries(None, v, |mark| mark.spent_by = Some(sequence.clone()));
+    }
+
+    /// Their turns remember that they have counted, so that the marks themselves may be dropped.
+    fn count_boundaries(&mut self, at: Option<&TurnId>, v: u16, count: impl Fn(&mut Mark)) {
+        let mut marks = std::mem::take(&mut self.boundaries);
+        for mark in &mut marks {
+            if v > 1 && !self.belongs(mark, at) {
+                continue;
+            }
+            count(mark);
+            let turn = self.turns.iter_mut().find(|turn| mark.turn.as_ref() == Some(&turn.id));
+            if let Some(turn) = turn {
+                turn.counted = turn.counted.or(Boundaries::of(&[mark.boundary]));
+            }
+        }
+        self.boundaries = marks;
+    }
+
+    /// There a repeat was made out by the marks that were left.
+    fn signaled_in_format_1(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
+        let turn = turn.cloned().or_else(|| self.open_turn());
+        let known = turn.as_ref().and_then(|id| self.turn(id));
+        if known.is_some_and(Turn::is_synthetic) {
+            return;
+        }
+        let ended = known.is_some_and(|turn| turn.end.is_some());
+        for boundary in boundaries.iter() {
+            let same = |mark: &Mark| mark.boundary == boundary && mark.turn == turn;
+            let told = ended && !Boundaries::SEMANTIC.has(boundary);
+            if !told || !self.boundaries.iter().any(same) {
+                let turn = turn.clone();
+                self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+            }
+        }
+    }
+
+    fn open_turn(&self) -> Option<TurnId> {
+        self.turns.back().filter(|turn| turn.is_open()).map(|turn| turn.id.clone())
+    }
+}

@@ -1,0 +1,32 @@
+//! The names that a thread gives out next: they are counted, not drawn.
+
+use super::Thread;
+use crate::units::{DecisionId, GuardId, RequestId, SequenceId, stable_hash};
+
+impl Thread {
+    /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
+    pub fn next_sequence_id(&self) -> SequenceId {
+        SequenceId::new(format!(
+            "s{}-{:08x}",
+            self.sequences + 1,
+            stable_hash(self.id.as_str()) as u32
+        ))
+    }
+
+    pub fn next_decision_id(&self) -> DecisionId {
+        DecisionId::new(format!(
+            "d{}-{:08x}",
+            self.decisions + 1,
+            stable_hash(self.id.as_str()) as u32
+        ))
+    }
+
+    /// A question is named after the assessment that came to it.
+    pub fn request_id(decision: &DecisionId) -> RequestId {
+        RequestId::new(format!("j-{decision}"))
+    }
+
+    pub fn next_guard_id(&self) -> GuardId {
+        GuardId::new(format!("g{}", self.guards_set + 1))
+    }
+}

@@ -1,0 +1,41 @@
+//! Boundaries that were signaled, and whose they are.
+
+use super::{Thread, Turn};
+use crate::boundary::{Boundaries, Boundary};
+use crate::units::{SequenceId, TurnId};
+use serde::{Deserialize, Serialize};
+
+/// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mark {
+    pub boundary: Boundary,
+    pub turn: Option<TurnId>,
+    pub spent_by: Option<SequenceId>,
+    /// A turn's end has been assessed with this mark present.
+    pub assessed: bool,
+}
+
+impl Thread {
+    /// Boundaries that count when this turn is assessed; without one, those of every turn.
+    pub fn present(&self, at: Option<&TurnId>) -> Boundaries {
+        self.boundaries
+            .iter()
+            .filter(|mark| mark.spent_by.is_none() && !mark.assessed && self.belongs(mark, at))
+            .map(|mark| mark.boundary)
+            .collect()
+    }
+
+    /// A boundary counts with its own turn and with later ones, and not before its turn is known. A turn that is
+    /// older than all that are remembered is not known any more.
+    pub(super) fn belongs(&self, mark: &Mark, at: Option<&TurnId>) -> bool {
+        let place = |id: &TurnId| self.turns.iter().rposition(|turn| turn.id == *id);
+        let Some(turn) = &mark.turn else { return true };
+        let latest = at.and_then(place).unwrap_or(usize::MAX);
+        place(turn).is_some_and(|place| place <= latest)
+    }
+
+    /// Nothing more is done in it: it has an end, or another has begun since.
+    pub(super) fn is_over(&self, turn: &Turn) -> bool {
+        !turn.is_open() || self.turns.back().is_none_or(|newest| newest.id != turn.id)
+    }
+}
