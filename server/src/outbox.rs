@@ -9,6 +9,11 @@ use tokio::sync::Notify;
 /// Beyond this a client is taken to have stopped reading; it is told of nothing more until it reads again.
 const NOTIFICATION_LIMIT: usize = 8 << 20;
 
+fn notification<N: Notification>(params: &N::Params) -> Box<[u8]> {
+    let message = serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
+    message.to_string().into_bytes().into()
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -41,11 +46,15 @@ impl Outbox {
         }
     }
 
-    /// A client that does not read loses notifications, never answers: it can ask for the state by request.
+    /// A client that does not read loses notifications, never answers or orders: it can ask for the state by request.
     pub fn notify<N: Notification>(&self, params: &N::Params) {
-        let message =
-            serde_json::json!({ "jsonrpc": "2.0", "method": N::METHOD, "params": params });
-        self.notify_raw(message.to_string().into_bytes().into());
+        self.notify_raw(notification::<N>(params));
+    }
+
+    /// What the client has to do something about, and is not told again. It waits as long as answers do; there is little
+    /// of it, because each follows from something that the client said.
+    pub fn order<N: Notification>(&self, params: &N::Params) {
+        self.send(notification::<N>(params));
     }
 
     fn notify_raw(&self, message: Box<[u8]>) {

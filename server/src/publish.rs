@@ -1,4 +1,5 @@
-//! What the desk noticed, as notifications. A translation: nothing is decided, nothing is left out.
+//! What the desk noticed, as notifications. A translation: nothing is decided, nothing is left out. What somebody has to act
+//! on is an order, which a client that reads late still gets.
 
 use crate::desk::Notice;
 use crate::outbox::Outbox;
@@ -27,7 +28,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         // Its own work, not the host's.
         Notice::Perform { issued, .. } if issued.kind.is_sidecars() => {}
         Notice::Perform { thread, issued } => {
-            outbox.notify::<ActionPerform>(&ActionPerformNotification {
+            outbox.order::<ActionPerform>(&ActionPerformNotification {
                 thread_id: thread.id.to_string(),
                 sequence_id: issued.sequence.to_string(),
                 action_id: issued.id.to_string(),
@@ -35,7 +36,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             })
         }
         Notice::HeadsUp { thread, heads_up } => {
-            outbox.notify::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
+            outbox.order::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
         }
         Notice::Changed { thread, config, now } => {
             outbox.notify::<ThreadChanged>(&wire::thread_changed(thread, &config.policy, *now));
@@ -91,7 +92,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
         }
         Notice::StoreFailed { thread, error, held } => {
-            outbox.notify::<StoreFailed>(&StoreFailedNotification {
+            outbox.order::<StoreFailed>(&StoreFailedNotification {
                 thread_id: thread.to_string(),
                 error: format!(
                     "{error}; make the folder writable or free some space, and rawr goes on by itself"
@@ -100,7 +101,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             });
         }
         Notice::StoreRecovered { thread } => {
-            outbox.notify::<StoreRecovered>(&StoreRecoveredNotification {
+            outbox.order::<StoreRecovered>(&StoreRecoveredNotification {
                 thread_id: thread.to_string(),
             });
         }

@@ -22,7 +22,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub enum Streams {
     Socket,
     /// Input from a file, output to a pipe.
     InputFile(PathBuf),
-    /// Pipes, and nobody ever reads the output.
+    /// Pipes, and nothing reads the output before [`Sidecar::read_from_now_on`].
     Unread,
 }
 
@@ -77,6 +77,8 @@ pub struct Sidecar {
     child: Child,
     writer: Option<Writer>,
     arrivals: Receiver<Value>,
+    /// Where to send what comes, as long as nothing is read.
+    unread: Option<Sender<Value>>,
     /// Answers that came while another was waited for.
     answers: Vec<Value>,
     notes: VecDeque<Note>,
@@ -117,6 +119,7 @@ impl Sidecar {
         let mut command = home.command(rawr(), launch);
         command.arg("serve").stderr(must(File::create(&stderr), "create the log"));
         let (sender, arrivals) = channel();
+        let mut unread = None;
         let (child, writer) = match &launch.streams {
             Streams::Socket => {
                 let (ours, theirs) = must(UnixStream::pair(), "make a socket pair");
@@ -135,9 +138,9 @@ impl Sidecar {
                     Streams::Pipes | Streams::Socket | Streams::Unread => Stdio::piped(),
                 };
                 let mut child = start(command.stdin(stdin).stdout(Stdio::piped()));
-                if !matches!(streams, Streams::Unread)
-                    && let Some(stdout) = child.stdout.take()
-                {
+                if matches!(streams, Streams::Unread) {
+                    unread = Some(sender);
+                } else if let Some(stdout) = child.stdout.take() {
                     thread::spawn(move || frames::read_all(stdout, &sender));
                 }
                 let writer = child.stdin.take().map(Writer::Pipe);
@@ -150,6 +153,7 @@ impl Sidecar {
             child,
             writer,
             arrivals,
+            unread,
             answers: Vec::new(),
             notes: VecDeque::new(),
             // Of several that start at once, one puts the shipped prompts in place, and the others hear of it.
@@ -157,6 +161,13 @@ impl Sidecar {
             last_id: 0,
             story: VecDeque::new(),
             stderr,
+        }
+    }
+
+    /// For one that was started unread.
+    pub fn read_from_now_on(&mut self) {
+        if let (Some(stdout), Some(sender)) = (self.child.stdout.take(), self.unread.take()) {
+            thread::spawn(move || frames::read_all(stdout, &sender));
         }
     }
 
@@ -423,6 +434,7 @@ impl Sidecar {
                 None => thread::sleep(Duration::from_millis(2)),
             }
         };
+        self.unread = None;
         while self.receive() {}
         status
     }

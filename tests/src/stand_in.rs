@@ -13,7 +13,7 @@ use rawr_protocol::{
     SignalReportParams, StepStatus, ThreadOpenParams, ThreadOpenResult, TokenUsage,
     TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Of a window of 190,000: 25 % are left, which is `asap`.
@@ -140,6 +140,16 @@ impl StandIn {
             kind: InputKind::Message,
         }));
         text
+    }
+
+    /// Says everything there is to say, and leaves the answers to these requests for later.
+    pub fn ask_all(&mut self, sidecar: &mut Sidecar) -> Vec<u64> {
+        let send = |(Call { method, params }, id)| {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            sidecar.send(&message);
+            id
+        };
+        self.to_say.drain(..).zip(2001..).map(send).collect()
     }
 
     /// Says what there is to say and does what it is asked for, until nothing is left. False: the sidecar died, and

@@ -147,7 +147,7 @@ fn inquire(ctx: &Ctx, id: &ThreadId, params: JudgmentEvaluateParams) -> Result<I
 }
 
 async fn by_host(ctx: &Ctx, mut alone: Alone<'_>, request: &str, asked: &Inquiry) -> Answer {
-    ctx.outbox.notify::<ActionPerform>(&ActionPerformNotification {
+    ctx.outbox.order::<ActionPerform>(&ActionPerformNotification {
         thread_id: alone.thread.to_string(),
         sequence_id: asked.sequence.to_string(),
         action_id: request.to_owned(),

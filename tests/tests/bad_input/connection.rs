@@ -2,10 +2,10 @@
 
 use super::{beginning, shown};
 use expect_test::expect;
-use rawr_protocol::ThreadListParams;
-use rawr_protocol::methods::ThreadList;
+use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen};
+use rawr_protocol::{Role, ThreadListParams};
 use rawr_tests::sidecar::Streams;
-use rawr_tests::{Home, Launch, Sidecar};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -179,6 +179,34 @@ fn a_client_that_lets_too_much_pile_up_is_given_up() {
         sidecar.send_body(long.as_bytes());
     }
     assert_eq!(sidecar.wait().code(), Some(1));
+}
+
+/// What it has to act on is not told again: it waits as long as answers do.
+#[test]
+fn a_client_that_reads_late_still_gets_its_orders() {
+    let launch = Launch { streams: Streams::Unread, ..Launch::default() };
+    let home = Home::new();
+    let mut sidecar = Sidecar::spawn(&home, &launch);
+    sidecar.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} }));
+    let mut host = StandIn::new("t");
+    let opens = sidecar.ask::<ThreadOpen>(&host.opening(&home, Role::Owner));
+    // More than notifications may pile up to.
+    let item = json!({ "role": "user", "text": "x".repeat(9 << 20) });
+    let history = json!({ "items": [item], "summary": "x", "recentUserTokens": 1 << 30 });
+    for id in [1001, 1002] {
+        let method = "rawr/compaction/rewrite";
+        sidecar.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": history }));
+    }
+    host.user_turn_with_boundaries();
+    let said = host.ask_all(&mut sidecar);
+    sidecar.read_from_now_on();
+    for id in [0, opens, 1001, 1002].into_iter().chain(said) {
+        assert_eq!(sidecar.answer_to(&json!(id)).get("error"), None, "{id}");
+    }
+    let orders = sidecar.take::<ActionPerform>();
+    assert_eq!(orders.len(), 1, "{}", sidecar.told());
+    sidecar.take_notes();
+    sidecar.leave();
 }
 
 #[test]
