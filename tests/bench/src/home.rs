@@ -71,7 +71,12 @@ impl Home {
     }
 
     fn events(&self) -> PathBuf {
-        let thread = Path::new("rawr/auto_compaction/threads").join(THREAD);
+        self.events_of(THREAD)
+    }
+
+    /// The event log of any thread.
+    pub fn events_of(&self, thread: &str) -> PathBuf {
+        let thread = Path::new("rawr/auto_compaction/threads").join(thread);
         self.path().join(thread).join("events.jsonl")
     }
 }

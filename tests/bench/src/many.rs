@@ -2,6 +2,7 @@
 //! It must not measure a thread that is alone: that is the other tables' subject.
 
 use std::{
+    fs,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Instant,
@@ -21,7 +22,8 @@ use crate::{
 };
 
 pub const STORED: &[&str] = &["1000 threads stored"];
-pub const LIVE: &[&str] = &["alone", "beside 99", "beside a busy one"];
+pub const LIVE: &[&str] =
+    &["alone", "beside 99", "beside a locked one", "beside a busy one", "beside 1999"];
 const FIRST_ID: u64 = 10_000;
 
 /// A home in which so many threads were opened, worked in and closed.
@@ -57,7 +59,8 @@ fn millis(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1e3
 }
 
-/// One thread's calls: with nobody else, with 99 more open in its sidecar, and with another sidecar of the home busy.
+/// One thread's calls: alone, with 99 more open in its sidecar, with another process holding the lock of one of them, with
+/// another sidecar of the home busy, and with 1,999 more open.
 pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     let mut session = subject.open()?;
     let alone = called(&mut session, calls)?;
@@ -66,9 +69,27 @@ pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     }
     let beside_many = called(&mut session, calls)?;
     let home = session.home.take().context("a server without a home has no threads")?;
+    let beside_locked = beside_locked(&home, &mut session, calls)?;
     let beside_busy = beside_busy(subject, &home, &mut session, calls)?;
     session.home = Some(home);
-    Ok(vec![alone, beside_many, beside_busy])
+    for nth in 99..1999 {
+        servers::open_named(&mut session.link, FIRST_ID + 2 * nth, &format!("live-{nth}"))?;
+    }
+    let beside_very_many = called(&mut session, calls)?;
+    Ok(vec![alone, beside_many, beside_locked, beside_busy, beside_very_many])
+}
+
+/// Shorter than the sidecar waits for a lock: then it would answer.
+fn beside_locked(home: &Home, session: &mut Session, calls: u64) -> Result<Cells> {
+    let log = fs::File::open(home.events_of("live-0"))?;
+    log.lock()?;
+    let params = json!({"threadId": "live-0", "turnId": "t2", "origin": "user"});
+    session.link.ask(FIRST_ID, "rawr/turn/started", params)?;
+    let cells = called(session, calls.min(5_000))?;
+    log.unlock()?;
+    // The answer to it.
+    session.link.reply()?;
+    Ok(cells)
 }
 
 fn called(session: &mut Session, calls: u64) -> Result<Cells> {
