@@ -1,22 +1,30 @@
 //! One client on one pair of pipes: frames, the life cycle, and the table of requests in flight. It is the only sender
 //! of answers, and every request gets exactly one.
 
+mod backing;
 mod envelope;
+mod parked;
 
-use crate::jobs::{Done, Job, Jobs};
+pub use backing::{Backing, Commit, Ticket};
+
+use crate::jobs::{Done, Jobs};
 use crate::outbox::Outbox;
 use crate::router::{Dispatched, Router, error};
 use crate::watch::Bell;
+use crate::workers::{Worked, Workers};
 use bytes::BytesMut;
 use envelope::{Envelope, Malformed, RequestId};
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use jsonrpsee::core::server::MethodResponse;
-use jsonrpsee::types::{ErrorObjectOwned, Id};
+use jsonrpsee::types::Id;
+use parked::{Parked, thread_in};
+use rawr_core::units::ThreadId;
 use rawr_protocol::framing::{Frame, Framing, FramingError};
 use rawr_protocol::{CancelParams, ErrorCode, read_params};
 use std::collections::HashMap;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -43,33 +51,6 @@ pub enum Closed {
     GivenUp,
 }
 
-/// Names a request within this connection.
-pub type Ticket = u64;
-
-/// What the loop needs of the rest beside the router.
-pub trait Backing {
-    /// The next dispatch belongs to this request.
-    fn begins(&self, ticket: Ticket);
-    /// Makes everything since the last commit lasting. Answers leave only after it; those of the requests that are
-    /// named here become errors.
-    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)>;
-    /// How long until something is due; `None` while nothing is.
-    fn due_in(&self) -> Option<Duration>;
-    fn tick(&self);
-    /// Somebody rang: other processes have written something.
-    fn rung(&self);
-    /// Work that is to be done outside, since the last time it was asked. It ends with the connection.
-    fn jobs(&self) -> Vec<Job>;
-    /// What came of it.
-    fn done(&self, done: Done);
-    /// The client tells something; false where nobody knows what.
-    fn notified(&self, _method: &str, _params: Option<&str>) -> bool {
-        false
-    }
-    /// The client answers what it was asked under this id: its result, or its error.
-    fn answered(&self, _id: &str, _outcome: Result<&str, &str>) {}
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Fresh,
@@ -89,9 +70,33 @@ pub struct Connection<C> {
     table: HashMap<RequestId, AbortHandle>,
     in_flight: InFlight,
     jobs: Jobs,
+    workers: Workers,
+    /// Messages whose thread is busy, in their order.
+    parked: Parked,
+    /// `shutdown` comes after everything before it; nothing is read meanwhile.
+    shutdown: Option<Box<[u8]>>,
     tickets: Ticket,
     /// What waits for the commit, in the order in which it was answered.
     answers: Vec<Answer>,
+}
+
+/// What the loop goes on from.
+enum Arrival {
+    Written(io::Result<usize>),
+    Answered(Option<(RequestId, MethodResponse)>),
+    Done(Done),
+    Worked(Box<Worked>),
+    Filled,
+    Read(io::Result<usize>),
+    Rung,
+    Due,
+}
+
+enum Dispatch {
+    /// Or it will be.
+    Answered,
+    /// It has done nothing yet: these threads are busy.
+    Waits(Vec<ThreadId>),
 }
 
 enum Answer {
@@ -122,6 +127,9 @@ impl<C: Backing> Connection<C> {
             table: HashMap::new(),
             in_flight: FuturesUnordered::new(),
             jobs: Jobs::default(),
+            workers: Workers::default(),
+            parked: Parked::default(),
+            shutdown: None,
             tickets: 0,
             answers: Vec::new(),
         }
@@ -136,8 +144,7 @@ impl<C: Backing> Connection<C> {
         let (mut input, mut output) = (BytesMut::with_capacity(READ_CHUNK), BytesMut::new());
         let closed = loop {
             let closed = self.handle_all(&mut framing, &mut input);
-            self.commit();
-            self.jobs.start(self.backing.jobs());
+            self.settle();
             if let Some(closed) = closed {
                 break closed;
             }
@@ -145,33 +152,101 @@ impl<C: Backing> Connection<C> {
             if self.outbox.backlog() > BACKLOG_LIMIT {
                 break Closed::GivenUp;
             }
-            let due = self.backing.due_in();
-            tokio::select! {
+            let mut due = self.backing.due_in();
+            if self.backing.is_idle_for_the_first_time() {
+                due = Some(Duration::ZERO);
+            } else if due == Some(Duration::ZERO) {
+                // However much there is to read: a client that never pauses must not hold up a deadline.
+                self.backing.tick();
+                self.settle();
+                due = self.backing.due_in();
+            }
+            let reads = self.reads();
+            let arrival = tokio::select! {
                 biased;
-                written = writer.write_buf(&mut output), if !output.is_empty() => match written {
-                    Ok(0) | Err(_) => break Closed::Normally,
-                    Ok(_) => {}
-                },
-                Some(done) = self.in_flight.next() => self.finish(done),
-                done = self.jobs.next() => self.backing.done(done),
-                () = self.outbox.filled() => {}
-                read = reader.read_buf(&mut input) => match read {
-                    Ok(0) | Err(_) => break self.end_of_input(&mut framing, &mut input),
-                    Ok(_) => {}
-                },
-                () = self.bell.rung() => self.backing.rung(),
-                () = wait(due) => self.backing.tick(),
+                written = writer.write_buf(&mut output), if !output.is_empty() => Arrival::Written(written),
+                Some(done) = self.in_flight.next() => Arrival::Answered(done),
+                worked = self.workers.next() => Arrival::Worked(worked),
+                done = self.jobs.next() => Arrival::Done(done),
+                () = self.outbox.filled() => Arrival::Filled,
+                read = reader.read_buf(&mut input), if reads => Arrival::Read(read),
+                () = self.bell.rung() => Arrival::Rung,
+                () = wait(due) => Arrival::Due,
+            };
+            match arrival {
+                Arrival::Written(Ok(0) | Err(_)) => break Closed::Normally,
+                Arrival::Read(Ok(0) | Err(_)) => {
+                    break self.end_of_input(&mut framing, &mut input);
+                }
+                Arrival::Written(Ok(_)) | Arrival::Read(Ok(_)) | Arrival::Filled => {}
+                Arrival::Answered(done) => self.finish(done),
+                Arrival::Worked(worked) => self.go_on(worked),
+                Arrival::Done(done) => self.backing.done(done),
+                Arrival::Rung => self.backing.rung(),
+                Arrival::Due => self.backing.tick(),
             }
             self.outbox.stop_waking();
             input.reserve(READ_CHUNK / 2);
         };
+        self.finish_what_was_begun().await;
         self.flush(&mut framing, &mut output, &mut writer).await;
         closed
+    }
+
+    /// What is stored goes on to the disk, what is stored already is answered.
+    fn settle(&mut self) {
+        self.commit();
+        self.workers.start(self.backing.works());
+        self.jobs.start(self.backing.jobs());
+    }
+
+    /// What waits for busy threads is bounded by not reading on.
+    fn reads(&self) -> bool {
+        self.shutdown.is_none() && !self.parked.is_full()
+    }
+
+    /// Nothing waits for a worker any more.
+    fn is_settled(&self) -> bool {
+        self.workers.is_idle() && self.parked.is_empty()
+    }
+
+    /// A worker is done, and what waited for it goes on in its order.
+    fn go_on(&mut self, worked: Box<Worked>) {
+        let thread = worked.thread.clone();
+        self.backing.worked(*worked);
+        // Behind one that has to wait again, those that follow it wait as well.
+        for body in self.parked.take(&thread) {
+            self.handle(&body);
+        }
+        self.backing.went_on();
+        if self.is_settled()
+            && let Some(shutdown) = self.shutdown.take()
+        {
+            self.handle(&shutdown);
+        }
+    }
+
+    /// The client has said its last word. What it said before is stored, and answered for whoever still reads.
+    async fn finish_what_was_begun(&mut self) {
+        loop {
+            self.settle();
+            let is_reading = self.backing.is_reading();
+            if self.is_settled() && !is_reading {
+                return;
+            }
+            tokio::select! {
+                worked = self.workers.next() => self.go_on(worked),
+                Some(done) = self.in_flight.next(), if is_reading => self.finish(done),
+            }
+        }
     }
 
     /// Every whole message that has come.
     fn handle_all(&mut self, framing: &mut Framing, input: &mut BytesMut) -> Option<Closed> {
         loop {
+            if !self.reads() {
+                return None;
+            }
             match framing.decode(input) {
                 Ok(None) => return None,
                 Ok(Some(Frame::Message(body))) => {
@@ -210,7 +285,11 @@ impl<C: Backing> Connection<C> {
     fn handle(&mut self, body: &[u8]) -> Option<Closed> {
         match envelope::parse(body) {
             Ok(Envelope::Request { id, method, params }) => {
-                self.request(id, &method, params);
+                if method == "shutdown" && self.stage == Stage::Running && !self.is_settled() {
+                    self.shutdown = Some(body.into());
+                } else if let Dispatch::Waits(threads) = self.request(&id, &method, params) {
+                    self.parked.push(body.into(), id, threads);
+                }
                 None
             }
             Ok(Envelope::Notification { method, params }) => self.notification(&method, params),
@@ -228,7 +307,7 @@ impl<C: Backing> Connection<C> {
         }
     }
 
-    fn request(&mut self, id: RequestId, method: &str, params: Option<&str>) {
+    fn request(&mut self, id: &RequestId, method: &str, params: Option<&str>) -> Dispatch {
         let refusal = match (self.stage, method) {
             (Stage::Fresh, "initialize") => None,
             (Stage::Fresh, _) => Some((ErrorCode::ServerNotInitialized, "send initialize first")),
@@ -238,7 +317,7 @@ impl<C: Backing> Connection<C> {
             (Stage::ShutDown, _) => {
                 Some((ErrorCode::InvalidRequest, "only exit may follow shutdown"))
             }
-            _ if self.table.contains_key(&id) => {
+            _ if self.table.contains_key(id) || self.parked.contains(id) => {
                 Some((ErrorCode::InvalidRequest, "this id is in use"))
             }
             _ if self.table.len() >= MAX_IN_FLIGHT => {
@@ -247,27 +326,40 @@ impl<C: Backing> Connection<C> {
             _ => None,
         };
         if let Some((code, hint)) = refusal {
-            return self.send(error(id.into(), code, code.message().to_owned(), hint));
+            self.send(error(id.clone().into(), code, code.message().to_owned(), hint));
+            return Dispatch::Answered;
         }
         self.tickets += 1;
-        self.backing.begins(self.tickets);
-        match self.router.dispatch(method, id.clone().into(), params) {
+        let reads = !self.parked.is_empty() || self.backing.reads_threads();
+        let thread = if reads { thread_in(params) } else { None };
+        self.backing.begins(self.tickets, thread.as_ref());
+        let waits = |thread: &ThreadId| self.parked.holds(thread) || self.backing.is_busy(thread);
+        if thread.as_ref().is_some_and(waits) {
+            return Dispatch::Waits(thread.into_iter().collect());
+        }
+        let dispatched = self.router.dispatch(method, id.clone().into(), params);
+        let waits_for = self.backing.waits_for();
+        if !waits_for.is_empty() {
+            return Dispatch::Waits(waits_for);
+        }
+        match dispatched {
             Dispatched::Done(response) => {
                 match method {
                     "initialize" if response.is_success() => self.stage = Stage::Running,
                     "shutdown" => self.stage = Stage::ShutDown,
                     _ => {}
                 }
-                self.answers.push(Answer::IfStored(self.tickets, id, response));
+                self.answers.push(Answer::IfStored(self.tickets, id.clone(), response));
             }
             Dispatched::Working(work) => {
                 let (handle, registration) = AbortHandle::new_pair();
                 self.table.insert(id.clone(), handle);
-                let work = Abortable::new(work, registration);
+                let (work, id) = (Abortable::new(work, registration), id.clone());
                 self.in_flight
                     .push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
             }
         }
+        Dispatch::Answered
     }
 
     fn notification(&mut self, method: &str, params: Option<&str>) -> Option<Closed> {
@@ -303,7 +395,10 @@ impl<C: Backing> Connection<C> {
     /// Answered at once; what its work still comes to falls on the floor, and what it held is given up before the next
     /// message is read.
     fn cancel(&mut self, id: &RequestId) {
-        if let Some(handle) = self.table.remove(id) {
+        if self.parked.remove(id) {
+            let code = ErrorCode::RequestCancelled;
+            self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
+        } else if let Some(handle) = self.table.remove(id) {
             handle.abort();
             while let Some(Some(done)) = self.in_flight.next().now_or_never() {
                 self.finish(done);
@@ -315,10 +410,14 @@ impl<C: Backing> Connection<C> {
 
     /// Nothing is answered before it lasts.
     fn commit(&mut self) {
-        let failed = self.backing.commit();
+        let Commit { failed, unsettled } = self.backing.commit();
         for answer in std::mem::take(&mut self.answers) {
             self.outbox.send(match answer {
                 Answer::Anyway(message) => message,
+                Answer::IfStored(ticket, ..) if unsettled.contains(&ticket) => {
+                    self.answers.push(answer);
+                    continue;
+                }
                 Answer::IfStored(ticket, id, response) => {
                     let failure = failed.iter().find(|(of, _)| *of == ticket);
                     match failure.filter(|_| response.is_success()) {

@@ -5,6 +5,7 @@ mod capsules;
 mod clean;
 mod disk;
 mod editing;
+mod error;
 mod follow;
 mod inquiry;
 mod live;
@@ -14,8 +15,11 @@ mod outside;
 mod query;
 mod retention;
 mod settings;
+mod threads;
+mod work;
 
 pub use editing::{Editing, Now, Past, read_past};
+pub use error::DeskError;
 pub use follow::Wish;
 pub use inquiry::Inquiry;
 pub use notes::MAX_NOTE;
@@ -28,60 +32,21 @@ use live::Live;
 use notice::publish;
 use settings::Whose;
 
+use crate::capsule::Capsule;
 use crate::config::{Config, Home};
 use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
-use crate::store::{Damage, Disk, OwnerLock, Store, StoreError, ThreadLog};
+use crate::store::{Damage, DecisionFile, Disk, OwnerLock, Store, ThreadLog};
 use crate::watch::{Bell, Watcher};
+use crate::workers::{Opened, Task};
 use rawr_core::assess::Decision;
 use rawr_core::event::{HostInfo, ThreadOpened};
 use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
-use rawr_core::thread::Answered;
 use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens, TurnId};
-use rawr_core::{Effect, Event, Input, Machine, Record, Refusal, Rules, Thread};
-use std::collections::HashMap;
-use std::io;
+use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
 use std::path::PathBuf;
-
-#[derive(Debug, thiserror::Error)]
-pub enum DeskError {
-    #[error("thread {0} is not open here")]
-    UnknownThread(ThreadId),
-    #[error("thread {0} is open here for looking only")]
-    NotOwner(ThreadId),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("{}", refusal(.1))]
-    Refused(ThreadId, Refusal),
-    #[error("there is no {what} `{name}`")]
-    UnknownName { what: &'static str, name: String },
-    #[error("no packet is known of {0}")]
-    NoPacket(ThreadId),
-    #[error("cannot {verb} {path}: {source}", path = path.display())]
-    Notes { verb: &'static str, path: PathBuf, source: io::Error },
-}
-
-fn refusal(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::UnknownAction(action) => format!("no action {action} was asked for"),
-        Refusal::UnknownGuard(guard) => format!("there is no guard {guard}"),
-        Refusal::UnknownInput(input) => format!("no message {input} is held"),
-        Refusal::UnknownDirective(directive) => format!("there is no directive {directive}"),
-        Refusal::NoSequence => "no sequence is running".to_owned(),
-        Refusal::NotNow(phase) => {
-            format!("the thread is {}, which does not allow it", phase.name())
-        }
-        Refusal::Answered(Answered { sequence, choice, by }) => {
-            let by = by.as_deref().unwrap_or("another client");
-            format!("{sequence} was answered already: {}, by {by}", choice.name())
-        }
-        Refusal::OtherSequence(running) => format!("another sequence is running: {running}"),
-        Refusal::PacketMissing => "the edited packet is empty".to_owned(),
-        Refusal::Full(bound) => bound.to_string(),
-    }
-}
 
 /// Who takes a thread up, and as what.
 #[derive(Debug, Clone)]
@@ -112,7 +77,10 @@ pub struct Handled {
 #[derive(Debug)]
 struct Open {
     machine: Machine,
-    log: ThreadLog,
+    /// `None` while a worker has it.
+    log: Option<Box<ThreadLog>>,
+    folder: PathBuf,
+    decisions: DecisionFile,
     owner: Option<OwnerLock>,
     whose: Whose,
     config: Config,
@@ -132,6 +100,10 @@ struct Open {
     calls_owner: bool,
     /// The requests of this batch that concern it.
     tickets: Vec<Ticket>,
+    /// What the world shall hear of this batch.
+    staged: Vec<Staged>,
+    /// To be kept before this batch is stored.
+    capsules: Vec<Capsule>,
     look: outside::Look,
     health: disk::Health,
 }
@@ -139,14 +111,16 @@ struct Open {
 impl Open {
     fn new(
         machine: Machine,
-        log: ThreadLog,
+        log: Box<ThreadLog>,
+        decisions: DecisionFile,
         whose: Whose,
-        config: Config,
-        problems: Vec<Problem>,
+        (config, problems): (Config, Vec<Problem>),
     ) -> Self {
         Self {
             machine,
-            log,
+            folder: log.folder().to_owned(),
+            log: Some(log),
+            decisions,
             owner: None,
             whose,
             config,
@@ -159,6 +133,8 @@ impl Open {
             closing: false,
             calls_owner: false,
             tickets: Vec::new(),
+            staged: Vec::new(),
+            capsules: Vec::new(),
             look: outside::Look::default(),
             health: disk::Health::default(),
         }
@@ -174,7 +150,6 @@ const NOBODYS: Ticket = 0;
 /// What the world shall hear once its records are stored.
 #[derive(Debug)]
 struct Staged {
-    thread: ThreadId,
     effects: Vec<Effect>,
     now: Timestamp,
 }
@@ -195,13 +170,15 @@ pub struct Desk {
     prompts: PromptStore,
     watcher: Watcher,
     watching: Watching,
-    threads: HashMap<ThreadId, Open>,
+    threads: threads::Threads,
     tell: Listener,
     live: Live,
     /// The configuration of whatever has no project and no model, and what is wrong with it: clients were told.
     base: (Config, Vec<Problem>),
     ticket: Ticket,
-    staged: Vec<Staged>,
+    /// Threads that the next commit has something to do for.
+    batch: Vec<ThreadId>,
+    work: work::Progress,
     /// To be done outside, once its records are stored.
     jobs: Vec<Job>,
     newest: editing::Newest,
@@ -244,12 +221,13 @@ impl Desk {
             prompts,
             watcher,
             watching: Watching::default(),
-            threads: HashMap::new(),
+            threads: threads::Threads::default(),
             tell,
             live,
             base,
             ticket: 0,
-            staged: Vec::new(),
+            batch: Vec::new(),
+            work: work::Progress::default(),
             jobs: Vec::new(),
             newest: editing::Newest::default(),
             failures: Vec::new(),
@@ -272,6 +250,7 @@ impl Desk {
         if opening.role == Role::Observer && !self.store.exists(&id) {
             return Err(DeskError::UnknownThread(id));
         }
+        let had = self.threads.get(&id).map(|open| open.by_client);
         match self.threads.get(&id) {
             Some(open) => {
                 let whose = Whose::of(&opening, open.machine.thread());
@@ -282,11 +261,19 @@ impl Desk {
                 self.threads.insert(id.clone(), open);
             }
         }
+        if opening.role == Role::Owner
+            && let Err(error) = self.own(&id, &opening)
+        {
+            // It is as it was before.
+            if had.is_none() {
+                self.threads.remove(&id);
+            }
+            return Err(error);
+        }
         if let Some(open) = self.threads.get_mut(&id) {
             open.by_client = true;
         }
         if opening.role == Role::Owner {
-            self.own(&id, &opening)?;
             let opened = ThreadOpened {
                 cwd: opening.cwd,
                 host: opening.host,
@@ -306,7 +293,8 @@ impl Desk {
     fn own(&mut self, id: &ThreadId, opening: &Opening) -> Result<(), DeskError> {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.owner.is_none() {
-            open.owner = Some(open.log.own(id, &opening.holder)?);
+            let log = open.log.as_ref().ok_or_else(|| DeskError::Busy(id.clone()))?;
+            open.owner = Some(log.own(id, &opening.holder)?);
             self.watcher.watch_one(&self.store.bell(id));
             // Asked before and not answered: by a process that is gone.
             let pending = open.machine.thread().pending_actions();
@@ -316,12 +304,16 @@ impl Desk {
     }
 
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<Open, DeskError> {
-        let (log, (thread, replay)) = self.store.open(id)?;
+        let Some(opened) = self.work.opened.remove(id) else {
+            let store = self.store.clone();
+            return Err(self.hand_over(id, Task::Open(store)));
+        };
+        let Opened { log, state: thread, replay } = opened?;
         tell_damage(&mut self.tell, id, &replay.damage);
         self.refresh_prompts();
         let whose = Whose::of(opening, &thread);
-        let (config, problems) = self.configured(&whose);
-        Ok(Open::new(Machine::new(thread), log, whose, config, problems))
+        let settings = self.configured(&whose);
+        Ok(Open::new(Machine::new(thread), log, self.store.decisions(id), whose, settings))
     }
 
     /// After a panic nobody knows what a thread in memory was in the middle of; the disk does.
@@ -354,19 +346,25 @@ impl Desk {
         self.handle(id, input, now)
     }
 
-    /// Whose request the next inputs belong to. Whoever asks sees the threads as the disk has them: with what others
-    /// wrote, and without what could not be written.
-    pub fn begins(&mut self, ticket: Ticket, now: Timestamp) {
+    /// Whose request the next inputs belong to, and the thread that it names. Whoever asks sees that thread as the disk
+    /// has it: with what others wrote, and without what could not be written.
+    pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {
         self.ticket = ticket;
-        let is_told = |open: &Open| open.owner.is_some() || open.watched;
-        let behind = |open: &Open| open.tickets.is_empty() && (open.stale || !is_told(open));
-        let behind = self.threads.iter().filter(|(_, open)| behind(open));
-        for id in behind.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-            if let Err(error) = self.look(&id, now) {
-                tracing::warn!(thread = %id, %error, "what is on the disk cannot be read");
+        self.work.waits_for.clear();
+        let Some(id) = thread.filter(|id| self.threads.get(id).is_some_and(Open::is_behind)) else {
+            return;
+        };
+        match self.look(id, now) {
+            Ok(()) | Err(DeskError::Busy(_)) => {}
+            Err(error) => {
+                tracing::warn!(thread = %id, %error, "what is on the disk cannot be read")
             }
         }
-        self.follow_hosts();
+    }
+
+    /// Whether some thread must be looked at before a request that names it.
+    pub fn reads_on_request(&mut self, now: Timestamp) -> bool {
+        self.threads.is_any_behind(now)
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
@@ -379,21 +377,17 @@ impl Desk {
         if may_start_a_sequence(&input, self.open_thread(id)?) {
             self.refresh_prompts();
         }
+        self.ready(id, now)?;
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
-        if open.stale {
-            // What this batch had come to before the panic is still good, if it can be stored.
-            if let Err(error) = open.log.commit() {
-                self.staged.retain(|staged| staged.thread != *id);
-                self.failures.push((std::mem::take(&mut open.tickets), error.into()));
-            }
-        }
         open.tickets.push(self.ticket);
-        let torn = disk::refresh(id, open, now)?;
-        tell_damage(&mut self.tell, id, &torn);
-        let (damage, told) = fold_news(open)?;
+        self.batch.push(id.clone());
+        let (damage, told) = fold_news(id, open)?;
         tell_damage(&mut self.tell, id, &damage);
         publish(open, &mut self.tell, told, now);
+        self.follow_host(id);
+        let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         let Open { machine, log, config, stale, owner, calls_owner, health, .. } = open;
+        let log = log.as_mut().ok_or_else(|| DeskError::Busy(id.clone()))?;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
         let (input, secrets) = redacted(input);
@@ -427,7 +421,7 @@ impl Desk {
         }
         self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
-            self.staged.push(Staged { thread: id.clone(), effects: staged, now });
+            open.staged.push(Staged { effects: staged, now });
         }
         self.keep_capsules(id, &handled.records);
         Ok(handled)
@@ -452,7 +446,8 @@ impl Desk {
         }
         let unknown =
             || DeskError::UnknownName { what: "stored decision", name: decision.to_string() };
-        self.decisions(id)?.into_iter().find(|stored| stored.id == *decision).ok_or_else(unknown)
+        let mut stored = self.open_thread(id)?.decisions.newest_first()?;
+        stored.find(|stored| stored.id == *decision).ok_or_else(unknown)
     }
 }
 
@@ -477,7 +472,8 @@ fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
 }
 
 fn save_cache(open: &mut Open) {
-    if let Err(error) = open.log.save_cache(open.machine.thread()) {
+    let Some(log) = open.log.as_mut().filter(|_| !open.stale) else { return };
+    if let Err(error) = log.save_cache(open.machine.thread()) {
         tracing::warn!(%error, "the state could not be cached; the next start replays the log");
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
-//! `jobs` for what is done outside, with `repo` among it; `watch` for what other processes write; `state` for threads at
-//! rest. `capsule` keeps what was before a compaction, `recall` finds what was said, `language` is what an editor shows.
+//! `jobs` for what is done outside, with `repo` among it; `workers` for what may wait for the disk; `watch` for what
+//! other processes write; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
+//! was said, `language` is what an editor shows.
 
 pub mod capsule;
 pub mod config;
@@ -27,6 +28,7 @@ pub mod store;
 pub mod tokens;
 mod watch;
 mod wire;
+pub mod workers;
 
 use connection::{Closed, Connection};
 use methods::Ctx;
@@ -41,6 +43,10 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::level_filters::LevelFilter;
 use watch::Bell;
+
+/// How much may wait for the disk, for locks and for searches at once. Each is spawned on first need and ends when it has
+/// had nothing to do for some seconds.
+const WORKERS: usize = 16;
 
 /// How `rawr serve` was started.
 #[derive(Debug, Clone, Default)]
@@ -65,8 +71,11 @@ pub fn serve(options: ServeOptions) -> ExitCode {
 
 fn start(options: ServeOptions) -> io::Result<Closed> {
     log_to(options.log_file)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(WORKERS)
+        .build()?;
     let closed = runtime.block_on(async {
         let (input, output) = stdio::open()?;
         serve_on(input, output, options.home).await

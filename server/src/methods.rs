@@ -16,20 +16,21 @@ mod scratch;
 mod thread;
 mod tokens;
 
-use crate::connection::{Backing, Ticket};
+use crate::connection::{Backing, Commit, Ticket};
 use crate::desk::{Desk, Past};
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
 use crate::tokens::Tokens;
 use crate::watch::Bell;
 use crate::wire::Fault;
+use crate::workers::{Work, Worked};
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
-use rawr_core::units::Timestamp;
+use rawr_core::units::{ThreadId, Timestamp};
 use rawr_protocol::{ErrorCode, Request, read_params};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -49,13 +50,27 @@ pub struct Ctx {
     edited: Arc<AtomicBool>,
     /// Decisions that were read for an editor.
     past: Arc<Mutex<Past>>,
+    /// Requests whose answer is being read.
+    reading: AtomicUsize,
 }
 
 impl Ctx {
     pub fn new(outbox: Outbox, bell: Bell, home: Option<PathBuf>) -> Self {
         let (desk, client, evaluations, tokens) = Default::default();
-        let (editor, edited, past) = Default::default();
-        Self { desk, client, evaluations, outbox, bell, home, tokens, editor, edited, past }
+        let (editor, edited, past, reading) = Default::default();
+        Self {
+            desk,
+            client,
+            evaluations,
+            outbox,
+            bell,
+            home,
+            tokens,
+            editor,
+            edited,
+            past,
+            reading,
+        }
     }
 
     /// One method at a time works at the desk. A panic at it poisons nothing: threads are read from disk again.
@@ -79,37 +94,69 @@ impl Ctx {
 
     pub fn leave(&self) {
         if let Ok(mut desk) = self.desk() {
-            desk.leave();
+            desk.leave(now());
             desk.retire_threads(now());
         }
     }
 }
 
 impl Backing for Arc<Ctx> {
-    fn begins(&self, ticket: Ticket) {
+    fn reads_threads(&self) -> bool {
+        self.desk().is_ok_and(|mut desk| desk.is_any_busy() || desk.reads_on_request(now()))
+    }
+
+    fn is_busy(&self, thread: &ThreadId) -> bool {
+        self.desk().is_ok_and(|desk| desk.is_busy(thread))
+    }
+
+    fn begins(&self, ticket: Ticket, thread: Option<&ThreadId>) {
         if let Ok(mut desk) = self.desk() {
-            desk.begins(ticket, now());
+            desk.begins(ticket, thread, now());
         }
     }
 
-    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)> {
-        let failures = self.desk().map(|mut desk| desk.commit()).unwrap_or_default();
+    fn waits_for(&self) -> Vec<ThreadId> {
+        self.desk().map(|desk| desk.waits_for()).unwrap_or_default()
+    }
+
+    fn went_on(&self) {
+        if let Ok(mut desk) = self.desk() {
+            desk.requests_went_on();
+        }
+    }
+
+    fn commit(&self) -> Commit {
+        let Ok(mut desk) = self.desk() else { return Commit::default() };
         let mut failed = Vec::new();
-        for (tickets, error) in failures {
+        for (tickets, error) in desk.commit() {
             let error = ErrorObjectOwned::from(Fault::from(error));
             failed.extend(tickets.into_iter().map(|ticket| (ticket, error.clone())));
         }
-        failed
+        Commit { failed, unsettled: desk.unsettled() }
+    }
+
+    fn works(&self) -> Vec<Work> {
+        self.desk().map(|mut desk| desk.take_works()).unwrap_or_default()
+    }
+
+    fn worked(&self, worked: Worked) {
+        if let Ok(mut desk) = self.desk() {
+            desk.worked(worked, now());
+        }
+    }
+
+    fn is_reading(&self) -> bool {
+        self.reading.load(Ordering::Relaxed) > 0
     }
 
     fn due_in(&self) -> Option<Duration> {
         let now = now();
-        let desk = self.desk().ok()?;
-        if !desk.is_live() {
-            return Some(Duration::ZERO);
-        }
-        let due = desk.next_deadline(now)?;
+        let due = self.desk().ok()?.next_deadline(now)?;
         Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now.0)).unwrap_or(0)))
+    }
+
+    fn is_idle_for_the_first_time(&self) -> bool {
+        self.desk().is_ok_and(|desk| !desk.is_live())
     }
 
     fn tick(&self) {
@@ -152,6 +199,24 @@ impl Backing for Arc<Ctx> {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Reads what may take its time, while others are served. Once begun it is answered, also where the input ends meanwhile.
+async fn aside<T: Send + 'static>(
+    ctx: &Ctx,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    struct Reading<'c>(&'c AtomicUsize);
+    impl Drop for Reading<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    ctx.reading.fetch_add(1, Ordering::Relaxed);
+    let _reading = Reading(&ctx.reading);
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|error| Fault::new(ErrorCode::InternalError, error.to_string(), "try again"))
 }
 
 type Module = RpcModule<Arc<Ctx>>;

@@ -6,11 +6,12 @@
 //! `archive/<thread>/` beside `threads/`.
 
 pub mod archive;
+mod backwards;
 pub(crate) mod cache;
 mod decision;
 mod disk;
 mod folders;
-mod group;
+mod glance;
 #[cfg(debug_assertions)]
 mod kill;
 mod log;
@@ -21,7 +22,6 @@ mod reader;
 pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
 pub use disk::{Disk, Fate, Faults, Operation};
 pub(crate) use disk::{is_unfinished, unfinished};
-pub use group::commit_all;
 pub use log::ThreadLog;
 pub use owner::OwnerLock;
 pub use reader::{Damage, Reader, Replay, replay};
@@ -45,6 +45,22 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same error for another request that it concerns.
+    pub fn told_again(&self) -> Self {
+        match self {
+            Self::Io { verb, path, source } => {
+                let source = io::Error::new(source.kind(), source.to_string());
+                Self::Io { verb, path: path.clone(), source }
+            }
+            Self::NewerFormat { path, line, found, known } => {
+                Self::NewerFormat { path: path.clone(), line: *line, found: *found, known: *known }
+            }
+            Self::OwnedElsewhere { thread, holder } => {
+                Self::OwnedElsewhere { thread: thread.clone(), holder: holder.clone() }
+            }
+        }
+    }
+
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } | Self::NewerFormat { path, .. } => Some(path),
@@ -140,6 +156,22 @@ impl Store {
     /// The same of a thread that may be archived.
     pub fn owner_in(&self, place: &archive::Place) -> Option<String> {
         OwnerLock::holder(&place.folder)
+    }
+
+    /// Beside the thread's log, there or not.
+    pub fn decisions(&self, thread: &ThreadId) -> DecisionFile {
+        DecisionFile::of(&self.disk, &self.folder(thread))
+    }
+
+    /// What is kept beside a log goes to the same disk.
+    pub const fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// A thread that is not open here, as its log has it now. Takes no lock and changes nothing: for lists, which may be
+    /// outdated as soon as they are read. After a long replay the state is cached.
+    pub fn glance(&self, thread: &ThreadId) -> Result<Thread, StoreError> {
+        glance::glance(&self.disk, &self.folder(thread), thread)
     }
 
     /// Opens or creates a thread's log and replays what is in it. One that was archived is brought back.

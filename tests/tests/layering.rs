@@ -112,8 +112,8 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 }
 
 /// The rooms of the server, each with those that it may use. A new arrow is a line here and in ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 22] = [
-    ("connection", &["router", "outbox", "jobs", "watch"]),
+const ARROWS: [(&str, &[&str]); 23] = [
+    ("connection", &["router", "outbox", "jobs", "watch", "workers"]),
     ("router", &[]),
     (
         "methods",
@@ -135,6 +135,8 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "prompts",
             "problem",
             "language",
+            "store",
+            "workers",
         ],
     ),
     // Text in, answers out: never the desk, a connection, or how answers are sent.
@@ -145,9 +147,10 @@ const ARROWS: [(&str, &[&str]); 22] = [
         "desk",
         &[
             "store", "watch", "jobs", "judge", "prompts", "config", "redact", "problem", "capsule",
-            "recall",
+            "recall", "workers",
         ],
     ),
+    ("workers", &["store", "capsule"]),
     ("capsule", &["store"]),
     ("recall", &["capsule", "redact"]),
     ("jobs", &["judge", "repo", "config"]),

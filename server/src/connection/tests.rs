@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::RepoObservation;
+use crate::jobs::Job;
 use expect_test::{Expect, expect};
 use jsonrpsee::RpcModule;
 use rawr_core::units::ThreadId;
@@ -13,10 +14,10 @@ use tokio::io::{DuplexStream, duplex};
 struct Nothing;
 
 impl Backing for Nothing {
-    fn begins(&self, _: Ticket) {}
+    fn begins(&self, _: Ticket, _: Option<&ThreadId>) {}
 
-    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)> {
-        Vec::new()
+    fn commit(&self) -> Commit {
+        Commit::default()
     }
 
     fn due_in(&self) -> Option<Duration> {
@@ -42,7 +43,7 @@ struct Wanting {
 }
 
 impl Backing for Wanting {
-    fn begins(&self, ticket: Ticket) {
+    fn begins(&self, ticket: Ticket, _: Option<&ThreadId>) {
         self.jobs.lock().unwrap().push(Job::Observe {
             thread: ThreadId::new(ticket.to_string()),
             cwd: "/no/such/folder".into(),
@@ -51,8 +52,8 @@ impl Backing for Wanting {
         });
     }
 
-    fn commit(&self) -> Vec<(Ticket, ErrorObjectOwned)> {
-        Vec::new()
+    fn commit(&self) -> Commit {
+        Commit::default()
     }
 
     fn due_in(&self) -> Option<Duration> {
@@ -235,4 +236,65 @@ async fn what_comes_of_work_outside_is_told_when_it_comes() {
     "#]],
     )
     .await;
+}
+
+/// Is due until it has been told so.
+#[derive(Clone, Default)]
+struct Due(Arc<AtomicU32>);
+
+impl Backing for Due {
+    fn begins(&self, _: Ticket, _: Option<&ThreadId>) {}
+
+    fn commit(&self) -> Commit {
+        Commit::default()
+    }
+
+    fn due_in(&self) -> Option<Duration> {
+        (self.0.load(Ordering::Relaxed) == 0).then_some(Duration::ZERO)
+    }
+
+    fn tick(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn rung(&self) {}
+
+    fn jobs(&self) -> Vec<Job> {
+        Vec::new()
+    }
+
+    fn done(&self, _: Done) {}
+}
+
+/// A client that never pauses, until what is due was dealt with or it has said all.
+struct Flood {
+    ticks: Arc<AtomicU32>,
+    left: u32,
+}
+
+impl AsyncRead for Flood {
+    fn poll_read(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<io::Result<()>> {
+        if self.left > 0 && self.ticks.load(Ordering::Relaxed) == 0 {
+            self.left -= 1;
+            let body = r#"{"jsonrpc":"2.0","method":"$/more"}"#;
+            let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+            buffer.put_slice(frame.as_bytes());
+        }
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn what_is_due_does_not_wait_for_a_client_to_pause() {
+    let ticks = Arc::new(AtomicU32::new(0));
+    let flood = Flood { ticks: Arc::clone(&ticks), left: 1000 };
+    let router = router(&Arc::default());
+    let due = Due(Arc::clone(&ticks));
+    let connection = Connection::new(router, Outbox::default(), Bell::default(), due);
+    assert_eq!(connection.run(flood, tokio::io::sink()).await, Closed::Normally);
+    assert_eq!(ticks.load(Ordering::Relaxed), 1);
 }

@@ -3,12 +3,12 @@
 
 use super::settings::{Whose, configure};
 use super::{Desk, DeskError, Open, Setup};
-use crate::capsule::{Capsule, Capsules, Held, Item, Kept, Listed, Scratch, Transcript};
+use crate::capsule::{Capsule, Capsules, Held, Item, Kept, Scratch, Transcript};
 use crate::config::RepoObservation;
 use crate::prompts::PacketFrontMatter;
 use crate::recall::Source;
 use crate::redact::redact_counting;
-use crate::store::{Store, ThreadLog};
+use crate::store::{Disk, Store};
 use rawr_core::event::{Action, CompactionOrigin, CompactionReported, CompactionStatus, Trigger};
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens, stable_hash};
@@ -31,18 +31,17 @@ struct Owed {
 
 impl Desk {
     /// Before these records are stored: with them an order to compact leaves, or a compaction of the host's own begins.
-    pub(super) fn keep_capsules(&self, id: &ThreadId, records: &[Record]) {
+    pub(super) fn keep_capsules(&mut self, id: &ThreadId, records: &[Record]) {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_some()) else { return };
-        for owed in records.iter().filter_map(|record| owed(open, record)) {
-            let capsules = capsules(&open.log);
-            let latest = owed.id.clone();
+        let disk = self.store.disk();
+        let owed = records.iter().filter_map(|record| owed(open, disk, record));
+        let capsule = |owed: Owed| {
             let (capsule, at) = (owed.id.clone(), owed.at);
-            let capsule = Capsule::new(capsule, id.clone(), at, self.kept(open, id, owed));
-            if let Err(error) = capsules.write(&capsule) {
-                tracing::error!(thread = %id, %error, "what there is before this compaction could not be kept");
-            } else if let Err(error) = capsules.prune(&latest) {
-                tracing::warn!(thread = %id, %error, "old capsules could not be removed");
-            }
+            Capsule::new(capsule, id.clone(), at, self.kept(open, id, owed))
+        };
+        let capsules: Vec<_> = owed.map(capsule).collect();
+        if let Some(open) = self.threads.get_mut(id) {
+            open.capsules.extend(capsules);
         }
     }
 
@@ -103,25 +102,9 @@ impl Desk {
         })
     }
 
-    fn capsules(&self, id: &ThreadId) -> Result<Capsules, DeskError> {
-        Ok(capsules(&self.open_thread(id)?.log))
-    }
-
-    pub fn list_capsules(&self, id: &ThreadId) -> Result<Listed, DeskError> {
-        Ok(self.capsules(id)?.list()?)
-    }
-
-    pub fn has_history(&self, id: &ThreadId, capsule: &str) -> bool {
-        self.capsules(id).is_ok_and(|capsules| capsules.has_history(capsule))
-    }
-
-    pub fn capsule(&self, id: &ThreadId, capsule: &str) -> Result<Capsule, DeskError> {
-        let unknown = || DeskError::UnknownName { what: "capsule", name: capsule.to_owned() };
-        self.capsules(id)?.read(capsule)?.ok_or_else(unknown)
-    }
-
-    pub fn history(&self, id: &ThreadId, capsule: &str) -> Result<Vec<Item>, DeskError> {
-        Ok(self.capsules(id)?.history(capsule)?)
+    /// To be read where it may take its time.
+    pub fn capsules(&self, id: &ThreadId) -> Result<Capsules, DeskError> {
+        Ok(capsules(self.store.disk(), &self.open_thread(id)?.folder))
     }
 
     /// What there is to search: of one thread that is open, or of all. Threads at rest are only read once it is called,
@@ -150,13 +133,14 @@ impl Desk {
         Ok((PathBuf::from(&open.machine.thread().cwd), open.config.repo_observation))
     }
 
-    /// Keeps the history of a host that keeps none itself. Returns how many secrets were taken out of it.
+    /// Keeps the history of a host that keeps none itself, once the result is called, which takes its time. Returns how
+    /// many secrets were taken out of it.
     pub fn attach_history(
         &self,
         id: &ThreadId,
         capsule: &str,
         mut history: Vec<Item>,
-    ) -> Result<usize, DeskError> {
+    ) -> Result<impl FnOnce() -> Result<usize, DeskError> + Send + use<>, DeskError> {
         if self.open_thread(id)?.owner.is_none() {
             return Err(DeskError::NotOwner(id.clone()));
         }
@@ -164,20 +148,23 @@ impl Desk {
         if !capsules.has(capsule) {
             return Err(DeskError::UnknownName { what: "capsule", name: capsule.to_owned() });
         }
-        let fields = history.iter_mut().flat_map(Item::values_mut);
-        let secrets = fields.map(without_secrets).sum();
-        capsules.attach(capsule, &history)?;
-        Ok(secrets)
+        let capsule = capsule.to_owned();
+        Ok(move || {
+            let fields = history.iter_mut().flat_map(Item::values_mut);
+            let secrets = fields.map(without_secrets).sum();
+            capsules.attach(&capsule, &history)?;
+            Ok(secrets)
+        })
     }
 }
 
-fn capsules(log: &ThreadLog) -> Capsules {
-    Capsules::on(log.disk().clone(), log.folder())
+fn capsules(disk: &Disk, thread_folder: &Path) -> Capsules {
+    Capsules::on(disk.clone(), thread_folder)
 }
 
 fn source_of_open(open: &Open) -> Source {
     let template = &open.config.policy.scratch_file_template;
-    source(open.machine.thread(), open.log.folder(), template)
+    source(open.machine.thread(), &open.folder, template)
 }
 
 /// A thread that cannot be read does not hide the others.
@@ -187,12 +174,12 @@ fn at_rest(
     front_matter: &PacketFrontMatter,
     id: &ThreadId,
 ) -> Option<Source> {
-    let opened = store.open(id).inspect_err(|error| {
+    let read = store.glance(id).inspect_err(|error| {
         tracing::warn!(thread = %id, %error, "left out of the search");
     });
-    let (log, (thread, _)) = opened.ok()?;
+    let thread = read.ok()?;
     let (config, _) = configure(setup, front_matter, &Whose::recorded(&thread));
-    Some(source(&thread, log.folder(), &config.policy.scratch_file_template))
+    Some(source(&thread, &store.folder(id), &config.policy.scratch_file_template))
 }
 
 fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source {
@@ -207,7 +194,7 @@ fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source
 }
 
 /// A compaction that is asked for, unless it is the second try of one; or one that the host begins, or tells of too late.
-fn owed(open: &Open, record: &Record) -> Option<Owed> {
+fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<Owed> {
     let context = open.machine.thread().context;
     match &record.event {
         Event::ActionIssued(issued) => match &issued.kind {
@@ -220,12 +207,17 @@ fn owed(open: &Open, record: &Record) -> Option<Owed> {
             }),
             _ => None,
         },
-        Event::CompactionReported(reported) => hosts_own(open, reported, record.at),
+        Event::CompactionReported(reported) => hosts_own(open, disk, reported, record.at),
         _ => None,
     }
 }
 
-fn hosts_own(open: &Open, reported: &CompactionReported, at: Timestamp) -> Option<Owed> {
+fn hosts_own(
+    open: &Open,
+    disk: &Disk,
+    reported: &CompactionReported,
+    at: Timestamp,
+) -> Option<Owed> {
     let trigger = match reported.origin {
         CompactionOrigin::Rawr => return None,
         CompactionOrigin::Host => Trigger::Host,
@@ -243,7 +235,7 @@ fn hosts_own(open: &Open, reported: &CompactionReported, at: Timestamp) -> Optio
     // Named after the compaction before it: the same at its start and at its end, and after a restart.
     let before = before.map_or(0, |compaction| compaction.at.0);
     let id = format!("h{:08x}", stable_hash(&format!("{}/{before}", thread.id)) as u32);
-    let is_kept = is_too_late && capsules(&open.log).has(&id);
+    let is_kept = is_too_late && capsules(disk, &open.folder).has(&id);
     (!is_kept).then_some(Owed { id, trigger, sequence: None, at, context })
 }
 

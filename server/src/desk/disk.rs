@@ -2,16 +2,16 @@
 //! messages that wait back to its host, tries again, and goes on from what the disk has. Nothing is decided here.
 
 use super::notice::publish;
-use super::{Desk, DeskError, Notice, Open, Ticket, outside, save_cache, tell_damage};
-use crate::store::{Damage, OwnerLock, Replay, StoreError, ThreadLog, commit_all};
+use super::{Desk, DeskError, NOBODYS, Notice, Open, Ticket, outside, save_cache, tell_damage};
+use crate::store::{Damage, OwnerLock, Replay, StoreError};
 use rawr_core::event::ThreadClosed;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
 
 /// How long a disk that failed is left alone.
-const TRY_AGAIN_AFTER: u64 = 1;
+const TRY_AGAIN_AFTER_MS: u64 = 1000;
 /// How long a host may take to say which messages it delivered itself. Then they count as still waiting.
-const HOST_MAY_TAKE: u64 = 5;
+const HOST_MAY_TAKE_MS: u64 = 5000;
 /// Due before every clock.
 const AT_ONCE: Timestamp = Timestamp(0);
 
@@ -20,11 +20,20 @@ const AT_ONCE: Timestamp = Timestamp(0);
 pub(super) struct Health {
     course: Course,
     /// When the thread was last worked at.
-    at: Timestamp,
+    pub(super) at: Timestamp,
+    refused: Option<Refused>,
     /// A failure that came before its commit, which tells of it.
     error: Option<String>,
     /// The messages that wait and were not sent off, as the last commit left them.
     waiting: Vec<InputId>,
+}
+
+/// Its files could not be had: who asks for them hears so at once.
+#[derive(Debug)]
+struct Refused {
+    error: StoreError,
+    /// Before that nothing is tried again. `None`: the next request tries.
+    until: Option<Timestamp>,
 }
 
 /// Messages that are `released` are the host's: it delivers them, and says so by `input/cancel` once that can be stored.
@@ -45,7 +54,8 @@ enum Course {
 
 impl Default for Health {
     fn default() -> Self {
-        Self { course: Course::Good, at: AT_ONCE, error: None, waiting: Vec::new() }
+        let (course, waiting) = Default::default();
+        Self { course, at: AT_ONCE, refused: None, error: None, waiting }
     }
 }
 
@@ -59,6 +69,26 @@ impl Health {
     pub(super) fn could_not(&mut self, error: &StoreError, stale: &mut bool) {
         *stale = true;
         self.error = Some(error.to_string());
+    }
+
+    pub(super) fn refuse(&mut self, error: &StoreError) {
+        self.refused = Some(Refused { error: error.told_again(), until: None });
+    }
+
+    /// Another process holds the lock, for longer than anything is waited for.
+    pub(super) fn leave_alone(&mut self, error: &StoreError, now: Timestamp) {
+        let until = Some(now.plus_millis(TRY_AGAIN_AFTER_MS));
+        self.refused = Some(Refused { error: error.told_again(), until });
+    }
+
+    pub(super) fn try_once_more(&mut self) {
+        self.refused.take_if(|refused| refused.until.is_none());
+    }
+
+    pub(super) fn refusal(&mut self, now: Timestamp) -> Option<StoreError> {
+        let is_over = |until: Timestamp| within(until, TRY_AGAIN_AFTER_MS, now) <= now;
+        self.refused.take_if(|refused| refused.until.is_some_and(is_over));
+        self.refused.as_ref().map(|refused| refused.error.told_again())
     }
 
     fn stored(&mut self, thread: &Thread) {
@@ -75,85 +105,99 @@ impl Desk {
             Some(_) => self.handle(id, Input::Saw(ThreadClosed {}.into()), now).map(drop),
             None => Ok(()),
         };
+        if let Err(DeskError::Busy(_)) = said {
+            return said;
+        }
         if let Some(open) = self.threads.get_mut(id) {
             open.closing = true;
+            self.batch.push(id.clone());
         }
         said
     }
 
-    /// At the end of the process.
-    pub fn leave(&mut self) {
-        for (_, error) in self.commit() {
-            tracing::error!(%error, "the last words could not be recorded");
-        }
-        for open in self.threads.values_mut().filter(|open| !open.stale) {
-            save_cache(open);
+    /// At the end of the process, when no worker is under way.
+    pub fn leave(&mut self, now: Timestamp) {
+        self.settle(now);
+        self.threads.values_mut().for_each(save_cache);
+    }
+
+    /// Stores everything here and now, for whoever has nothing else to do meanwhile.
+    pub fn settle(&mut self, now: Timestamp) {
+        loop {
+            self.store_batches();
+            let works = self.take_works();
+            if works.is_empty() {
+                return;
+            }
+            works.into_iter().for_each(|work| self.worked(work.run(), now));
         }
     }
 
-    /// Stores what was decided since the last commit, a write and at most one sync a thread, and lets the world hear
-    /// of it. Where a thread's files fail, nothing of its batch has happened: the requests it concerns are named.
+    /// Begins to store what was decided since the last commit: a write and at most one sync a thread. The world hears of
+    /// it when it is stored. Names the requests of which nothing has happened, because their thread's files failed.
     pub fn commit(&mut self) -> Vec<(Vec<Ticket>, DeskError)> {
-        let mut failures = std::mem::take(&mut self.failures);
-        let batches = self.threads.iter_mut().filter(|(_, open)| !open.tickets.is_empty());
-        let mut batches: Vec<(&ThreadId, &mut Open)> = batches.collect();
-        let mut logs: Vec<&mut ThreadLog> =
-            batches.iter_mut().map(|(_, open)| &mut open.log).collect();
-        let results = commit_all(&mut logs);
-        for ((id, open), result) in batches.into_iter().zip(results) {
-            let tickets = std::mem::take(&mut open.tickets);
-            let before = open.health.error.take();
-            match result {
-                Ok(()) if !open.stale => open.health.stored(open.machine.thread()),
-                Ok(()) => {
-                    if let Some(error) = before {
-                        failed(id, open, &error, &mut self.tell);
-                    }
-                }
-                Err(error) => {
-                    self.staged.retain(|staged| staged.thread != *id);
-                    failed(id, open, &error.to_string(), &mut self.tell);
-                    failures.push((tickets, error.into()));
-                }
-            }
-            call_owner(id, open);
-        }
-        for staged in std::mem::take(&mut self.staged) {
-            if let Some(open) = self.threads.get_mut(&staged.thread) {
-                let asked = staged.effects.iter().filter_map(|effect| match effect {
-                    Effect::Perform(issued) => Some(issued),
-                    _ => None,
-                });
-                self.jobs.extend(outside::questions(open, &staged.thread, asked));
-                publish(open, &mut self.tell, staged.effects, staged.now);
-            }
-        }
-        self.let_go();
-        failures
+        self.store_batches();
+        std::mem::take(&mut self.failures)
     }
 
-    /// Of the threads that their client has closed, those that are watched stay.
-    fn let_go(&mut self) {
-        for (id, open) in self.threads.iter_mut().filter(|(_, open)| open.closing) {
-            if !open.stale {
-                save_cache(open);
-            }
-            if open.owner.take().is_some() {
-                self.watcher.unwatch(&self.store.bell(id));
-            }
-            (open.by_client, open.closing, open.health) = (false, false, Health::default());
+    fn store_batches(&mut self) {
+        for id in std::mem::take(&mut self.batch) {
+            self.store_batch(&id);
         }
-        let before = self.threads.len();
-        self.threads.retain(|_, open| open.by_client || open.watched);
-        if self.threads.len() < before {
+    }
+
+    pub(super) fn stored(&mut self, id: &ThreadId, stored: Result<(), StoreError>) {
+        let Some(open) = self.threads.get_mut(id) else { return };
+        let tickets = std::mem::take(&mut open.tickets);
+        let before = open.health.error.take();
+        match stored {
+            Ok(()) if !open.stale => open.health.stored(open.machine.thread()),
+            Ok(()) => {
+                if let Some(error) = before {
+                    failed(id, open, &error, &mut self.tell);
+                }
+            }
+            Err(error) => {
+                open.staged.clear();
+                failed(id, open, &error.to_string(), &mut self.tell);
+                if tickets.contains(&NOBODYS) {
+                    tracing::error!(thread = %id, %error, "what no request asked for could not be recorded");
+                }
+                self.failures.push((tickets, error.into()));
+            }
+        }
+        call_owner(id, open);
+        for staged in std::mem::take(&mut open.staged) {
+            let asked = staged.effects.iter().filter_map(|effect| match effect {
+                Effect::Perform(issued) => Some(issued),
+                _ => None,
+            });
+            self.jobs.extend(outside::questions(open, id, asked));
+            publish(open, &mut self.tell, staged.effects, staged.now);
+        }
+        if open.closing {
+            self.let_go(id);
+        }
+    }
+
+    /// Its client has closed it; it stays where it is watched.
+    fn let_go(&mut self, id: &ThreadId) {
+        let Some(open) = self.threads.get_mut(id) else { return };
+        save_cache(open);
+        if open.owner.take().is_some() {
+            self.watcher.unwatch(&self.store.bell(id));
+        }
+        (open.by_client, open.closing, open.health) = (false, false, Health::default());
+        if !open.watched {
+            self.threads.remove(id);
             self.forget_files();
         }
     }
 
     /// When some thread wants to be looked at again.
-    pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
-        let due = self.threads.values().filter_map(|open| due(open, now));
-        due.chain(self.next_look()).chain(self.next_edit()).min()
+    pub fn next_deadline(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let due = self.threads.next_due(now);
+        due.into_iter().chain(self.next_look(now)).chain(self.next_edit(now)).min()
     }
 
     pub(super) fn owns_any(&self) -> bool {
@@ -163,42 +207,43 @@ impl Desk {
     pub fn tick(&mut self, now: Timestamp) {
         self.look_around(now);
         self.take_up_edits(now);
-        let due =
-            self.threads.iter().filter(|(_, open)| due(open, now).is_some_and(|at| at <= now));
-        let due: Vec<_> = due.map(|(id, _)| id.clone()).collect();
+        let due = self.threads.due(now);
         for id in due {
             if let Err(error) = self.look_after(&id, now) {
                 tracing::error!(thread = %id, %error, "a deadline could not be dealt with");
             }
-        }
-        for (_, error) in self.commit() {
-            tracing::error!(%error, "a deadline could not be dealt with");
         }
     }
 
     fn look_after(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
         let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
         if open.stale || matches!(open.health.course, Course::Failing { .. }) {
-            self.try_again(id, now);
+            open.health.at = now;
+            self.recover(id);
             return Ok(());
         }
         open.health.course = Course::Good;
-        self.handle(id, Input::Tick, now).map(drop)
+        self.handle_in_time(id, Input::Tick, now)
     }
 
     /// What the host was asked for and has not reported is asked for again: its report may have come while nothing
     /// could be stored.
-    fn try_again(&mut self, id: &ThreadId, now: Timestamp) {
+    pub(super) fn recovered(
+        &mut self,
+        id: &ThreadId,
+        read: Result<(Thread, Replay), StoreError>,
+        now: Timestamp,
+    ) {
         let Some(open) = self.threads.get_mut(id) else { return };
-        open.health.at = now;
-        let damage = match open.log.recover(id) {
+        let damage = match read {
             Ok(read) => take_up(open, read),
             Err(error) => return failed(id, open, &error.to_string(), &mut self.tell),
         };
         tell_damage(&mut self.tell, id, &damage);
         let course = std::mem::take(&mut open.health.course);
         let Course::Failing { released, .. } = course else { return };
-        open.health.course = Course::Returning { released, until: now.plus_seconds(HOST_MAY_TAKE) };
+        open.health.course =
+            Course::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
         (self.tell)(Notice::StoreRecovered { thread: id });
         let thread = open.machine.thread();
         for issued in thread.pending_actions() {
@@ -212,22 +257,29 @@ impl Desk {
 fn call_owner(id: &ThreadId, open: &mut Open) {
     if std::mem::take(&mut open.calls_owner)
         && !open.stale
-        && let Err(error) = OwnerLock::ring(open.log.folder())
+        && let Err(error) = OwnerLock::ring(&open.folder)
     {
         tracing::warn!(thread = %id, %error, "the owner hears of it at its next input only");
     }
 }
 
-fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
-    open.owner.as_ref()?;
+/// Set by a clock that may have been set back since: nothing waits for longer than it was to.
+pub(super) fn within(at: Timestamp, milliseconds: u64, now: Timestamp) -> Timestamp {
+    at.min(now.plus_millis(milliseconds))
+}
+
+pub(super) fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
+    // One whose files are with a worker goes on when they are back.
+    open.owner.as_ref().and(open.log.as_ref())?;
     let waits = |input: &InputId| {
         open.machine.thread().held.iter().any(|held| held.id == *input && held.action.is_none())
     };
     match &open.health.course {
-        Course::Failing { retry_at, .. } => Some(*retry_at),
+        Course::Failing { retry_at, .. } => Some(within(*retry_at, TRY_AGAIN_AFTER_MS, now)),
         _ if open.stale => Some(AT_ONCE),
         Course::Returning { released, until } => {
-            Some(if released.iter().any(waits) { *until } else { AT_ONCE })
+            let until = within(*until, HOST_MAY_TAKE_MS, now);
+            Some(if released.iter().any(waits) { until } else { AT_ONCE })
         }
         Course::Good => open.machine.wakes_at(&open.config.policy, now),
     }
@@ -235,12 +287,12 @@ fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
 
 /// Memory is ahead of the disk, and the disk is right. The owner's host hears of it once a streak, and again only where
 /// more messages wait: one came through in between.
-fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut super::Listener) {
+pub(super) fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut super::Listener) {
     open.stale = true;
     if open.owner.is_none() {
         return;
     }
-    let retry_at = open.health.at.plus_seconds(TRY_AGAIN_AFTER);
+    let retry_at = open.health.at.plus_millis(TRY_AGAIN_AFTER_MS);
     let (mut released, is_told) = match std::mem::take(&mut open.health.course) {
         Course::Failing { released, .. } => (released, true),
         Course::Returning { released, .. } => (released, false),
@@ -257,30 +309,12 @@ fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut super::Listene
     open.health.course = Course::Failing { released, retry_at };
 }
 
-/// Memory is what the disk has again, where it is not to be believed.
-pub(super) fn refresh(
-    id: &ThreadId,
-    open: &mut Open,
-    now: Timestamp,
-) -> Result<Vec<Damage>, StoreError> {
-    open.health.at = now;
-    if !open.stale {
-        return Ok(Vec::new());
-    }
-    match open.log.reread(id) {
-        Ok(read) => Ok(take_up(open, read)),
-        Err(error) => {
-            open.health.could_not(&error, &mut open.stale);
-            Err(error)
-        }
-    }
-}
-
 /// What is unreadable was told when it was first met.
-fn take_up(open: &mut Open, (thread, mut replay): (Thread, Replay)) -> Vec<Damage> {
+pub(super) fn take_up(open: &mut Open, (thread, mut replay): (Thread, Replay)) -> Vec<Damage> {
     open.machine = Machine::new(thread);
     open.last_decision = None;
     open.stale = false;
+    open.health.refused = None;
     open.health.stored(open.machine.thread());
     replay.damage.retain(|damage| matches!(damage, Damage::TornTail { .. }));
     replay.damage

@@ -72,7 +72,7 @@ impl Desk {
         let stamp = Stamp::of(&self.store.folder(&id).join(EVENTS));
         let known = self.newest.known.as_ref();
         if known.is_none_or(|(known, thread)| *known != stamp || thread.id != id) {
-            let (_, (thread, _)) = self.store.open(&id)?;
+            let thread = self.store.glance(&id)?;
             self.newest.known = Some((stamp, Box::new(thread)));
         }
         let thread = self.newest.known.as_ref().map(|(_, thread)| thread);

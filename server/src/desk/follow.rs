@@ -1,12 +1,14 @@
 //! What other processes record: a thread that is owned here goes on from it, a thread that is watched here is told of.
 
+use super::disk::within;
 use super::notice::publish;
 use super::settings::Whose;
+use super::work::Later;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
-use crate::store::{Damage, Reader, StoreError, StoredDecision};
+use crate::store::{Damage, StoreError, StoredDecision};
 use crate::watch::{POLL_EVERY, Rung};
-use rawr_core::event::Record;
-use rawr_core::machine::{self, Machine};
+use crate::workers::{Followed, Opened, Task};
+use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
 use std::collections::HashSet;
@@ -51,32 +53,6 @@ impl Watching {
     }
 }
 
-/// A log as somebody reads it who knows what it said at some time.
-struct Since {
-    machine: Machine,
-    since: Timestamp,
-    news: Vec<Record>,
-}
-
-impl Reader for Since {
-    fn resume(&mut self, cached: Thread) -> bool {
-        let known = cached.updated_at < self.since;
-        if known {
-            self.machine = Machine::new(cached);
-        }
-        known
-    }
-
-    fn record(&mut self, record: Record) {
-        // Clocks may jump back; what follows news is news.
-        if record.at < self.since && self.news.is_empty() {
-            self.machine.apply(&record);
-        } else {
-            self.news.push(record);
-        }
-    }
-}
-
 impl Desk {
     /// From now on this client hears of what others record in such threads. Gives those that are of interest now.
     pub fn watch(&mut self, wish: Wish, now: Timestamp) -> Result<Vec<Summary>, DeskError> {
@@ -85,25 +61,28 @@ impl Desk {
             Some(id) => self.watcher.watch_one(&self.store.folder(id)),
             None => self.watcher.watch_all(),
         }
-        self.watching.since = now;
-        self.watching.passed_over.clear();
         if !self.watching.wishes.contains(&wish) {
             self.watching.wishes.push(wish.clone());
+            self.watching.since = now;
+            self.watching.passed_over.clear();
+            self.choose_watched();
         }
-        self.choose_watched();
         let mut summaries = Vec::new();
         let ids = match &wish.thread {
             Some(id) => vec![id.clone()],
             None => self.store.newest(NEWEST)?,
         };
+        // All that must be read is read side by side.
+        let mut reads = None;
         for id in ids {
             match self.summary_of_watched(&id, &wish, now) {
                 Ok(summary) => summaries.extend(summary),
+                Err(busy @ DeskError::Busy(_)) => reads = Some(busy),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
             }
         }
         summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
-        Ok(summaries)
+        reads.map_or(Ok(summaries), Err)
     }
 
     fn summary_of_watched(
@@ -132,14 +111,14 @@ impl Desk {
         }
         self.watching.passed_over.clear();
         self.choose_watched();
-        self.threads.retain(|_, open| open.by_client || open.watched);
+        self.threads.retain(|open| open.by_client || open.watched);
     }
 
     fn choose_watched(&mut self) {
         for open in self.threads.values_mut() {
             open.watched = self.watching.wants(open.machine.thread());
             if open.watched
-                && let Err(error) = open.log.decisions_mut().look()
+                && let Err(error) = open.decisions.look()
             {
                 tracing::warn!(%error, "what is decided elsewhere cannot be followed");
             }
@@ -156,12 +135,13 @@ impl Desk {
             rung.threads.into_iter().map(ThreadId::new).collect()
         };
         for id in ids {
-            if let Err(error) = self.catch_up(&id, now) {
-                tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+            match self.catch_up(&id, now) {
+                Ok(()) => {}
+                Err(DeskError::Busy(_)) => self.do_later(&id, Later::CatchUp),
+                Err(error) => {
+                    tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+                }
             }
-        }
-        for (_, error) in self.commit() {
-            tracing::error!(%error, "what follows from another client's word could not be recorded");
         }
     }
 
@@ -175,13 +155,15 @@ impl Desk {
         open.chain(closed).collect()
     }
 
-    fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+    pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
         let Some(open) = self.threads.get_mut(id) else { return self.take_up(id, now) };
         if open.owner.is_some() {
-            if open.log.has_news()? {
-                self.handle(id, Input::Tick, now)?;
-            }
-            return Ok(());
+            let log = open.log.as_ref().ok_or_else(|| DeskError::Busy(id.clone()))?;
+            return if log.has_news()? {
+                self.handle_in_time(id, Input::Tick, now)
+            } else {
+                Ok(())
+            };
         }
         self.look(id, now)?;
         self.tell_decisions(id)
@@ -190,15 +172,18 @@ impl Desk {
     /// For a thread that is open here and not owned.
     pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
         let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
-        let torn = super::disk::refresh(id, open, now)?;
-        tell_damage(&mut self.tell, id, &torn);
-        if !open.log.has_news()? {
+        let is_news = open.log.as_ref().map(|log| log.has_news()).transpose()?;
+        if is_news == Some(false) && !open.stale {
             return Ok(());
         }
-        let (damage, told) = fold_news(open)?;
-        open.log.commit()?;
+        self.ready(id, now)?;
+        let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
+        let (damage, told) = fold_news(id, open)?;
         tell_damage(&mut self.tell, id, &damage);
         publish(open, &mut self.tell, told, now);
+        self.follow_host(id);
+        // The lock is given back.
+        self.store_batch(id);
         Ok(())
     }
 
@@ -207,7 +192,7 @@ impl Desk {
         let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
             return Ok(());
         };
-        let lines = open.log.decisions_mut().look()?;
+        let lines = open.decisions.look()?;
         for decision in StoredDecision::read(&lines) {
             (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
             open.last_decision = Some(decision);
@@ -225,11 +210,30 @@ impl Desk {
             self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
             return Ok(());
         }
-        let since = self.watching.since;
-        let machine = Machine::new(Thread::new(id.clone()));
-        let mut reader = Since { machine, since, news: Vec::new() };
-        let (mut log, replay) = self.store.open_into(id, &mut reader)?;
-        let Since { machine, news, .. } = reader;
+        Err(self.hand_over(id, Task::Follow(self.store.clone(), self.watching.since)))
+    }
+
+    /// It was read: from now on it is followed, where somebody here wants it.
+    pub(super) fn took_up(
+        &mut self,
+        id: &ThreadId,
+        read: Result<Opened<Followed>, StoreError>,
+        now: Timestamp,
+    ) {
+        let known = read.map_err(DeskError::from).and_then(|read| self.show(id, read, now));
+        if let Err(error) = known {
+            tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
+            self.watching.passed_over.insert(id.clone());
+        }
+    }
+
+    fn show(
+        &mut self,
+        id: &ThreadId,
+        read: Opened<Followed>,
+        now: Timestamp,
+    ) -> Result<(), DeskError> {
+        let Opened { log, state: Followed { before: machine, news, since }, replay } = read;
         let mut now_there = machine.clone();
         news.iter().for_each(|record| now_there.apply(record));
         if !self.watching.wants(now_there.thread()) {
@@ -241,9 +245,11 @@ impl Desk {
         }
         tell_damage(&mut self.tell, id, &replay.damage);
         let whose = Whose::recorded(now_there.thread());
-        let (config, problems) = self.configured_like_others(&whose);
-        log.decisions_mut().look()?;
-        let mut open = Open { watched: true, ..Open::new(machine, log, whose, config, problems) };
+        let settings = self.configured_like_others(&whose);
+        let mut decisions = self.store.decisions(id);
+        decisions.look()?;
+        let mut open =
+            Open { watched: true, ..Open::new(machine, log, decisions, whose, settings) };
         let policy = &open.config.policy;
         let mut told: Vec<_> =
             news.iter().flat_map(|record| open.machine.follow(record, policy)).collect();
@@ -252,11 +258,12 @@ impl Desk {
             told.push(machine::Notice::Changed);
         }
         publish(&mut open, &mut self.tell, told.into_iter().map(Effect::Tell).collect(), now);
-        for decision in StoredDecision::read(&open.log.decisions().read()?) {
-            if decision.at >= since {
-                (self.tell)(Notice::Decided { thread: open.machine.thread(), decision: &decision });
-            }
-            open.last_decision = Some(decision);
+        let mut newest = open.decisions.newest_first()?;
+        open.last_decision = newest.next();
+        let later = open.last_decision.iter().cloned().chain(newest);
+        let later: Vec<_> = later.take_while(|decision| decision.at >= since).collect();
+        for decision in later.iter().rev() {
+            (self.tell)(Notice::Decided { thread: open.machine.thread(), decision });
         }
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();
@@ -269,7 +276,9 @@ impl Desk {
         let mut idle: Vec<_> = self
             .threads
             .iter()
-            .filter(|(_, open)| kept(open) && open.machine.thread().sequence.is_none())
+            .filter(|(_, open)| {
+                kept(open) && open.log.is_some() && open.machine.thread().sequence.is_none()
+            })
             .map(|(id, open)| (open.machine.thread().updated_at, id.clone()))
             .collect();
         if idle.len() >= MOST_KEPT {
@@ -281,20 +290,25 @@ impl Desk {
     }
 
     /// When files are to be looked at though nobody rang.
-    pub(super) fn next_look(&self) -> Option<Timestamp> {
-        let again = self.watching.again.iter().map(|(at, _)| *at).min();
+    pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let again =
+            self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
         let follows = !self.watching.wishes.is_empty() || self.owns_any();
+        let every = POLL_EVERY.as_millis() as u64;
         let polls = (self.watcher.polls() && follows)
-            .then(|| self.watching.polled_at.plus_millis(POLL_EVERY.as_millis() as u64));
+            .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
         again.into_iter().chain(polls).min()
     }
 
     pub(super) fn look_around(&mut self, now: Timestamp) {
-        if self.next_look().is_none_or(|at| at > now) {
+        if self.next_look(now).is_none_or(|at| at > now) {
             return;
         }
         let mut rung = Rung::default();
-        let due = self.watching.again.extract_if(.., |(at, _)| *at <= now);
+        let due = self
+            .watching
+            .again
+            .extract_if(.., |(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now) <= now);
         rung.threads.extend(due.map(|(_, id)| id.to_string()));
         if self.watcher.polls() {
             rung.all = true;
@@ -305,8 +319,12 @@ impl Desk {
 }
 
 /// Takes the append lock and folds what others appended. What is to be told of it comes back, where somebody here listens.
-pub(super) fn fold_news(open: &mut Open) -> Result<(Vec<Damage>, Vec<Effect>), StoreError> {
+pub(super) fn fold_news(
+    id: &ThreadId,
+    open: &mut Open,
+) -> Result<(Vec<Damage>, Vec<Effect>), DeskError> {
     let Open { machine, log, config, .. } = open;
+    let log = log.as_mut().ok_or_else(|| DeskError::Busy(id.clone()))?;
     let policy = &config.policy;
     let before = machine.glance(policy);
     let mut told = Vec::new();

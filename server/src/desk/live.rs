@@ -1,6 +1,7 @@
 //! What people edit while the desk works: prompts and configuration are taken up as they are saved, whole or not at all,
 //! and clients hear of it. What follows for a thread is the core's to say.
 
+use super::disk::within;
 use super::settings::Whose;
 use super::{Desk, NOBODYS, Notice};
 use crate::config::{Config, Unsaved, is_toml};
@@ -152,16 +153,18 @@ impl Desk {
     }
 
     /// When edited files are to be looked at.
-    pub(super) fn next_edit(&self) -> Option<Timestamp> {
+    pub(super) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
         let Live { on: true, moved, waiting, polled_at, .. } = &self.live else { return None };
         let at_once = (*moved || self.live.can_reconfigure()).then(Timestamp::default);
         let poll = self.watcher.polls_files();
-        let poll = poll.then(|| polled_at.plus_millis(POLL_EVERY.as_millis() as u64));
-        waiting.values().map(|waiting| waiting.due).chain(at_once).chain(poll).min()
+        let every = POLL_EVERY.as_millis() as u64;
+        let poll = poll.then(|| within(polled_at.plus_millis(every), every, now));
+        let waiting = waiting.values().map(|waiting| within(waiting.due, GONE_AFTER_MS, now));
+        waiting.chain(at_once).chain(poll).min()
     }
 
     pub(super) fn take_up_edits(&mut self, now: Timestamp) {
-        if self.next_edit().is_none_or(|at| at > now) {
+        if self.next_edit(now).is_none_or(|at| at > now) {
             return;
         }
         self.ticket = NOBODYS;
@@ -202,7 +205,7 @@ impl Desk {
         let (watcher, polled) = (&self.watcher, self.watcher.polls_files());
         let mut stamps = Stamps::new();
         let still_waits = |file: &PathBuf, waiting: &mut Waiting| {
-            if waiting.due > now {
+            if within(waiting.due, GONE_AFTER_MS, now) > now {
                 return true;
             }
             let look = Look::at(file);
@@ -308,7 +311,7 @@ impl Desk {
         // A deadline may have passed by now, and what waited may go on.
         if is_news
             && owned
-            && let Err(error) = self.handle(id, Input::Tick, now)
+            && let Err(error) = self.handle_in_time(id, Input::Tick, now)
         {
             tracing::error!(thread = %id, %error, "a new configuration could not be taken up");
         }

@@ -3,7 +3,7 @@
 use super::{Listener, Open, save_cache};
 use crate::config::Config;
 use crate::problem::Problem;
-use crate::store::{Damage, StoredDecision, ThreadLog};
+use crate::store::{Damage, DecisionFile, StoredDecision};
 use rawr_core::assess::Decision;
 use rawr_core::breaker::Hold;
 use rawr_core::event::{
@@ -118,7 +118,7 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             Effect::Record(_) => {}
             Effect::Decided(decision) => {
                 if decision.is_worth_storing(thread) {
-                    store_decision(&mut open.log, &decision);
+                    store_decision(&mut open.decisions, &decision);
                     tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
                 }
             }
@@ -162,16 +162,16 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }
     }
-    if open.owner.is_some() && open.log.wants_caching() {
+    if open.owner.is_some() && open.log.as_ref().is_some_and(|log| log.wants_caching()) {
         save_cache(open);
     }
 }
 
 /// A record of why; the events carry the truth, so that a disk that is full here stops nothing.
-fn store_decision(log: &mut ThreadLog, decision: &Decision) {
+fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
     let mut line = serde_json::to_vec(&StoredDecision::of(decision)).unwrap_or_default();
     line.push(b'\n');
-    if let Err(error) = log.decisions_mut().append(&line) {
+    if let Err(error) = decisions.append(&line) {
         tracing::error!(%error, "a decision could not be stored");
     }
 }

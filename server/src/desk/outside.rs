@@ -2,7 +2,7 @@
 //! here waits.
 
 use super::clean::redacted;
-use super::{Desk, NOBODYS, Open};
+use super::{Desk, Open};
 use crate::jobs::{Done, Job};
 use crate::judge::{self, JudgeError, Question};
 use rawr_core::event::{
@@ -59,7 +59,8 @@ fn at_boundary(open: &Open) -> bool {
 }
 
 fn is_due(open: &Open, now: Timestamp) -> bool {
-    open.look.asked_at.is_none_or(|at| now >= at.plus_seconds(LOOK_AGAIN_AFTER))
+    // A clock that was set back since says nothing: it is looked at once more.
+    open.look.asked_at.is_none_or(|at| now < at || now >= at.plus_seconds(LOOK_AGAIN_AFTER))
 }
 
 /// The questions among these actions that the sidecar puts itself.
@@ -153,10 +154,7 @@ impl Desk {
     }
 
     fn record(&mut self, id: &ThreadId, found: Input, now: Timestamp) {
-        self.ticket = NOBODYS;
-        let error = self.handle(id, found, now).err();
-        let failures = self.commit().into_iter().map(|(_, error)| error);
-        for error in error.into_iter().chain(failures) {
+        if let Err(error) = self.handle_in_time(id, found, now) {
             tracing::error!(thread = %id, %error, "what was found out could not be recorded");
         }
     }

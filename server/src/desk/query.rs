@@ -1,11 +1,10 @@
 //! Reading: what clients may ask of threads without changing anything.
 
-use super::settings::Whose;
-use super::{Desk, DeskError};
+use super::settings::{Whose, configure_by};
+use super::{Desk, DeskError, Open};
 use crate::prompts::PromptStore;
-use crate::store::StoredDecision;
+use crate::store::{DecisionFile, StoreError};
 use rawr_core::Thread;
-use rawr_core::assess::Decision;
 use rawr_core::breaker::Hold;
 use rawr_core::event::{Packet, Phase};
 use rawr_core::packet;
@@ -39,49 +38,53 @@ pub struct PacketView {
 }
 
 impl Desk {
-    /// All threads of this home, the most recently used first. A thread that cannot be read is told of in the log.
-    pub fn list(&mut self, now: Timestamp) -> Result<Vec<Summary>, DeskError> {
-        let (mut summaries, mut known) = (Vec::new(), HashMap::new());
-        for id in self.store.thread_ids()? {
-            match self.summary(&id, &mut known, now) {
-                Ok(summary) => summaries.push(summary),
-                Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
-            }
-        }
-        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
-        Ok(summaries)
-    }
-
-    /// `known`: the policies of threads that are not open, which many of them share.
-    fn summary(
+    /// All threads of this home, the most recently used first. A thread that cannot be read is told of in the log. Those
+    /// that are not open here are read once the result is called, which takes its time.
+    pub fn list(
         &self,
-        id: &ThreadId,
-        known: &mut HashMap<Whose, Policy>,
         now: Timestamp,
-    ) -> Result<Summary, DeskError> {
-        let owner = self.store.owner(id);
-        if let Some(open) = self.threads.get(id) {
-            let thread = open.machine.thread();
-            return Ok(Summary {
-                owner,
-                open: open.by_client,
-                ..summary_of(thread, &open.config.policy, now)
-            });
+    ) -> impl FnOnce() -> Result<Vec<Summary>, StoreError> + Send + use<> {
+        let (store, setup) = (self.store.clone(), self.setup.clone());
+        let last_good = self.live.last_good().clone();
+        let front_matter = self.prompts.set().packet_front_matter().clone();
+        let known = |open: &Open| (open.summary(now), open.is_behind());
+        let open: HashMap<_, _> =
+            self.threads.iter().map(|(id, open)| (id.clone(), known(open))).collect();
+        let policy =
+            move |whose: &Whose| configure_by(&last_good, &setup, &front_matter, whose).0.policy;
+        move || {
+            // Many threads share their policy.
+            let (mut summaries, mut known) = (Vec::new(), HashMap::new());
+            for id in store.thread_ids()? {
+                let owner = store.owner(&id);
+                if let Some((summary, false)) = open.get(&id) {
+                    summaries.push(Summary { owner, ..summary.clone() });
+                    continue;
+                }
+                match store.glance(&id) {
+                    Ok(thread) => {
+                        let policy =
+                            known.entry(Whose::recorded(&thread)).or_insert_with_key(&policy);
+                        let open = open.get(&id).is_some_and(|(summary, _)| summary.open);
+                        summaries.push(Summary { owner, open, ..summary_of(&thread, policy, now) });
+                    }
+                    Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
+                }
+            }
+            summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
+            Ok(summaries)
         }
-        let (_, (thread, _)) = self.store.open(id)?;
-        let policy = known
-            .entry(Whose::recorded(&thread))
-            .or_insert_with_key(|whose| self.configure(whose).0.policy);
-        Ok(Summary { owner, ..summary_of(&thread, policy, now) })
     }
 
     pub fn summary_of_open(&self, id: &ThreadId, now: Timestamp) -> Result<Summary, DeskError> {
-        self.open_thread(id)?;
-        self.summary(id, &mut HashMap::new(), now)
+        let summary = self.open_thread(id)?.summary(now);
+        Ok(Summary { owner: self.store.owner(id), ..summary })
     }
 
-    pub fn decisions(&self, id: &ThreadId) -> Result<Vec<Decision>, DeskError> {
-        Ok(StoredDecision::read(&self.open_thread(id)?.log.decisions().read()?))
+    /// To be read where it may take its time.
+    pub fn decision_file(&self, id: &ThreadId) -> Result<DecisionFile, DeskError> {
+        self.open_thread(id)?;
+        Ok(self.store.decisions(id))
     }
 
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
@@ -160,6 +163,14 @@ impl Desk {
     fn prompt_text(&self, name: PromptName) -> &str {
         let prompts: &PromptStore = &self.prompts;
         prompts.set().prompts().text(name)
+    }
+}
+
+impl Open {
+    /// Who owns it is to be asked of the disk.
+    fn summary(&self, now: Timestamp) -> Summary {
+        let summary = summary_of(self.machine.thread(), &self.config.policy, now);
+        Summary { open: self.by_client, ..summary }
     }
 }
 

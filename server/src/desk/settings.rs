@@ -30,6 +30,10 @@ impl Whose {
         Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
     }
 
+    fn is_of(&self, thread: &Thread) -> bool {
+        self.cwd == thread.cwd && self.model == thread.model
+    }
+
     fn project(&self) -> Option<&Path> {
         Some(Path::new(&self.cwd)).filter(|cwd| cwd.is_dir())
     }
@@ -146,25 +150,17 @@ impl Desk {
         (open.config, open.problems) = (config, problems);
         if tier(open) != before {
             let effects = vec![Effect::Tell(machine::Notice::Changed)];
-            self.staged.push(Staged { thread: id.clone(), effects, now });
+            open.staged.push(Staged { effects, now });
+            self.batch.push(id.clone());
         }
     }
 
-    /// Where another process owns a thread, its host may have named another model since.
-    pub(super) fn follow_hosts(&mut self) {
-        let follows = |open: &Open| {
-            let thread = open.machine.thread();
-            let recorded = Whose::recorded(thread);
-            let news = open.owner.is_none() && !thread.cwd.is_empty() && open.whose != recorded;
-            news.then_some(recorded)
-        };
-        let news: Vec<_> = self
-            .threads
-            .iter()
-            .filter_map(|(id, open)| Some((id.clone(), follows(open)?)))
-            .collect();
-        for (id, whose) in news {
-            self.configure_again(&id, whose);
+    /// Where another process owns the thread, its host may have named another model since.
+    pub(super) fn follow_host(&mut self, id: &ThreadId) {
+        let Some(open) = self.threads.get(id).filter(|open| open.owner.is_none()) else { return };
+        let thread = open.machine.thread();
+        if !thread.cwd.is_empty() && !open.whose.is_of(thread) {
+            self.configure_again(id, Whose::recorded(thread));
         }
     }
 }

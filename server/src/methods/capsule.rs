@@ -1,7 +1,8 @@
 //! `rawr/capsule/*`: what was kept before a compaction, beside what the work tree looks like now.
 
-use super::{Ctx, Module, directive, on, on_async};
+use super::{Ctx, Module, aside, directive, on_async};
 use crate::capsule::{Capsule, Kept};
+use crate::desk::DeskError;
 use crate::repo;
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
@@ -17,16 +18,17 @@ use rawr_protocol::{
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<CapsuleList>(module, list)?;
+    on_async::<CapsuleList, _>(module, list)?;
     on_async::<CapsuleGet, _>(module, get)?;
-    on::<CapsuleAttach>(module, attach)
+    on_async::<CapsuleAttach, _>(module, attach)
 }
 
-fn list(ctx: &Ctx, params: CapsuleListParams) -> Result<CapsuleListResult, Fault> {
+async fn list(ctx: Arc<Ctx>, params: CapsuleListParams) -> Result<CapsuleListResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
-    let listed = desk.list_capsules(&id)?;
-    let summary = |capsule: &Capsule| summary(capsule, desk.has_history(&id, &capsule.id));
+    let capsules = ctx.desk()?.capsules(&id)?;
+    let read = move || capsules.list().map(|listed| (listed, capsules));
+    let (listed, capsules) = aside(&ctx, read).await?.map_err(DeskError::from)?;
+    let summary = |capsule: &Capsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
         error: error.to_string(),
@@ -41,15 +43,18 @@ fn list(ctx: &Ctx, params: CapsuleListParams) -> Result<CapsuleListResult, Fault
 async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let (capsule, history, (cwd, settings)) = {
+    let (capsules, (cwd, settings)) = {
         let desk = ctx.desk()?;
-        let capsule = shown(&desk.capsule(&id, name)?, desk.has_history(&id, name));
-        let history = match params.with_history {
-            true => desk.history(&id, name)?,
-            false => Vec::new(),
-        };
-        (capsule, history, desk.repository(&id)?)
+        (desk.capsules(&id)?, desk.repository(&id)?)
     };
+    let (wanted, with_history) = (name.to_owned(), params.with_history);
+    let read = move || {
+        let unknown = || DeskError::UnknownName { what: "capsule", name: wanted.clone() };
+        let capsule = capsules.read(&wanted)?.ok_or_else(unknown)?;
+        let history = if with_history { capsules.history(&wanted)? } else { Vec::new() };
+        Ok::<_, DeskError>((shown(&capsule, capsules.has_history(&wanted)), history))
+    };
+    let (capsule, history) = aside(&ctx, read).await??;
     let now = match settings.enabled {
         true => repo::observe(&cwd, &settings, None).await,
         false => None,
@@ -58,10 +63,11 @@ async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult
     Ok(CapsuleGetResult { capsule, history, work_tree_now })
 }
 
-fn attach(ctx: &Ctx, params: CapsuleAttachParams) -> Result<CapsuleAttachResult, Fault> {
+async fn attach(ctx: Arc<Ctx>, params: CapsuleAttachParams) -> Result<CapsuleAttachResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let secrets = ctx.desk()?.attach_history(&id, name, params.history)?;
+    let attach = ctx.desk()?.attach_history(&id, name, params.history)?;
+    let secrets = aside(&ctx, attach).await??;
     Ok(CapsuleAttachResult { redactions: secrets as u64 })
 }
 

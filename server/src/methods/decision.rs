@@ -1,50 +1,81 @@
 //! `rawr/decision/*`: why, and why not.
 
-use super::{Ctx, Module, on};
+use super::{Ctx, Module, aside, on_async};
+use crate::desk::DeskError;
+use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, Fault};
 use jsonrpsee::core::RegisterMethodError;
+use rawr_core::assess::Decision;
 use rawr_core::units::DecisionId;
 use rawr_protocol::methods::{DecisionExplain, DecisionList};
 use rawr_protocol::{
     DecisionExplainParams, DecisionExplainResult, DecisionListParams, DecisionListResult, ErrorCode,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
-    on::<DecisionExplain>(module, explain)?;
-    on::<DecisionList>(module, list)
+    on_async::<DecisionExplain, _>(module, explain)?;
+    on_async::<DecisionList, _>(module, list)
 }
 
-fn explain(ctx: &Ctx, params: DecisionExplainParams) -> Result<DecisionExplainResult, Fault> {
+async fn explain(
+    ctx: Arc<Ctx>,
+    params: DecisionExplainParams,
+) -> Result<DecisionExplainResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
-    let decision = match params.decision_id {
-        Some(wanted) => desk.decision(&id, &DecisionId::new(wanted))?,
-        None => match desk.last_decision(&id)? {
-            Some(last) => last.clone(),
-            None => desk.decisions(&id)?.pop().ok_or_else(|| {
-                Fault::new(
-                    ErrorCode::UnknownName,
-                    "nothing was decided yet",
-                    "wait for the end of a turn",
-                )
-            })?,
-        },
+    let wanted = params.decision_id.map(DecisionId::new);
+    let is_wanted = |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
+    let (last, file) = {
+        let desk = ctx.desk()?;
+        let last = desk.last_decision(&id)?.filter(|last| is_wanted(last)).cloned();
+        (last, desk.decision_file(&id)?)
     };
-    Ok(DecisionExplainResult { decision: wire::decision(desk.thread(&id)?, &decision) })
+    let decision = match last {
+        Some(last) => Some(last),
+        None => {
+            let wanted = wanted.clone();
+            let is_wanted =
+                move |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
+            let find = move || Ok(file.newest_first()?.find(is_wanted));
+            aside(&ctx, find).await?.map_err(DeskError::Store)?
+        }
+    };
+    let unknown = || match &wanted {
+        Some(id) => DeskError::UnknownName { what: "stored decision", name: id.to_string() }.into(),
+        None => Fault::new(
+            ErrorCode::UnknownName,
+            "nothing was decided yet",
+            "wait for the end of a turn",
+        ),
+    };
+    let decision = decision.ok_or_else(unknown)?;
+    Ok(DecisionExplainResult { decision: wire::decision(ctx.desk()?.thread(&id)?, &decision) })
 }
 
 /// The newest last.
-fn list(ctx: &Ctx, params: DecisionListParams) -> Result<DecisionListResult, Fault> {
+async fn list(ctx: Arc<Ctx>, params: DecisionListParams) -> Result<DecisionListResult, Fault> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
-    let mut decisions = desk.decisions(&id)?;
-    if let Some(before) = params.before {
-        let at = decisions.iter().position(|decision| decision.id.as_str() == before);
-        decisions.truncate(at.unwrap_or(decisions.len()));
-    }
+    let file = ctx.desk()?.decision_file(&id)?;
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-    let skip = decisions.len().saturating_sub(limit);
+    let read = move || newest(&file, params.before.as_deref(), limit);
+    let decisions = aside(&ctx, read).await?.map_err(DeskError::from)?;
+    let desk = ctx.desk()?;
     let thread = desk.thread(&id)?;
-    let shown = decisions.iter().skip(skip).map(|decision| wire::decision(thread, decision));
+    let shown = decisions.iter().rev().map(|decision| wire::decision(thread, decision));
     Ok(DecisionListResult { decisions: shown.collect() })
+}
+
+/// The newest first. Where no decision is named `before`, the newest of all.
+fn newest(
+    file: &DecisionFile,
+    before: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Decision>, StoreError> {
+    if let Some(before) = before {
+        let mut older = file.newest_first()?;
+        if older.any(|decision| decision.id.as_str() == before) {
+            return Ok(older.take(limit).collect());
+        }
+    }
+    Ok(file.newest_first()?.take(limit).collect())
 }

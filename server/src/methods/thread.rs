@@ -1,6 +1,7 @@
 //! `rawr/thread/*`.
 
-use super::{Ctx, Module, directive, now, on};
+use super::{Ctx, Module, aside, directive, now, on, on_async};
+use crate::desk::DeskError;
 use crate::wire::{self, Fault, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{
@@ -11,11 +12,12 @@ use rawr_protocol::{
     ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadUnwatchParams, ThreadWatchParams,
     ThreadWatchResult,
 };
+use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ThreadOpen>(module, open)?;
     on::<ThreadClose>(module, close)?;
-    on::<ThreadList>(module, list)?;
+    on_async::<ThreadList, _>(module, list)?;
     on::<ThreadWatch>(module, watch)?;
     on::<ThreadUnwatch>(module, unwatch)?;
     on::<ThreadGet>(module, get)
@@ -42,8 +44,9 @@ fn close(ctx: &Ctx, params: ThreadCloseParams) -> Result<Empty, Fault> {
     Ok(Empty {})
 }
 
-fn list(ctx: &Ctx, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
-    let threads = ctx.desk()?.list(now())?;
+async fn list(ctx: Arc<Ctx>, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
+    let read = ctx.desk()?.list(now());
+    let threads = aside(&ctx, read).await?.map_err(DeskError::from)?;
     Ok(ThreadListResult { threads: threads.iter().map(wire::summary).collect() })
 }
 

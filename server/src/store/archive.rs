@@ -5,6 +5,7 @@
 //! thread is being opened, and alone while one is moved. A thread's folder is held shared by every process that has it
 //! open, and alone by who repairs, shortens or moves it.
 
+use super::disk::lock_patiently;
 use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, failed, folders, sync_folder};
 use rawr_core::units::ThreadId;
 use std::fs::{self, File, TryLockError};
@@ -122,20 +123,20 @@ impl Store {
         let created = folders::create(&self.disk, &path)?;
         let gate = open_folder(&self.threads)?;
         if self.archived(thread).is_dir() {
-            gate.lock().map_err(failed("lock", &self.threads))?;
+            lock_patiently(|| gate.try_lock()).map_err(failed("lock", &self.threads))?;
             self.bring_back(thread)?;
         } else {
-            gate.lock_shared().map_err(failed("lock", &self.threads))?;
+            lock_patiently(|| gate.try_lock_shared()).map_err(failed("lock", &self.threads))?;
             // Moved between the look and the lock: nobody can move it now.
             if self.archived(thread).is_dir() {
-                gate.lock().map_err(failed("lock", &self.threads))?;
+                lock_patiently(|| gate.try_lock()).map_err(failed("lock", &self.threads))?;
                 self.bring_back(thread)?;
             }
         }
         // It may have been moved, or removed as empty, before the gate was passed.
         let created = created.max(folders::create(&self.disk, &path)?);
         let folder = open_folder(&path)?;
-        folder.lock_shared().map_err(failed("lock", &path))?;
+        lock_patiently(|| folder.try_lock_shared()).map_err(failed("lock", &path))?;
         Ok(InUse { _folder: folder, created })
     }
 
@@ -147,7 +148,7 @@ impl Store {
         }
         // Who works on it in the archive knows it by that name, and is waited for.
         let folder = open_folder(&from)?;
-        folder.lock_shared().map_err(failed("lock", &from))?;
+        lock_patiently(|| folder.try_lock_shared()).map_err(failed("lock", &from))?;
         fs::rename(&from, &to).map_err(failed("bring back", &from))?;
         tracing::info!(%thread, "the thread was brought back from the archive");
         sync_folder(&self.threads)?;

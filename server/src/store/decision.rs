@@ -1,6 +1,7 @@
 //! `decisions.jsonl` and its lines: why, for people. The events carry the truth, so that a line that cannot be read here
 //! is left out and told, and stops nothing.
 
+use super::backwards::Backwards;
 use super::disk::Disk;
 use super::{DECISIONS, StoreError, failed};
 use rawr_core::assess::Decision;
@@ -28,15 +29,14 @@ impl<'d> StoredDecision<'d> {
     /// Oldest first. They are a record of why, and no truth hangs on them.
     pub fn read(bytes: &[u8]) -> Vec<Decision> {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut decisions = Vec::new();
-        for line in lines {
-            match read_decision(line) {
-                Ok(decision) => decisions.push(decision),
-                Err(error) => tracing::warn!(%error, "an unreadable decision is left out"),
-            }
-        }
-        decisions
+        lines.filter_map(readable).collect()
     }
+}
+
+fn readable(line: &[u8]) -> Option<Decision> {
+    read_decision(line)
+        .inspect_err(|error| tracing::warn!(%error, "an unreadable decision is left out"))
+        .ok()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,8 @@ pub fn read_decision(line: &[u8]) -> Result<Decision, BadDecision> {
     }
 }
 
-/// One thread's file of decisions. Never synced, and no failure of its own stops anything.
+/// One thread's file of decisions. It grows until `rawr state compact` drops old ones. Never synced, and no failure of
+/// its own stops anything.
 #[derive(Debug)]
 pub struct DecisionFile {
     disk: Disk,
@@ -112,11 +113,22 @@ impl DecisionFile {
         Ok(lines)
     }
 
-    pub fn read(&self) -> Result<Vec<u8>, StoreError> {
-        match std::fs::read(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            bytes => bytes.map_err(failed("read", &self.path)),
-        }
+    /// Those that are readable, and no more of the file than is asked for.
+    pub fn newest_first(&self) -> Result<impl Iterator<Item = Decision> + use<>, StoreError> {
+        let lines = match File::open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            file => Some(file.and_then(Backwards::new).map_err(failed("read", &self.path))?),
+        };
+        let path = self.path.clone();
+        let line = move |line: std::io::Result<Vec<u8>>| match line {
+            Ok(line) => Some(line),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "older decisions are left out");
+                None
+            }
+        };
+        let lines = lines.into_iter().flatten().map_while(line);
+        Ok(lines.filter(|line| !line.is_empty()).filter_map(|line| readable(&line)))
     }
 
     /// Where a line was not written to its end, the next begins on a line of its own.

@@ -150,11 +150,7 @@ impl Disk {
 
     /// Waits for whoever has it, but not for ever: two who wait for each other must get out again.
     pub(super) fn lock(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.run(Operation::Lock, path, |_| match file.try_lock() {
-            Ok(()) => Ok(()),
-            Err(TryLockError::Error(error)) => Err(error),
-            Err(TryLockError::WouldBlock) => lock_patiently(file),
-        })
+        self.run(Operation::Lock, path, |_| lock_patiently(|| file.try_lock()))
     }
 
     pub(super) fn try_lock(&self, file: &File, path: &Path) -> Result<(), TryLockError> {
@@ -242,14 +238,18 @@ pub(crate) fn is_unfinished(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with(UNFINISHED))
 }
 
-fn lock_patiently(file: &File) -> io::Result<()> {
+/// Never on the thread that serves requests: see the workers.
+pub(super) fn lock_patiently(
+    mut try_lock: impl FnMut() -> Result<(), TryLockError>,
+) -> io::Result<()> {
     let give_up_at = Instant::now() + LOCK_PATIENCE;
     loop {
-        std::thread::sleep(LOCK_PAUSE);
-        match file.try_lock() {
+        match try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() < give_up_at => {}
+            Err(TryLockError::WouldBlock) if Instant::now() < give_up_at => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
             Err(TryLockError::WouldBlock) => {
                 return Err(io::Error::new(
                     io::ErrorKind::TimedOut,

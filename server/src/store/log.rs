@@ -5,7 +5,6 @@
 //! `quarantine.jsonl` and `state.json` are never synced, because the log does without them.
 
 use super::archive::InUse;
-use super::decision::DecisionFile;
 use super::disk::Disk;
 use super::owed::Owed;
 use super::owner::OwnerLock;
@@ -15,12 +14,12 @@ use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The state is cached again after so many events, so that a crash costs little on the next start.
-const CACHE_EVERY: u64 = 4096;
+pub(super) const CACHE_EVERY: u64 = 4096;
 /// The disk is only taken for well again if it has room for so many bytes.
 const ROOM: usize = 4096;
 
@@ -30,7 +29,6 @@ pub struct ThreadLog {
     folder: PathBuf,
     path: PathBuf,
     events: File,
-    decisions: DecisionFile,
     /// Everything before this byte has been folded into the caller's state.
     bytes: u64,
     lines: u64,
@@ -40,6 +38,8 @@ pub struct ThreadLog {
     pushed: u64,
     durable: bool,
     locked: bool,
+    /// The lock is new: what others appended has not been looked at since.
+    is_behind: bool,
     owed: Owed,
     /// A batch failed and could not be cut off again: up to here the file holds what nobody was told of.
     leftover: Option<u64>,
@@ -50,7 +50,7 @@ pub struct ThreadLog {
 
 /// How far a batch has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+enum Written {
     Enough,
     /// It counts once it is synced.
     ToSync,
@@ -72,7 +72,6 @@ impl ThreadLog {
         }
         let mut log = Self {
             disk: disk.clone(),
-            decisions: DecisionFile::of(disk, &folder),
             folder,
             path,
             events,
@@ -83,6 +82,7 @@ impl ThreadLog {
             pushed: 0,
             durable: false,
             locked: false,
+            is_behind: false,
             owed: Owed::default(),
             leftover: None,
             refused: 0,
@@ -257,10 +257,25 @@ impl ThreadLog {
         self.disk.set_length(&self.events, &self.path, length).map_err(failed("repair", &self.path))
     }
 
-    fn lock(&mut self) -> Result<(), StoreError> {
-        self.disk.lock(&self.events, &self.path).map_err(failed("lock", &self.path))?;
-        self.locked = true;
+    /// Takes the append lock, and waits for it as long as anything waits for a lock. It is held until [`Self::commit`].
+    pub fn lock(&mut self) -> Result<(), StoreError> {
+        if !self.locked {
+            self.disk.lock(&self.events, &self.path).map_err(failed("lock", &self.path))?;
+            (self.locked, self.is_behind) = (true, true);
+        }
         Ok(())
+    }
+
+    /// The same without waiting: false where another process holds the lock.
+    pub fn try_lock(&mut self) -> Result<bool, StoreError> {
+        if !self.locked {
+            match self.disk.try_lock(&self.events, &self.path) {
+                Ok(()) => (self.locked, self.is_behind) = (true, true),
+                Err(TryLockError::WouldBlock) => return Ok(false),
+                Err(TryLockError::Error(error)) => return Err(failed("lock", &self.path)(error)),
+            }
+        }
+        Ok(true)
     }
 
     fn unlock(&mut self) {
@@ -275,9 +290,7 @@ impl ThreadLog {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if !self.locked {
-            self.lock()?;
-        }
+        self.lock()?;
         let result = work(self);
         self.unlock();
         result
@@ -288,11 +301,12 @@ impl ThreadLog {
     ///
     /// Where it fails, the lock is given back: what cannot be folded must not be written behind.
     pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
-        if self.locked {
+        self.lock()?;
+        if !self.is_behind {
             return Ok(Vec::new());
         }
-        self.lock()?;
         let caught_up = self.cut_leftover().and_then(|()| self.catch_up(foreign));
+        self.is_behind = caught_up.is_err();
         if caught_up.is_err() {
             self.unlock();
         }
@@ -301,17 +315,8 @@ impl ThreadLog {
 
     /// Whether others appended something since.
     pub fn has_news(&self) -> Result<bool, StoreError> {
-        Ok(!self.locked && self.length()? != self.leftover.unwrap_or(self.bytes))
-    }
-
-    /// Hands over what others appended since, for somebody who only looks.
-    pub fn look(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
-        if !self.has_news()? {
-            return Ok(Vec::new());
-        }
-        let damage = self.begin(foreign)?;
-        self.commit()?;
-        Ok(damage)
+        Ok((!self.locked || self.is_behind)
+            && self.length()? != self.leftover.unwrap_or(self.bytes))
     }
 
     fn catch_up(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
@@ -360,13 +365,17 @@ impl ThreadLog {
         self.finish(written, synced)
     }
 
-    /// The first third of a commit, so that many logs can be synced at once between the others.
-    pub(super) fn write(&mut self) -> Result<Written, StoreError> {
+    /// Whether the next commit waits for the disk itself.
+    pub fn wants_sync(&self) -> bool {
+        !self.buffer.is_empty() && (self.durable || self.owed.is_too_much_with(self.buffer.len()))
+    }
+
+    fn write(&mut self) -> Result<Written, StoreError> {
         if self.buffer.is_empty() {
             return Ok(Written::Enough);
         }
         let (disk, path) = (&self.disk, &self.path);
-        let to_sync = self.durable || self.owed.is_too_much_with(self.buffer.len());
+        let to_sync = self.wants_sync();
         if to_sync {
             let again = self.owed.write_again(disk, &self.events, path, self.bytes);
             again.map_err(failed("write", path))?;
@@ -375,12 +384,11 @@ impl ThreadLog {
         Ok(if to_sync { Written::ToSync } else { Written::Enough })
     }
 
-    pub(super) fn sync(&self) -> Result<(), StoreError> {
+    fn sync(&self) -> Result<(), StoreError> {
         self.disk.sync(&self.events, &self.path).map_err(failed("sync", &self.path))
     }
 
-    /// The last third.
-    pub(super) fn finish(
+    fn finish(
         &mut self,
         written: Result<Written, StoreError>,
         synced: Result<(), StoreError>,
@@ -425,17 +433,9 @@ impl ThreadLog {
         (self.pushed, self.durable) = (0, false);
     }
 
-    pub const fn decisions(&self) -> &DecisionFile {
-        &self.decisions
-    }
-
-    pub const fn decisions_mut(&mut self) -> &mut DecisionFile {
-        &mut self.decisions
-    }
-
-    /// Nothing is written where nothing has come since.
+    /// Nothing is written where nothing has come since, and nothing while a batch waits: the state is ahead of the log then.
     pub fn save_cache(&mut self, thread: &Thread) -> Result<(), StoreError> {
-        if self.cached_at == self.lines {
+        if self.cached_at == self.lines || !self.buffer.is_empty() {
             return Ok(());
         }
         self.cached_at = self.lines;

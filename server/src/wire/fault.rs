@@ -61,6 +61,7 @@ impl From<DeskError> for Fault {
         match &error {
             DeskError::UnknownThread(id)
             | DeskError::NotOwner(id)
+            | DeskError::Busy(id)
             | DeskError::Refused(id, _)
             | DeskError::NoPacket(id)
             | DeskError::Store(StoreError::OwnedElsewhere { thread: id, .. }) => {
@@ -79,6 +80,7 @@ impl From<DeskError> for Fault {
 const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
     match error {
         DeskError::UnknownThread(_) => (ErrorCode::UnknownThread, "call rawr/thread/open first"),
+        DeskError::Busy(_) => (ErrorCode::Busy, "try again in a moment"),
         DeskError::NotOwner(_) => {
             (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it")
         }

@@ -6,6 +6,7 @@
 
 mod host;
 mod played_disk;
+mod stalls;
 mod store;
 mod world;
 

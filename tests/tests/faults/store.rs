@@ -1,13 +1,11 @@
-//! The store alone: what a sync that failed means, and many threads that share one.
+//! The store alone: what a sync that failed means, and lines that were not written to their end.
 
 use crate::played_disk::{EIO, ENOSPC, Fault, Part, PlayedDisk};
 use rawr_core::Record;
-use rawr_core::event::{BranchChanged, ThreadClosed};
+use rawr_core::event::BranchChanged;
 use rawr_core::units::{ThreadId, Timestamp};
-use rawr_server::store::{Disk, Fate, Faults, Operation, Store, ThreadLog, commit_all};
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use rawr_server::store::{Disk, Store, ThreadLog};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 const THREAD: &str = "stored";
@@ -90,76 +88,50 @@ fn a_batch_that_cannot_even_be_cut_off_is_nobodys_truth() {
 fn a_decision_that_was_not_written_to_its_end_spoils_no_other() {
     let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
     let faults: Arc<PlayedDisk> = Arc::clone(&disk);
-    let mut log = open(Disk::with_faults(faults), &home, THREAD);
-    log.decisions_mut().append(b"1\n").unwrap();
+    let store = Store::on(Disk::with_faults(faults), home.path());
+    store.open(&ThreadId::new(THREAD)).unwrap();
+    let mut decisions = store.decisions(&ThreadId::new(THREAD));
+    decisions.append(b"1\n").unwrap();
     disk.strike_after(0, Fault::Short(Part::OneByte, ENOSPC));
-    log.decisions_mut().append(b"222\n").unwrap_err();
-    log.decisions_mut().append(b"3\n").unwrap();
-    log.decisions_mut().append(b"4\n").unwrap();
-    assert_eq!(log.decisions().read().unwrap(), b"1\n2\n3\n4\n");
+    decisions.append(b"222\n").unwrap_err();
+    decisions.append(b"3\n").unwrap();
+    decisions.append(b"4\n").unwrap();
+    let file = store.folder(&ThreadId::new(THREAD)).join("decisions.jsonl");
+    assert_eq!(std::fs::read(file).unwrap(), b"1\n2\n3\n4\n");
 }
 
-/// Lets no sync end before so many have begun.
-#[derive(Debug)]
-struct AllAtOnce {
-    begun: Mutex<usize>,
-    changed: Condvar,
-    wanted: usize,
-}
-
-/// Only a hang takes this long.
-const LIMIT: Duration = Duration::from_secs(30);
-
-impl Faults for AllAtOnce {
-    fn meet(&self, operation: &Operation<'_>, path: &Path) -> Fate {
-        if *operation != Operation::Sync {
-            return Fate::Passes;
-        }
-        let mut begun = self.begun.lock().unwrap();
-        *begun += 1;
-        self.changed.notify_all();
-        let waits = |begun: &mut usize| *begun < self.wanted;
-        let (_begun, limit) = self.changed.wait_timeout_while(begun, LIMIT, waits).unwrap();
-        assert!(!limit.timed_out(), "nobody else syncs while {} is synced", path.display());
-        Fate::Pretended
-    }
-}
-
+/// After a crash it would be taken for what the log says.
 #[test]
-fn threads_are_synced_side_by_side_and_only_those_that_need_it() {
-    const THREADS: [&str; 5] = ["a", "b", "c", "d", "e"];
+fn a_state_that_is_ahead_of_the_log_is_not_cached() {
     let home = TempDir::new().unwrap();
-    let faults = AllAtOnce { begun: Mutex::new(0), changed: Condvar::new(), wanted: 4 };
-    let faults = Arc::new(faults);
-    let store = Store::on(Disk::with_faults(Arc::clone(&faults) as Arc<dyn Faults>), home.path());
-    let mut logs =
-        THREADS.map(|thread| store.open(&ThreadId::new(thread)).map(|(log, _)| log).unwrap());
-    for (at, log) in logs.iter_mut().enumerate() {
-        push(log, "said", at > 0);
-    }
-    let mut batch: Vec<_> = logs.iter_mut().collect();
-    let results = commit_all(&mut batch);
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
-    assert_eq!(*faults.begun.lock().unwrap(), 4);
+    let (mut log, (mut thread, _)) = Store::new(home.path()).open(&ThreadId::new(THREAD)).unwrap();
+    push(&mut log, "first", true);
+    thread.apply(&said("first"));
+    let cache = log.folder().join("state.json");
+    log.save_cache(&thread).unwrap();
+    assert!(!cache.exists(), "the batch is not stored yet");
+    log.commit().unwrap();
+    log.save_cache(&thread).unwrap();
+    assert!(cache.exists());
 }
 
 #[test]
-fn what_one_thread_fails_at_is_its_own() {
-    let (disk, home) = (Arc::new(PlayedDisk::default()), TempDir::new().unwrap());
-    let faults: Arc<PlayedDisk> = Arc::clone(&disk);
-    let faulty = open(Disk::with_faults(faults), &home, "faulty");
-    let well = open(Disk::default(), &home, "well");
-    let mut logs = [well, faulty];
-    for log in &mut logs {
-        log.begin(|_| {}).unwrap();
-        log.push(&Record::new(Timestamp(2), ThreadClosed {}.into()), true).unwrap();
+fn a_list_reads_without_a_lock_and_caches_what_took_long() {
+    let home = TempDir::new().unwrap();
+    let store = Store::new(home.path());
+    let id = ThreadId::new(THREAD);
+    let (mut log, _) = store.open(&id).unwrap();
+    for _ in 0..4200 {
+        push(&mut log, "again", false);
     }
-    disk.strike_after(1, Fault::Once(EIO));
-    let results = commit_all(&mut logs.iter_mut().collect::<Vec<_>>());
-    assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false]);
-    let stored = |log: &ThreadLog| {
-        let text = std::fs::read_to_string(log.folder().join("events.jsonl")).unwrap();
-        text.lines().count()
-    };
-    assert_eq!((stored(&logs[0]), stored(&logs[1])), (2, 1));
+    log.commit().unwrap();
+    // Somebody else is in the middle of a batch.
+    log.begin(|_| {}).unwrap();
+    let cache = log.folder().join("state.json");
+    assert!(!cache.exists());
+    let read = store.glance(&id).unwrap();
+    assert!(cache.exists());
+    assert_eq!(store.glance(&id).unwrap(), read, "from the cache");
+    drop(log);
+    assert_eq!(store.open(&id).unwrap().1.0, read);
 }

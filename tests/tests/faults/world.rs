@@ -103,18 +103,42 @@ fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
         Desk::on(Disk::with_faults(disk), setup, Default::default(), Box::new(|_: Notice<'_>| {}));
     let now = || Timestamp(clock.load(Ordering::Relaxed));
     for ticket in 0.. {
-        desk.begins(ticket, now());
-        match desk.open(opening(home, Role::Observer), now()) {
-            Ok(_) => break,
+        match asked(&mut desk, ticket, now(), |desk| {
+            desk.open(opening(home, Role::Observer), now()).map(drop)
+        }) {
+            Ok(()) => break,
             Err(DeskError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
             Err(error) => panic!("the visitor cannot open the thread: {error}"),
         }
     }
     let text = "never touch the lexer".to_owned();
     let given = DirectiveGiven { text, pinned: true, by: Some("visitor".to_owned()) };
-    let handled = desk.handle(&id(), Input::Saw(given.into()), now()).unwrap();
+    let given = Input::Saw(given.into());
+    let handled =
+        asked(&mut desk, u64::MAX, now(), |desk| desk.handle(&id(), given.clone(), now())).unwrap();
+    desk.settle(now());
     assert!(desk.commit().is_empty(), "what the visitor said could not be stored");
     handled.records
+}
+
+/// As a connection asks: again, as soon as the thread's files are back.
+fn asked<T>(
+    desk: &mut Desk,
+    ticket: u64,
+    now: Timestamp,
+    mut ask: impl FnMut(&mut Desk) -> Result<T, DeskError>,
+) -> Result<T, DeskError> {
+    loop {
+        desk.begins(ticket, Some(&id()), now);
+        let answer = if desk.is_busy(&id()) { Err(DeskError::Busy(id())) } else { ask(desk) };
+        let Err(DeskError::Busy(_)) = answer else {
+            desk.requests_went_on();
+            return answer;
+        };
+        for work in desk.take_works() {
+            desk.worked(work.run(), now);
+        }
+    }
 }
 
 fn id() -> ThreadId {
@@ -263,8 +287,11 @@ impl World {
         if let Some((_, by)) = self.jump.take_if(|(at, _)| *at == self.said) {
             self.pass(by);
         }
-        self.desk.begins(self.ticket, self.now);
-        let handled = self.desk.handle_as_owner(&id(), input, self.now);
+        let now = self.now;
+        let handled = asked(&mut self.desk, self.ticket, now, |desk| {
+            desk.handle_as_owner(&id(), input.clone(), now)
+        });
+        self.desk.settle(now);
         let failed = !self.desk.commit().is_empty();
         self.take(handled, failed)
     }
@@ -302,6 +329,8 @@ impl World {
         }
         if self.desk.next_deadline(self.now).is_some_and(|at| at <= self.now) {
             self.desk.tick(self.now);
+            self.desk.settle(self.now);
+            drop(self.desk.commit());
         }
         if self.disk.is_dead() {
             self.begin_again();
@@ -322,9 +351,12 @@ impl World {
     fn open(&mut self) {
         for _ in 0..20 {
             self.ticket += 1;
-            self.desk.begins(self.ticket, self.now);
-            let opening = opening(self.home.path(), Role::Owner);
-            let opened = self.desk.open(opening, self.now).map(drop).is_ok();
+            let (opening, now) = (opening(self.home.path(), Role::Owner), self.now);
+            let opened = asked(&mut self.desk, self.ticket, now, |desk| {
+                desk.open(opening.clone(), now).map(drop)
+            });
+            let opened = opened.is_ok();
+            self.desk.settle(now);
             let stored = self.desk.commit().is_empty();
             if self.disk.is_dead() {
                 self.begin_again();

@@ -1,0 +1,113 @@
+//! The threads that are open here, and which of them want to be looked at when. What a request costs does not grow with
+//! their number: only those that were touched since are asked again.
+
+use super::Open;
+use super::disk::due;
+use rawr_core::units::{ThreadId, Timestamp};
+use std::collections::hash_map::{self, HashMap};
+use std::collections::{BTreeSet, HashSet};
+
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    open: HashMap<ThreadId, Open>,
+    /// May have changed since they were asked last.
+    touched: HashSet<ThreadId>,
+    due: BTreeSet<(Timestamp, ThreadId)>,
+    /// The same by thread.
+    due_at: HashMap<ThreadId, Timestamp>,
+    /// To be read before a request that names them.
+    behind: HashSet<ThreadId>,
+    asked_at: Timestamp,
+}
+
+impl Threads {
+    pub(super) fn get(&self, id: &ThreadId) -> Option<&Open> {
+        self.open.get(id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: &ThreadId) -> Option<&mut Open> {
+        let open = self.open.get_mut(id)?;
+        if !self.touched.contains(id) {
+            self.touched.insert(id.clone());
+        }
+        Some(open)
+    }
+
+    pub(super) fn contains_key(&self, id: &ThreadId) -> bool {
+        self.open.contains_key(id)
+    }
+
+    pub(super) fn iter(&self) -> hash_map::Iter<'_, ThreadId, Open> {
+        self.open.iter()
+    }
+
+    pub(super) fn keys(&self) -> hash_map::Keys<'_, ThreadId, Open> {
+        self.open.keys()
+    }
+
+    pub(super) fn values(&self) -> hash_map::Values<'_, ThreadId, Open> {
+        self.open.values()
+    }
+
+    pub(super) fn values_mut(&mut self) -> hash_map::ValuesMut<'_, ThreadId, Open> {
+        self.touched.extend(self.open.keys().cloned());
+        self.open.values_mut()
+    }
+
+    pub(super) fn insert(&mut self, id: ThreadId, open: Open) {
+        self.touched.insert(id.clone());
+        self.open.insert(id, open);
+    }
+
+    pub(super) fn remove(&mut self, id: &ThreadId) {
+        self.touched.insert(id.clone());
+        self.open.remove(id);
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&Open) -> bool) {
+        self.touched.extend(self.open.keys().cloned());
+        self.open.retain(|_, open| keep(open));
+    }
+
+    /// When the first of them wants to be looked at.
+    pub(super) fn next_due(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.ask_again(now);
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    pub(super) fn due(&mut self, now: Timestamp) -> Vec<ThreadId> {
+        self.ask_again(now);
+        let due = self.due.iter().take_while(|(at, _)| *at <= now);
+        due.map(|(_, id)| id.clone()).collect()
+    }
+
+    pub(super) fn is_any_behind(&mut self, now: Timestamp) -> bool {
+        self.ask_again(now);
+        !self.behind.is_empty()
+    }
+
+    fn ask_again(&mut self, now: Timestamp) {
+        // What waits is measured by the clock, which may have been set back.
+        if now < self.asked_at {
+            self.touched.extend(self.open.keys().cloned());
+        }
+        self.asked_at = now;
+        for id in std::mem::take(&mut self.touched) {
+            let open = self.open.get(&id);
+            let (at, is_behind) =
+                (open.and_then(|open| due(open, now)), open.is_some_and(Open::is_behind));
+            if let Some(before) = self.due_at.remove(&id) {
+                self.due.remove(&(before, id.clone()));
+            }
+            if let Some(at) = at {
+                self.due.insert((at, id.clone()));
+                self.due_at.insert(id.clone(), at);
+            }
+            if is_behind {
+                self.behind.insert(id);
+            } else {
+                self.behind.remove(&id);
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! A thread's state for a list: read beside whoever writes, without a lock and without a repair.
+
+use super::disk::Disk;
+use super::log::CACHE_EVERY;
+use super::{EVENTS, StoreError, cache, failed, replay};
+use rawr_core::Thread;
+use rawr_core::units::ThreadId;
+use std::fs::File;
+use std::path::Path;
+
+pub(super) fn glance(disk: &Disk, folder: &Path, thread: &ThreadId) -> Result<Thread, StoreError> {
+    let path = folder.join(EVENTS);
+    let mut log = File::open(&path).map_err(failed("open", &path))?;
+    // A folder that was copied holds the state of another thread.
+    let cached = cache::load(folder, &mut log).filter(|cache| cache.thread.id == *thread);
+    let (start, lines, mut state) = match cached {
+        Some(cache) => (cache.bytes, cache.lines, cache.thread),
+        None => (0, 0, Thread::new(thread.clone())),
+    };
+    let replay = replay(&mut log, &path, start, lines + 1, |record| state.apply(&record))?;
+    if replay.records >= CACHE_EVERY {
+        let lines = lines + replay.lines();
+        if let Err(error) = cache::save(disk, folder, &mut log, replay.bytes, lines, &state) {
+            tracing::warn!(%thread, %error, "the state could not be cached; the next list replays the log");
+        }
+    }
+    Ok(state)
+}
