@@ -88,6 +88,50 @@ pub struct Decision {
     /// What came of the sequence that it started; absent until that has reached its compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compaction: Option<DecisionCompaction>,
+    /// What became of it; absent where nothing was to follow, and of old decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fate: Option<DecisionFate>,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionFate {
+    /// The decision.
+    pub decision_id: String,
+    /// How far it came.
+    pub status: FateStatus,
+    /// When it came to this, Unix milliseconds.
+    pub at_ms: i64,
+    /// Who called it off, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The decision that took its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overtaken_by: Option<String>,
+    /// All of it in a few words for people, without the time: "called off by Neovim (snoozed)".
+    pub text: String,
+}
+
+names! {
+    /// How far a decision came.
+    pub enum FateStatus {
+        /// It waits for a judge, for the next message, or to start.
+        Waiting = "waiting",
+        /// Its sequence runs.
+        Running = "running",
+        /// The history was compacted and the packet handed back.
+        CarriedOut = "carried_out",
+        /// Nothing came of it.
+        Dropped = "dropped",
+        /// A person stopped it.
+        CalledOff = "called_off",
+        /// Its sequence failed.
+        Failed = "failed",
+        /// A later decision took its place.
+        Overtaken = "overtaken",
+    }
 }
 
 impl Decision {

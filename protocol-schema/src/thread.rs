@@ -2,8 +2,8 @@
 
 use crate::names::names;
 use crate::{
-    Boundary, CompactionOrigin, CompactionTrigger, Directive, Guard, PendingAction, Phase,
-    PlanStep, Tier,
+    Boundary, CompactionOrigin, CompactionTrigger, DecisionFate, Directive, Guard, PendingAction,
+    Phase, PlanStep, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -215,6 +215,9 @@ pub struct ThreadSummary {
     /// Compactions are paused because the last ones did not help; absent while none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerHold>,
+    /// What became of the last decision that something was to follow from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_fate: Option<DecisionFate>,
 }
 
 /// Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are
@@ -421,4 +424,7 @@ pub struct ThreadChangedNotification {
     /// Compactions are paused because the last ones did not help; absent while none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerHold>,
+    /// What became of the last decision that something was to follow from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_fate: Option<DecisionFate>,
 }

@@ -15,9 +15,9 @@ use std::io;
 use std::time::Duration;
 
 use rawr_protocol::{
-    Action, CompactionStatus, Directive, ErrorCode, InputCancelParams, PacketGetResult, Phase,
-    Purpose, Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams,
-    ThreadOpenParams, Transcript, TurnStatus, methods,
+    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, InputCancelParams,
+    PacketGetResult, Phase, Purpose, Request, Role, SessionSource, Signal, SignalReportParams,
+    ThreadCloseParams, ThreadOpenParams, Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -59,6 +59,7 @@ pub struct Drive<'r, H, L> {
     inputs: u64,
     compactions: u32,
     packet: Option<PacketGetResult>,
+    paused: Option<BreakerHold>,
     /// How the agent's last turn ended.
     last_turn: Option<TurnStatus>,
     /// The host refused something although it seemed idle; until it says something, asking again is no use.
@@ -77,6 +78,8 @@ pub struct Session {
     pub compactions: u32,
     /// The last packet that was handed over.
     pub packet: Option<PacketGetResult>,
+    /// Compactions are paused, because the last ones did not help.
+    pub paused: Option<BreakerHold>,
 }
 
 /// How a session ended.
@@ -140,6 +143,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             inputs: 0,
             compactions: 0,
             packet: None,
+            paused: None,
             last_turn: None,
             blocked: false,
             relaunched: false,
@@ -185,9 +189,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Err(_) => Ok(()),
         };
         let (compactions, packet) = (self.compactions, self.packet.take());
+        let paused = self.paused.take();
         self.end().await;
         let ended = ended?;
-        wound_up.map(|()| Session { ended, compactions, packet })
+        wound_up.map(|()| Session { ended, compactions, packet, paused })
     }
 
     async fn turn_over(
@@ -274,6 +279,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Note::Changed(changed) if changed.thread_id == self.thread_id => {
                 self.phase = changed.phase;
                 self.is_unsure = false;
+                self.paused.clone_from(&changed.breaker);
                 self.renderer.show(&Shown::ThreadChanged(&changed))?;
             }
             Note::Decided(decided) if decided.thread_id == self.thread_id => {

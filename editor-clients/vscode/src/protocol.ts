@@ -418,6 +418,8 @@ export interface Decision {
   decisionId: string;
   /** The door through which the assessment came in. */
   entrance: Entrance;
+  /** What became of it; absent where nothing was to follow, and of old decisions. */
+  fate?: DecisionFate;
   /** Every gate, in the order in which they run. */
   gates: Array<GateResult>;
   /** The judge's part in it; absent where no judge was asked. */
@@ -464,6 +466,22 @@ export interface DecisionExplainParams {
 export interface DecisionExplainResult {
   /** The decision. */
   decision: Decision;
+}
+
+/** What became of a decision. */
+export interface DecisionFate {
+  /** When it came to this, Unix milliseconds. */
+  atMs: number;
+  /** Who called it off, for people. */
+  by?: string;
+  /** The decision. */
+  decisionId: string;
+  /** The decision that took its place. */
+  overtakenBy?: string;
+  /** How far it came. */
+  status: FateStatus;
+  /** All of it in a few words for people, without the time: "called off by Neovim (snoozed)". */
+  text: string;
 }
 
 /** A judge's part in a decision. */
@@ -567,6 +585,9 @@ export interface ErrorData {
   /** The thread that it is about. */
   threadId?: string;
 }
+
+/** How far a decision came. */
+export type FateStatus = 'waiting' | 'running' | 'carried_out' | 'dropped' | 'called_off' | 'failed' | 'overtaken';
 
 /** A named check on the way to "compact now", in the order in which they run (design §4). */
 export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'judgment' | 'mode';
@@ -1594,6 +1615,8 @@ export interface ThreadChangedNotification {
   guards: Array<Guard>;
   /** The last compaction, whoever started it. */
   lastCompaction?: LastCompaction;
+  /** What became of the last decision that something was to follow from. */
+  lastFate?: DecisionFate;
   /** Percent of the context window left. */
   percentRemaining?: number;
   /** Where it stands. */
@@ -1705,6 +1728,8 @@ export interface ThreadSummary {
   breaker?: BreakerHold;
   /** Its working directory, absolute. */
   cwd: string;
+  /** What became of the last decision that something was to follow from. */
+  lastFate?: DecisionFate;
   /** Whether a client of this sidecar has it open. */
   open: boolean;
   /** Who performs its actions now, for people; absent if nobody does. */

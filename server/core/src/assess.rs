@@ -388,6 +388,11 @@ pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource
 }
 
 impl Decision {
+    /// A person asked for a compaction: no turn's end did.
+    pub fn is_persons(&self) -> bool {
+        self.entrance == Entrance::TurnComplete && self.turn.is_none()
+    }
+
     /// Under pressure, and at the first turn's end after a compaction: elsewhere a record would only be noise.
     /// The ends of a sequence's own turns decide nothing.
     pub fn is_worth_storing(&self, thread: &Thread) -> bool {
@@ -398,7 +403,7 @@ impl Decision {
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {
-            Entrance::TurnComplete => !own && (self.tier.is_some() || after),
+            Entrance::TurnComplete => !own && (self.is_persons() || self.tier.is_some() || after),
             Entrance::Inline => self.outcome != Outcome::Nothing || !own && after,
             Entrance::MidTurn | Entrance::Preflight => true,
         }

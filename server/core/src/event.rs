@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Raised when an older release could no longer fold what a newer one writes.
 pub const FORMAT: u16 = 2;
 
+/// From this format on, a compaction that no sequence waited for owes a handoff, whether or not a packet is there.
+pub const EVERY_COMPACTION_HANDS_OVER: u16 = 2;
+
 /// One line of `events.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Record {

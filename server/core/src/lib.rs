@@ -14,6 +14,7 @@ pub mod prompt;
 
 pub mod coverage;
 pub mod event;
+pub mod fate;
 pub mod judgment;
 pub mod packet;
 pub mod rewrite;

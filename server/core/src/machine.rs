@@ -14,6 +14,7 @@ use crate::event::{
     Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource, JudgmentAnswered,
     Phase, Record, Responded, SequenceEnded, Trigger, Until,
 };
+use crate::fate::Fate;
 use crate::policy::{PacketAuthor, Policy, Tier};
 use crate::prompt::Prompts;
 use crate::thread::{Answered, Issued, Thread};
@@ -174,6 +175,7 @@ pub struct Glance {
     directives: usize,
     compacted_at: Option<Timestamp>,
     strikes: usize,
+    fate: Option<Fate>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -281,6 +283,7 @@ impl Machine {
             directives: self.thread.known.directives.len(),
             compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
             strikes: self.thread.strikes.len(),
+            fate: self.thread.fates.back().map(|last| last.fate.clone()),
         }
     }
 

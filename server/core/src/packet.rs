@@ -103,8 +103,23 @@ pub fn by_watcher(
     Packet { author: PacketAuthor::Watcher, resume, text, added: Vec::new() }
 }
 
+/// What the agent does after a handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continue {
+    /// What its packet says.
+    AsInPacket,
+    /// What it was asked anyway.
+    AsAsked,
+}
+
 /// The message after the compaction. It alone must be enough to go on.
-pub fn handoff(thread: &Thread, template: &str, packet: &Packet, scratch_file: &str) -> String {
+pub fn handoff(
+    thread: &Thread,
+    template: &str,
+    packet: &Packet,
+    go_on: Continue,
+    scratch_file: &str,
+) -> String {
     let directives = or_none(directives(thread));
     let fenced = fenced(&packet.text);
     render(PromptName::Handoff, template, |name| match name {
@@ -114,12 +129,17 @@ pub fn handoff(thread: &Thread, template: &str, packet: &Packet, scratch_file: &
             PacketAuthor::Watcher => "rawr, from what it saw of the session",
             PacketAuthor::Person => "the user",
         }),
-        "resume" => Some(match packet.resume {
-            Resume::Working => "Continue now with its next step.",
-            Resume::WaitingForUser => {
+        "resume" => Some(match (go_on, packet.resume) {
+            (Continue::AsAsked, _) => {
+                "Take note of it, and start nothing because of it: do what the user asked last. If nothing is left to do, say so in one line and stop."
+            }
+            (Continue::AsInPacket, Resume::Working) => "Continue now with its next step.",
+            (Continue::AsInPacket, Resume::WaitingForUser) => {
                 "You were waiting for the user. Do not go on by yourself: repeat the open question in one line and stop."
             }
-            Resume::Done => "The work was done. Start nothing new: say so in one line and stop.",
+            (Continue::AsInPacket, Resume::Done) => {
+                "The work was done. Start nothing new: say so in one line and stop."
+            }
         }),
         "directives" => Some(&directives),
         "scratchFile" => Some(scratch_file),

@@ -25,6 +25,9 @@ pub struct Sequence {
     /// Its packet is asked for outside of the transcript.
     #[serde(default)]
     pub sampled: bool,
+    /// The compaction came before it, and it only hands over.
+    #[serde(default)]
+    pub late: bool,
     /// The turn that it runs in; it goes on between turns should that one end first.
     pub turn: Option<TurnId>,
     pub requests: Vec<Request>,
@@ -71,6 +74,7 @@ impl Sequence {
             trigger: started.trigger.clone(),
             author: started.author,
             sampled: started.sampled,
+            late,
             turn: started.turn.clone(),
             requests: started.requests.clone(),
             scratch_file: started.scratch_file.clone(),
@@ -115,6 +119,11 @@ impl Sequence {
                 Purpose::PacketRequest | Purpose::Handoff => Phase::AwaitingPacket,
             }
         }
+    }
+
+    /// After a compaction that was not rawr's own, the agent does what it was asked, and nothing because of the handoff.
+    pub const fn only_informs(&self) -> bool {
+        self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
     }
 
     /// The host's history has been rewritten.

@@ -15,6 +15,7 @@ use crate::event::{
     Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, Item, ItemRole,
     JudgeSource, JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
 };
+use crate::fate::DecisionFate;
 use crate::packet::TRIVIAL_CHARS;
 use crate::policy::{PacketAuthor, Tier, Tiers};
 use crate::sequence::Sequence;
@@ -58,6 +59,9 @@ pub struct Thread {
     /// An assessment said yes and its sequence has not started yet; taken by `SequenceStarted`.
     pub starting: Option<Starting>,
     pub last_assessed: Option<Assessed>,
+    /// What became of the newest decisions, oldest first.
+    #[serde(default)]
+    pub fates: VecDeque<DecisionFate>,
     /// A question is with the judge; taken by the assessment that has its answer.
     pub judging: Option<Judging>,
     pub judged: Judged,
@@ -87,8 +91,11 @@ pub struct Thread {
     /// A person asked for a compaction that has not started yet.
     pub asked_for: bool,
     pub last_packet: Option<LastPacket>,
-    /// A compaction that was not ours is waiting for its handoff.
+    /// A compaction that no sequence waited for has had no handoff yet.
     pub late_handoff: Option<CompactionOrigin>,
+    /// The turn that this compaction happened in, unless it was a person's: it may be the compaction's own.
+    #[serde(default)]
+    pub compacted_in: Option<TurnId>,
 
     pub compaction_running: bool,
     #[serde(default)]
@@ -310,6 +317,7 @@ impl Thread {
             unassessed: None,
             starting: None,
             last_assessed: None,
+            fates: VecDeque::new(),
             judging: None,
             judged: Judged::default(),
             deferred: None,
@@ -328,6 +336,7 @@ impl Thread {
             asked_for: false,
             last_packet: None,
             late_handoff: None,
+            compacted_in: None,
             compaction_running: false,
             compaction_since: Timestamp(0),
             silent: false,

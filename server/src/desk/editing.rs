@@ -157,7 +157,8 @@ fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) 
     if packet.is_none() && of_packet {
         return None;
     }
-    Some(packet::handoff(thread, template, packet.unwrap_or(&none), scratch_file))
+    let packet = packet.unwrap_or(&none);
+    Some(packet::handoff(thread, template, packet, packet::Continue::AsInPacket, scratch_file))
 }
 
 const MOST_THREADS: usize = 64;

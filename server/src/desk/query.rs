@@ -7,7 +7,8 @@ use crate::store::{DecisionFile, StoreError};
 use rawr_core::Thread;
 use rawr_core::breaker::Hold;
 use rawr_core::event::{Packet, Phase};
-use rawr_core::packet;
+use rawr_core::fate::DecisionFate;
+use rawr_core::packet::{self, Continue};
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::PromptName;
 use rawr_core::scratch;
@@ -29,6 +30,8 @@ pub struct Summary {
     pub sub_agent: Option<String>,
     /// Compactions that the breaker holds back.
     pub held_back: Option<Hold>,
+    /// Of the last decision that something was to follow from.
+    pub last_fate: Option<DecisionFate>,
 }
 
 #[derive(Debug, Clone)]
@@ -110,7 +113,7 @@ impl Desk {
         let thread = self.thread(id)?;
         let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
         let template = running.unwrap_or_else(|| self.prompt_text(PromptName::Handoff));
-        Ok(packet::handoff(thread, template, packet, &self.scratch_file(id)?))
+        Ok(packet::handoff(thread, template, packet, Continue::AsInPacket, &self.scratch_file(id)?))
     }
 
     /// The packet of the running sequence, or of the last one that had any.
@@ -186,5 +189,6 @@ fn summary_of(thread: &Thread, policy: &Policy, now: Timestamp) -> Summary {
         owner: None,
         sub_agent: thread.agent.clone(),
         held_back: thread.held_back(policy, now),
+        last_fate: thread.fates.back().cloned(),
     }
 }

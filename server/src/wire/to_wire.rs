@@ -11,6 +11,7 @@ use rawr_core::event::{
     self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Responded,
     Trigger, Until,
 };
+use rawr_core::fate::{DecisionFate, Fate};
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
@@ -77,6 +78,7 @@ pub fn decision(thread: &Thread, decision: &Decision) -> wire::Decision {
             packet_author: compaction.author.map(ToWire::to_wire),
             packet_added: compaction.added.iter().map(fact).collect(),
         }),
+        fate: thread.fate_of(&decision.id).map(fate),
     }
 }
 
@@ -264,6 +266,34 @@ pub fn guard(guard: &Guard) -> wire::Guard {
     }
 }
 
+pub fn fate(known: &DecisionFate) -> wire::DecisionFate {
+    use wire::FateStatus::{CalledOff, CarriedOut, Dropped, Failed, Overtaken, Running, Waiting};
+    let (status, text) = match &known.fate {
+        Fate::Waiting => (Waiting, "not started yet".to_owned()),
+        Fate::Running => (Running, "under way".to_owned()),
+        Fate::CarriedOut => (CarriedOut, "carried out".to_owned()),
+        Fate::Dropped { why } => (Dropped, format!("dropped: {why}")),
+        Fate::CalledOff { by: Some(by), why } => (CalledOff, format!("called off by {by} ({why})")),
+        Fate::CalledOff { by: None, why } => (CalledOff, format!("called off: {why}")),
+        Fate::Failed { why } => (Failed, format!("failed: {why}")),
+        Fate::Overtaken { by } => (Overtaken, format!("replaced by decision {by}")),
+    };
+    wire::DecisionFate {
+        decision_id: known.decision.to_string(),
+        status,
+        at_ms: known.at.0,
+        by: match &known.fate {
+            Fate::CalledOff { by, .. } => by.clone(),
+            _ => None,
+        },
+        overtaken_by: match &known.fate {
+            Fate::Overtaken { by } => Some(by.to_string()),
+            _ => None,
+        },
+        text,
+    }
+}
+
 fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
     wire::BreakerHold {
         held_tier: hold.tier.map(ToWire::to_wire),
@@ -304,6 +334,7 @@ pub fn thread_changed(
         guards: thread.guards.iter().filter(active).map(guard).collect(),
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
+        last_fate: thread.fates.back().map(fate),
     }
 }
 
@@ -370,6 +401,7 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
         owner: summary.owner.clone(),
         sub_agent: summary.sub_agent.clone(),
         breaker: summary.held_back.as_ref().map(breaker_hold),
+        last_fate: summary.last_fate.as_ref().map(fate),
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Reply {
     pub answer: Answer,
     /// Counted from the size of the request unless a test states it.
     pub input_tokens: Option<u64>,
+    /// Counted on top of the size of the request: tools and instructions that are not there.
+    pub prefix_tokens: u64,
     /// What it waits for; the request counts from its arrival on.
     pub(crate) gate: Option<Gate>,
 }
@@ -170,6 +172,12 @@ impl Reply {
         self
     }
 
+    /// What the provider says that a fixed beginning costs, which the request does not hold.
+    pub fn prefix_tokens(mut self, tokens: u64) -> Self {
+        self.prefix_tokens = tokens;
+        self
+    }
+
     /// Keeps it back until the gate is open.
     pub fn behind(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
@@ -190,7 +198,7 @@ impl Reply {
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { answer, input_tokens: None, gate: None }
+        Self { answer, input_tokens: None, prefix_tokens: 0, gate: None }
     }
 }
 

@@ -99,7 +99,8 @@ fn opened(item: &Value) -> Value {
 
 fn usage(request: &Recorded, reply: &Reply, items: &[Value]) -> Value {
     // Four characters a token is what providers' own rules of thumb say; tests that care state a number.
-    let input = reply.input_tokens.unwrap_or_else(|| request.body.to_string().len() as u64 / 4);
+    let counted = || reply.prefix_tokens + request.body.to_string().len() as u64 / 4;
+    let input = reply.input_tokens.unwrap_or_else(counted);
     let output = items.iter().map(|item| item.to_string().len() as u64 / 4).sum::<u64>().max(1);
     json!({
         "input_tokens": input,

@@ -144,6 +144,31 @@ async fn a_person_compacts_by_hand() {
     beside.compacted(1);
 }
 
+/// It is handed over in the turn of the message that comes next.
+#[tokio::test]
+async fn a_pin_outlives_a_compaction_by_hand() {
+    const PIN: &str = "Always write tests in Dutch.";
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
+    assert!(pinned.status.success(), "{pinned:?}");
+    let thread = json!({"threadId": beside.person.thread_id});
+    beside.person.ask("thread/compact/start", thread).await.unwrap();
+    beside.person.sees("turn/completed").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    assert!(!beside.told().iter().any(|told| told["event"] == "handoff"), "{}", beside.dump());
+    beside.person.says("AND-THEN that").await.unwrap();
+    beside.tells("handoff", |_| true).await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    let rollouts = beside.lab.home.rollouts();
+    let compacted = rollouts.rfind("compacted").unwrap();
+    assert!(rollouts[compacted..].contains(PIN), "{}", beside.dump());
+    beside.compacted(1);
+}
+
 #[tokio::test]
 async fn a_person_compacts_by_hand_while_the_packet_is_written() {
     let gate = Gate::new();

@@ -186,6 +186,13 @@ impl Session {
         };
         let done = done.await;
         let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
+        if let Some(hold) = done.as_ref().ok().and_then(|done| done.paused.as_ref()) {
+            let message = format!(
+                "compactions are paused: {}; rawr compacts again when {}",
+                hold.reason, hold.ends_when
+            );
+            self.renderer.show(&Shown::Notice { level: Level::Warning, message: &message })?;
+        }
         if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
             self.renderer.show(&Shown::Saved(&saved))?;
         }

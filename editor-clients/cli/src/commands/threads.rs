@@ -266,6 +266,7 @@ mod tests {
             owner: None,
             sub_agent: sub_agent.map(str::to_owned),
             breaker: None,
+            last_fate: None,
         };
         let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
         let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {

@@ -1,8 +1,8 @@
 //! Decisions for people: what was decided, every gate with its evidence, and what came of it. Pure; colours are always written, the stream drops them where they are not wanted.
 
 use rawr_protocol::{
-    CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionJudgment, Entrance,
-    GateOutcome, GateResult, JudgmentSource, Outcome, PacketAuthor,
+    CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
+    DecisionJudgment, Entrance, GateOutcome, GateResult, JudgmentSource, Outcome, PacketAuthor,
 };
 
 use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
@@ -24,6 +24,7 @@ pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String
         }
         None => lines.extend(what_came_of_it(decision)),
     }
+    lines.extend(decision.fate.as_ref().map(|fate| fact("outcome", &outcome_of(fate, now_ms))));
     lines
 }
 
@@ -33,12 +34,19 @@ pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
     let tier = decision.tier.map_or("", |tier| tier.as_str());
     let reason = one_line(&decision.reason, WIDTH);
     let (style, outcome) = (style(decision.outcome), decision.outcome.as_str());
+    let fate = decision.fate.as_ref().map(|fate| format!(" · {}", one_line(&fate.text, WIDTH)));
     format!(
-        "{:<14} {:>12}  {left:>5}  {tier:<9}  {}  {reason}",
+        "{:<14} {:>12}  {left:>5}  {tier:<9}  {}  {reason}{}",
         decision.decision_id,
         ago(decision.at_ms, now_ms),
         paint(style, &format!("{outcome:<8}")),
+        fate.unwrap_or_default(),
     )
+}
+
+/// What became of a decision, and when.
+pub fn outcome_of(fate: &DecisionFate, now_ms: i64) -> String {
+    format!("{}, {}", one_line(&fate.text, WIDTH), ago(fate.at_ms, now_ms))
 }
 
 /// What was decided and why, without colours.

@@ -321,7 +321,11 @@ pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
         CompactionStatus::Completed => {
             let size = match (update.tokens_before, update.tokens_after) {
                 (Some(before), Some(after)) => {
-                    format!(": {} → {} tokens", number(before), number(after))
+                    format!(
+                        ": {} → {} tokens by the host's estimate",
+                        number(before),
+                        number(after)
+                    )
                 }
                 _ => String::new(),
             };

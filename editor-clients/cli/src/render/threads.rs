@@ -6,7 +6,7 @@ use rawr_protocol::{
     ThreadGetResult, Tier, Until, Verdict,
 };
 
-use super::decisions::{decided, fact, tokens};
+use super::decisions::{decided, fact, outcome_of, tokens};
 use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
 use super::text::{ago, number, one_line};
 
@@ -36,6 +36,18 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     });
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
     lines.extend(last.map(|last| fact("decided", &decided(last.outcome, &last.reason))));
+    // Of the decision above it, or of an earlier one.
+    lines.extend(summary.last_fate.as_ref().map(|fate| {
+        let is_last = last.is_none_or(|last| last.decision_id == fate.decision_id);
+        let of = if is_last { String::new() } else { format!("decision {} ", fate.decision_id) };
+        fact("outcome", &format!("{of}{}", outcome_of(fate, now_ms)))
+    }));
+    lines.extend(summary.breaker.iter().flat_map(|hold| {
+        [
+            fact("paused", &paint(WARN, &one_line(&hold.reason, WIDTH))),
+            fact("", &format!("compacts again when {}", one_line(&hold.ends_when, WIDTH))),
+        ]
+    }));
     lines.extend(
         thread.last_compaction.as_ref().map(|last| fact("compacted", &compacted(last, now_ms))),
     );

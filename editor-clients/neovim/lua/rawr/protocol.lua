@@ -288,6 +288,7 @@
 ---@field compaction? rawr.DecisionCompaction What came of the sequence that it started; absent until that has reached its compaction.
 ---@field decisionId string The decision.
 ---@field entrance rawr.Entrance The door through which the assessment came in.
+---@field fate? rawr.DecisionFate What became of it; absent where nothing was to follow, and of old decisions.
 ---@field gates rawr.GateResult[] Every gate, in the order in which they run.
 ---@field judgment? rawr.DecisionJudgment The judge's part in it; absent where no judge was asked.
 ---@field outcome rawr.Outcome What was decided.
@@ -314,6 +315,15 @@
 --- Answer to `rawr/decision/explain`.
 ---@class rawr.DecisionExplainResult
 ---@field decision rawr.Decision The decision.
+
+--- What became of a decision.
+---@class rawr.DecisionFate
+---@field atMs integer When it came to this, Unix milliseconds.
+---@field by? string Who called it off, for people.
+---@field decisionId string The decision.
+---@field overtakenBy? string The decision that took its place.
+---@field status rawr.FateStatus How far it came.
+---@field text string All of it in a few words for people, without the time: "called off by Neovim (snoozed)".
 
 --- A judge's part in a decision.
 ---@class rawr.DecisionJudgment
@@ -404,6 +414,16 @@
 ---@field file? string The file that it is about, absolute.
 ---@field hint string What to do, as a sentence; empty if there is nothing to say.
 ---@field threadId? string The thread that it is about.
+
+--- How far a decision came.
+---@alias rawr.FateStatus
+---| 'waiting' # It waits for a judge, for the next message, or to start.
+---| 'running' # Its sequence runs.
+---| 'carried_out' # The history was compacted and the packet handed back.
+---| 'dropped' # Nothing came of it.
+---| 'called_off' # A person stopped it.
+---| 'failed' # Its sequence failed.
+---| 'overtaken' # A later decision took its place.
 
 --- A named check on the way to "compact now", in the order in which they run (design §4).
 ---@alias rawr.Gate
@@ -1117,6 +1137,7 @@
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field guards rawr.Guard[] Active guards.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
+---@field lastFate? rawr.DecisionFate What became of the last decision that something was to follow from.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Where it stands.
 ---@field sequenceId? string The sequence that runs.
@@ -1179,6 +1200,7 @@
 ---@class rawr.ThreadSummary
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field cwd string Its working directory, absolute.
+---@field lastFate? rawr.DecisionFate What became of the last decision that something was to follow from.
 ---@field open boolean Whether a client of this sidecar has it open.
 ---@field owner? string Who performs its actions now, for people; absent if nobody does.
 ---@field percentRemaining? integer Percent of the context window left.

@@ -28,6 +28,9 @@ function M.line(all, folder)
     table.insert(parts, ('%d%% %s'):format(thread.percentRemaining, thread.tier or 'calm'))
   end
   table.insert(parts, SHORT[thread.phase])
+  if thread.breaker then
+    table.insert(parts, 'paused')
+  end
   if row.guards > 0 then
     table.insert(parts, 'guarded')
   end

@@ -73,6 +73,7 @@ function M.changed(all, changed, now_ms)
   row.sequence, row.guards = changed.sequenceId, #changed.guards
   row.thread.phase, row.thread.tier = changed.phase, changed.tier
   row.thread.percentRemaining, row.thread.updatedAtMs = changed.percentRemaining, now_ms
+  row.thread.breaker, row.thread.lastFate = changed.breaker, changed.lastFate
   return true
 end
 

@@ -247,7 +247,12 @@ end
 ---@param decision rawr.Decision
 ---@return string
 function M.decided(decision)
-  return ('%s: %s'):format(M.OUTCOME[decision.outcome] or decision.outcome, M.one_line(decision.reason))
+  local fate = decision.fate and ' · ' .. M.one_line(decision.fate.text) or ''
+  return ('%s: %s%s'):format(
+    M.OUTCOME[decision.outcome] or decision.outcome,
+    M.one_line(decision.reason),
+    fate
+  )
 end
 
 --- Every gate with its evidence, and what came of it.
@@ -303,6 +308,14 @@ function M.facts(details, now_ms)
   end
   for _, directive in ipairs(details.directives) do
     fact('kept', M.one_line(directive.text))
+  end
+  if thread.lastFate then
+    local fate = thread.lastFate
+    fact('outcome', ('%s, %s'):format(M.one_line(fate.text), M.ago(fate.atMs, now_ms)))
+  end
+  if thread.breaker then
+    fact('paused', M.one_line(thread.breaker.reason))
+    fact('', 'compacts again when ' .. M.one_line(thread.breaker.endsWhen))
   end
   local last = details.lastCompaction
   if last then

@@ -44,6 +44,7 @@ export function decisionPage(page: Page): string {
     wouldFireIf(decision),
     judgment(decision),
     compaction(decision),
+    fate(page),
     others(page),
   ];
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>rawr</title><style>${STYLE}</style>`;
@@ -110,6 +111,10 @@ function compaction({ compaction: done }: Decision): string {
   if (done.packetAuthor) lines.push(l10n.t('The packet is written by {0}.', words.author(done.packetAuthor)));
   lines.push(...done.packetAdded.map((fact) => l10n.t('Added by rawr: {0}', fact)));
   return list(l10n.t('What came of it'), lines.filter(Boolean));
+}
+
+function fate({ decision: { fate: known }, nowMs }: Page): string {
+  return known ? `<p>${escape(words.fate(known, nowMs))}</p>` : '';
 }
 
 /** A link to each other decision: the page is left and come back to by the keyboard alone. */

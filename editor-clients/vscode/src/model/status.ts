@@ -39,7 +39,7 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
   const banner = bannerNow(thread);
   const asks = banner !== undefined && banner.isOfSequence;
   if (asks) facts.push(banners.now(banner) || banners.title(banner));
-  else facts.push(...lastBoundary(thread));
+  else facts.push(...(thread.summary.breaker ? [l10n.t('paused')] : lastBoundary(thread)));
   const spoken = asks ? [...facts, banners.title(banner)] : facts;
   return {
     text: `${asks ? '$(warning)' : circle(percentRemaining)} ${facts.join(' · ')}`,
@@ -77,6 +77,8 @@ function tooltip(thread: Thread, nowMs: number): string[] {
   if (last) lines.push(l10n.t('Last compaction: {0}', words.landed(last.tokensBefore, last.tokensAfter)));
   const decision = details?.decisions.at(-1);
   if (decision) lines.push(l10n.t('Last decision: {0}', decision.reason));
+  if (summary.lastFate) lines.push(words.fate(summary.lastFate, nowMs));
+  if (summary.breaker) lines.push(words.paused(summary.breaker));
   return lines;
 }
 

@@ -76,8 +76,9 @@ export class Threads {
       else this.early.delete(news.threadId);
       return false;
     }
-    const { phase, tier, percentRemaining } = news;
-    thread.summary = { ...thread.summary, phase, tier, percentRemaining, updatedAtMs: nowMs };
+    const { phase, tier, percentRemaining, breaker, lastFate } = news;
+    const told = { phase, tier, percentRemaining, breaker, lastFate };
+    thread.summary = { ...thread.summary, ...told, updatedAtMs: nowMs };
     thread.sequenceId = news.sequenceId;
     thread.banner = thread.banner && survives(thread.banner, news);
     return true;

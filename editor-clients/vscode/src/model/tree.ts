@@ -53,7 +53,7 @@ function threadRow(thread: Thread, nowMs: number): Row {
     icon: banner?.isOfSequence ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
     color: runs(thread) ? tierColor(tier) : undefined,
     context: `thread${runs(thread) ? '.running' : ''}${banner && banners.choices(banner).length > 0 ? '.asking' : ''}`,
-    children: [...bannerRows(thread, nowMs), ...detailRows(thread, nowMs)],
+    children: [...bannerRows(thread, nowMs), ...pausedRows(thread), ...detailRows(thread, nowMs)],
     open: runs(thread),
     about: { threadId, sequenceId: thread.sequenceId },
   };
@@ -81,6 +81,22 @@ function bannerRows(thread: Thread, nowMs: number): Row[] {
       color: 'list.warningForeground',
       context: ['banner', ...banners.choices(banner)].join('.'),
       about: { threadId, sequenceId },
+    },
+  ];
+}
+
+function pausedRows({ summary: { threadId, breaker } }: Thread): Row[] {
+  if (!breaker) return [];
+  return [
+    {
+      id: `${threadId}/paused`,
+      label: l10n.t('Compactions are paused'),
+      description: breaker.reason,
+      tooltip: words.paused(breaker),
+      icon: 'debug-pause',
+      color: 'list.warningForeground',
+      context: 'paused',
+      about: { threadId },
     },
   ];
 }
@@ -233,11 +249,12 @@ const GATES: Record<GateOutcome, [icon: string, color: string | undefined]> = {
 function decisionRow(threadId: string, decision: Decision, nowMs: number): Row {
   const { decisionId } = decision;
   const fired = decision.sequenceId !== undefined;
+  const outcome = decision.fate ? [words.fate(decision.fate, nowMs)] : [];
   return {
     id: `${threadId}/decision/${decisionId}`,
     label: words.outcome(decision.outcome),
     description: [words.left(decision.percentRemaining), words.ago(decision.atMs, nowMs)].join(' · '),
-    tooltip: [decision.reason, ...decision.wouldFireIf].join('\n'),
+    tooltip: [decision.reason, ...decision.wouldFireIf, ...outcome].join('\n'),
     icon: fired ? 'fold' : 'circle-slash',
     context: 'decision',
     children: decision.gates.map((gate) => gateRow(threadId, decisionId, gate)),

@@ -2,8 +2,10 @@
 import * as l10n from '@vscode/l10n';
 import type {
   Boundary,
+  BreakerHold,
   Choice,
   Decision,
+  DecisionFate,
   Entrance,
   Gate,
   GateOutcome,
@@ -96,6 +98,16 @@ export function outcome(of: Outcome): string {
     defer: l10n.t('compaction put off'),
     compact: l10n.t('compaction decided'),
   }[of];
+}
+
+/** What became of a decision, and when. */
+export function fate(of: DecisionFate, nowMs: number): string {
+  return l10n.t('Outcome: {0}, {1}', of.text, ago(of.atMs, nowMs));
+}
+
+/** Why the breaker holds compactions back, and what ends that. */
+export function paused(hold: BreakerHold): string {
+  return l10n.t('Compactions are paused: {0}. rawr compacts again when {1}.', hold.reason, hold.endsWhen);
 }
 
 export function gate(of: Gate): string {

@@ -4,12 +4,14 @@ use super::{Effect, Machine, Notice, Rules};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
 use crate::boundary::Boundaries;
 use crate::breaker::Worth;
+use crate::coverage;
 use crate::event::{
     Action, ActionIssued, Assessed, CompactionOrigin, Entrance, Event, Item, ItemRole, JudgeSource,
     Outcome, Packet, Request, SequenceStarted, Trigger,
 };
 use crate::judgment;
-use crate::policy::{PacketAuthor, PacketChannel, Policy, Tier};
+use crate::packet;
+use crate::policy::{Mode, PacketAuthor, PacketChannel, Policy, Tier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::scratch;
@@ -46,17 +48,14 @@ impl Machine {
         if thread.sequence.is_some() {
             return sequence::next(thread, rules);
         }
+        if let Some((starting, packet)) = self.late_handoff(rules) {
+            return Some(self.start(starting, Some(packet), rules));
+        }
         if let Some(turn) = &thread.between_requests {
             return self.look_inside_turn(turn, rules, now, effects);
         }
         if !thread.is_idle() {
             return None;
-        }
-        if let (Some(origin), Some(packet)) = (thread.late_handoff, thread.fresh_packet()) {
-            let user = origin == CompactionOrigin::User;
-            let trigger = if user { Trigger::User } else { Trigger::Host };
-            let starting = Starting { trigger, turn: None, needs_approval: false };
-            return Some(self.start(starting, Some(packet.clone()), rules));
         }
         if thread.asked_for {
             return Some(self.assess(Question::Person, rules, now, effects));
@@ -67,6 +66,67 @@ impl Machine {
             Some(question) => Some(self.assess(question, rules, now, effects)),
             None => Some(self.deliver_held(held)),
         }
+    }
+
+    /// What a compaction that no sequence waited for owes, once the host can take it: in the running turn, with the next
+    /// message, or at once where neither will ever do.
+    fn late_handoff(&self, rules: &Rules<'_>) -> Option<(Starting, Packet)> {
+        let (thread, can) = (&self.thread, self.thread.host.can);
+        let packet = self.late_packet(rules)?;
+        let trigger = match thread.late_handoff? {
+            // Of a sequence that had given it up: the agent goes on where that one would have gone on.
+            CompactionOrigin::Rawr if thread.fresh_packet().is_some() => {
+                thread.last_compaction.as_ref()?.trigger.clone()?
+            }
+            CompactionOrigin::User => Trigger::User,
+            CompactionOrigin::Rawr | CompactionOrigin::Host => Trigger::Host,
+        };
+        let newest = thread.turns.back().filter(|_| !thread.is_idle()).map(|turn| &turn.id);
+        let running = newest.filter(|id| thread.is_in_turn(id));
+        let turn = match running {
+            // A compaction's own turn takes nothing; one that asks for more is none.
+            Some(turn) if can.steer && thread.compacted_in.as_ref() != Some(turn) => Some(turn),
+            Some(turn) if can.steer && thread.between_requests.as_ref() == Some(turn) => Some(turn),
+            Some(_) => return None,
+            None if !thread.is_idle() => return None,
+            None if matches!(trigger, Trigger::Rawr { .. }) => None,
+            None if can.queue && !thread.held.iter().any(|held| held.action.is_none()) => {
+                return None;
+            }
+            None if can.steer && !can.queue => return None,
+            None => None,
+        };
+        Some((Starting { trigger, turn: turn.cloned(), needs_approval: false }, packet))
+    }
+
+    /// The packet that is still there, else rawr's own, where there is anything to be said.
+    fn late_packet(&self, rules: &Rules<'_>) -> Option<Packet> {
+        let (thread, policy) = (&self.thread, rules.policy);
+        thread.late_handoff.filter(|_| Self::hands_over(policy))?;
+        if let Some(packet) = thread.fresh_packet() {
+            return Some(packet.clone());
+        }
+        let template = rules.prompts.text(PromptName::WatcherPacket);
+        let (scratch, max) = (self.scratch_file(policy), policy.packet_max_tail_chars);
+        let may = thread.host.can.inject_turn && thread.has_packet_material();
+        may.then(|| {
+            let packet = packet::by_watcher(thread, template, &scratch, max);
+            coverage::completed(packet, &coverage::facts(thread))
+        })
+    }
+
+    /// Where rawr only notes what it would do, it says nothing to the agent.
+    fn hands_over(policy: &Policy) -> bool {
+        policy.enabled && policy.mode != Mode::Tag
+    }
+
+    /// Whether a message is to take a late handoff along.
+    pub(super) fn hands_over_with_message(&self, policy: &Policy) -> bool {
+        let (thread, can) = (&self.thread, self.thread.host.can);
+        let owed = thread.late_handoff.is_some() && Self::hands_over(policy);
+        owed && can.inject_turn
+            && can.queue
+            && (thread.fresh_packet().is_some() || thread.has_packet_material())
     }
 
     /// What is to be asked before a message goes out.
@@ -244,16 +304,17 @@ impl Machine {
             turn,
             requests,
             needs_approval,
-            scratch_file: scratch::file(
-                &policy.scratch_file_template,
-                &self.thread.id,
-                self.thread.agent.as_deref(),
-            ),
+            scratch_file: self.scratch_file(policy),
             worth: Worth::AboveFloor(policy.breaker.land_at_percent),
             prompts: SequencePrompts::of(rules.prompts),
             late,
         }
         .into()
+    }
+
+    fn scratch_file(&self, policy: &Policy) -> String {
+        let agent = self.thread.agent.as_deref();
+        scratch::file(&policy.scratch_file_template, &self.thread.id, agent)
     }
 
     /// Messages that waited go out one by one, in order, each once.

@@ -78,15 +78,17 @@ impl Machine {
         }
     }
 
-    /// A message waits for a sequence, for the judge's word, and where a compaction comes before it.
+    /// A message waits for a sequence, for the judge's word, and where a compaction or a late handoff comes before it.
     fn must_wait(&self, text: &str, policy: &Policy, now: Timestamp) -> bool {
         let thread = &self.thread;
         let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
+        let compacts_first = |question| {
+            let decision = assess(thread, policy, question, now);
+            matches!(decision.outcome, Outcome::Compact | Outcome::Ask)
+        };
         busy || thread.is_idle()
-            && self.before_input(text, policy).is_some_and(|question| {
-                let decision = assess(thread, policy, question, now);
-                matches!(decision.outcome, Outcome::Compact | Outcome::Ask)
-            })
+            && (self.hands_over_with_message(policy)
+                || self.before_input(text, policy).is_some_and(compacts_first))
     }
 
     fn saw(&self, mut event: Event, policy: &Policy) -> Result<Vec<Event>, Refusal> {

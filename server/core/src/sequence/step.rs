@@ -7,7 +7,7 @@ use crate::event::{
     SequenceEnded, TurnStatus,
 };
 use crate::machine::Rules;
-use crate::packet::{self, RequestParts};
+use crate::packet::{self, Continue, RequestParts};
 use crate::policy::PacketAuthor;
 use crate::thread::{Issued, Progress, Thread, Turn};
 use crate::units::{ActionId, Percent, Tokens};
@@ -254,6 +254,7 @@ impl Step<'_> {
             self.thread,
             &self.sequence.prompts.handoff,
             packet,
+            if self.sequence.only_informs() { Continue::AsAsked } else { Continue::AsInPacket },
             &self.sequence.scratch_file,
         );
         // A message that waits cannot be delivered into a turn that runs.

@@ -11,7 +11,7 @@ mod turns;
 
 use super::{Guard, HeldInput, LastPacket, Thread};
 use crate::boundary::{Boundaries, Boundary};
-use crate::event::{Event, Phase, Record, ThreadOpened, Until};
+use crate::event::{EVERY_COMPACTION_HANDS_OVER, Event, Phase, Record, ThreadOpened, Until};
 use crate::sequence::Sequence;
 use crate::units::{SignalId, Timestamp};
 
@@ -120,15 +120,27 @@ impl Thread {
                 });
             }
             Event::GuardCleared(cleared) => self.guards.retain(|guard| guard.id != cleared.guard),
-            Event::CompactionReported(reported) => self.compaction_reported(reported, at),
+            Event::CompactionReported(reported) => self.compaction_reported(reported, record),
             Event::Assessed(assessed) => self.assessed(assessed, at, v),
             Event::JudgmentAnswered(answered) => self.judgment_answered(answered),
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
                 self.starting = None;
                 self.late_handoff = None;
-                self.spend_boundaries(&started.sequence, v);
+                self.compacted_in = None;
+                // Where it only hands over, it starts for no boundary.
+                if started.late.is_none() || v < EVERY_COMPACTION_HANDS_OVER {
+                    self.spend_boundaries(&started.sequence, v);
+                }
+                if started.late.is_none() {
+                    self.fate_runs(&started.sequence, at);
+                }
                 self.sequence = Some(Sequence::new(started, at));
+                // The handoff that was owed is this one, or comes with the compaction that follows.
+                let hands_over = started.late.is_some();
+                if std::mem::take(&mut self.known.outdated) && hands_over {
+                    self.known.compacted();
+                }
             }
             Event::ActionIssued(issued) => self.action_issued(issued, at),
             Event::ActionReported(reported) => self.action_reported(reported),

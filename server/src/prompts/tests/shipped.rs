@@ -3,6 +3,7 @@
 use super::*;
 use expect_test::expect_file;
 use rawr_core::event::Resume;
+use rawr_core::packet::Continue;
 use rawr_core::units::ThreadId;
 use rawr_core::{Thread, packet};
 
@@ -59,8 +60,8 @@ fn a_packet_built_by_rawr_says_so_and_comes_back_whole() {
     assert!(built.text.contains("Built by rawr") && built.text.contains("Ship the parser."));
     assert_eq!(packet::resume_state(&built.text), Resume::Working);
 
-    let handoff =
-        packet::handoff(&thread, set.prompts().text(PromptName::Handoff), &built, "notes.md");
+    let template = set.prompts().text(PromptName::Handoff);
+    let handoff = packet::handoff(&thread, template, &built, Continue::AsInPacket, "notes.md");
     assert!(handoff.contains(&built.text) && !handoff.contains(['{', '}']), "{handoff}");
 }
 

@@ -227,6 +227,8 @@ impl View {
         row.thread.tier = changed.tier;
         row.thread.percent_remaining = changed.percent_remaining;
         row.thread.updated_at_ms = now_ms;
+        row.thread.breaker.clone_from(&changed.breaker);
+        row.thread.last_fate.clone_from(&changed.last_fate);
         row.sequence_id = changed.sequence_id.clone();
         row.guards = changed.guards.len();
         self.sort();

@@ -2,7 +2,8 @@
 
 use super::Thread;
 use crate::event::{
-    Action, CompactionOrigin, CompactionReported, CompactionStatus, Ending, SequenceEnded,
+    Action, CompactionOrigin, CompactionReported, CompactionStatus, EVERY_COMPACTION_HANDS_OVER,
+    Ending, Origin, Record, SequenceEnded,
 };
 use crate::thread::{LastCompaction, Progress};
 use crate::units::Timestamp;
@@ -10,7 +11,8 @@ use crate::units::Timestamp;
 const COMPACTIONS: usize = 16;
 
 impl Thread {
-    pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, at: Timestamp) {
+    pub(super) fn compaction_reported(&mut self, reported: &CompactionReported, record: &Record) {
+        let at = record.at;
         match reported.status {
             CompactionStatus::Started => {
                 (self.compaction_running, self.silent) = (true, false);
@@ -43,17 +45,26 @@ impl Thread {
                 let many = self.compactions.len().saturating_sub(COMPACTIONS);
                 self.compactions.drain(..many);
                 self.context = reported.tokens_after;
+                let fresh = self.fresh_packet().is_some();
+                let not_ours = reported.origin != CompactionOrigin::Rawr;
+                let always = record.v >= EVERY_COMPACTION_HANDS_OVER && self.host.can.inject_turn;
+                if let Some(sequence) = &late {
+                    self.fate_came_late(&sequence.id, at);
+                }
+                let hands_over_late =
+                    self.sequence.is_none() && (fresh || always) && (not_ours || late.is_some());
+                if hands_over_late {
+                    self.late_handoff = Some(reported.origin);
+                    let running = self.turns.back().filter(|turn| turn.end.is_none());
+                    let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
+                    self.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
+                }
                 let owes_packet =
                     self.sequence.as_ref().is_some_and(|of| of.packet.is_none() && !of.is_inline());
-                if owes_packet {
+                if owes_packet || hands_over_late && always {
                     self.known.outdated = true;
                 } else {
                     self.known.compacted();
-                }
-                let fresh = self.fresh_packet().is_some();
-                let not_ours = reported.origin != CompactionOrigin::Rawr;
-                if self.sequence.is_none() && fresh && (not_ours || late.is_some()) {
-                    self.late_handoff = Some(reported.origin);
                 }
             }
         }
@@ -69,6 +80,7 @@ impl Thread {
         }
         self.last_sequence = Some(sequence.id.clone());
         self.strike_for_failure(&sequence, ended.ending, at);
+        self.fate_ends(&sequence, ended, at);
         match ended.ending {
             Ending::Completed => {
                 let handed_over = sequence.handoff.is_some();

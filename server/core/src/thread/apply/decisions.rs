@@ -5,6 +5,7 @@ use crate::event::{
     Action, Answer, Assessed, Choice, Entrance, JudgeSource, JudgmentAnswered, Outcome, Responded,
     Trigger,
 };
+use crate::fate::Fate;
 use crate::thread::{Answered, Judging, Progress, Starting, Turn};
 use crate::units::{Timestamp, Tokens};
 
@@ -16,6 +17,15 @@ impl Thread {
         self.deferred = None;
         self.drop_question();
         self.last_assessed = Some(assessed.clone());
+        self.settle_waiting(&Fate::Overtaken { by: assessed.decision.clone() }, at);
+        let follows = match assessed.outcome {
+            Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
+            Outcome::Defer => assessed.entrance == Entrance::Preflight,
+            Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
+        };
+        if follows {
+            self.awaits_fate(&assessed.decision, at);
+        }
         if assessed.entrance == Entrance::MidTurn {
             self.mid_turn_tier = self.mid_turn_tier.max(assessed.tier);
         }
@@ -117,6 +127,8 @@ impl Thread {
         match responded.choice {
             Choice::CompactNow => self.asked_for = true,
             Choice::Snooze | Choice::Cancel => {
+                let (by, why) = (responded.by.clone(), responded.choice.name().to_owned());
+                self.settle_waiting(&Fate::CalledOff { by, why }, at);
                 self.drop_question();
                 self.deferred = None;
                 self.leave_boundaries_behind(None, v);

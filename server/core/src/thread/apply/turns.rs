@@ -5,6 +5,7 @@ use crate::event::{
     Action, DirectiveGiven, Origin, Purpose, TurnCompleted, TurnStarted, TurnStatus, Usage,
     UsageReported, UserMessage,
 };
+use crate::fate::Fate;
 use crate::packet;
 use crate::thread::{Issued, Progress, Speaker, Thread, Turn, TurnEnd};
 use crate::units::{ActionId, Timestamp, TurnId};
@@ -41,6 +42,8 @@ impl Thread {
             let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
             if let Some(assessed) = asked_by.or(self.deferred.as_ref()) {
                 let turn = assessed.turn.clone();
+                let why = "the next message did not wait for it".to_owned();
+                self.settle_waiting(&Fate::Dropped { why }, at);
                 self.drop_question();
                 self.deferred = None;
                 self.leave_boundaries_behind(turn.as_ref(), v);

@@ -1,0 +1,101 @@
+//! What became of the decisions that were more than "nothing". Part of the fold; nothing is decided here.
+
+use crate::event::{Choice, Ending, SequenceEnded};
+use crate::sequence::Sequence;
+use crate::thread::{Answered, Thread};
+use crate::units::{DecisionId, SequenceId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Of how many decisions it is remembered.
+const REMEMBERED: usize = 16;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DecisionFate {
+    pub decision: DecisionId,
+    pub sequence: Option<SequenceId>,
+    /// When it came to this.
+    pub at: Timestamp,
+    pub fate: Fate,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// For a judge, the next message, or its sequence to start.
+    Waiting,
+    Running,
+    CarriedOut,
+    Dropped {
+        why: String,
+    },
+    /// By a person.
+    CalledOff {
+        by: Option<String>,
+        why: String,
+    },
+    Failed {
+        why: String,
+    },
+    /// A later decision took its place.
+    Overtaken {
+        by: DecisionId,
+    },
+}
+
+impl Thread {
+    pub fn fate_of(&self, decision: &DecisionId) -> Option<&DecisionFate> {
+        self.fates.iter().rev().find(|known| known.decision == *decision)
+    }
+
+    /// A decision that something is to follow from.
+    pub(crate) fn awaits_fate(&mut self, decision: &DecisionId, at: Timestamp) {
+        let (decision, fate) = (decision.clone(), Fate::Waiting);
+        self.fates.push_back(DecisionFate { decision, sequence: None, at, fate });
+        let many = self.fates.len().saturating_sub(REMEMBERED);
+        self.fates.drain(..many);
+    }
+
+    /// What has waited so far waits no more.
+    pub(crate) fn settle_waiting(&mut self, fate: &Fate, at: Timestamp) {
+        for known in self.fates.iter_mut().filter(|known| known.fate == Fate::Waiting) {
+            (known.fate, known.at) = (fate.clone(), at);
+        }
+    }
+
+    pub(crate) fn fate_runs(&mut self, sequence: &SequenceId, at: Timestamp) {
+        if let Some(last) = self.fates.back_mut().filter(|last| last.fate == Fate::Waiting) {
+            (last.fate, last.at, last.sequence) = (Fate::Running, at, Some(sequence.clone()));
+        }
+    }
+
+    pub(crate) fn fate_ends(&mut self, sequence: &Sequence, ended: &SequenceEnded, at: Timestamp) {
+        let why = ended.reason.clone();
+        let said = |answered: &&Answered| {
+            answered.sequence == sequence.id
+                && matches!(answered.choice, Choice::Cancel | Choice::Snooze)
+        };
+        let by = self.answered.as_ref().filter(said).and_then(|answered| answered.by.clone());
+        let fate = match ended.ending {
+            Ending::Completed => Fate::CarriedOut,
+            Ending::Failed => Fate::Failed { why },
+            Ending::Cancelled if sequence.approved || sequence.cancelled.is_some() => {
+                Fate::CalledOff { by, why }
+            }
+            // The question was never answered.
+            Ending::Cancelled => Fate::Dropped { why },
+        };
+        self.set_fate(&sequence.id, fate, at);
+    }
+
+    /// Its compaction was given up, and came all the same.
+    pub(crate) fn fate_came_late(&mut self, sequence: &SequenceId, at: Timestamp) {
+        self.set_fate(sequence, Fate::CarriedOut, at);
+    }
+
+    fn set_fate(&mut self, sequence: &SequenceId, fate: Fate, at: Timestamp) {
+        let of = |known: &&mut DecisionFate| known.sequence.as_ref() == Some(sequence);
+        if let Some(known) = self.fates.iter_mut().rev().find(of) {
+            (known.fate, known.at) = (fate, at);
+        }
+    }
+}

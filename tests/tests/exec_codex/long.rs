@@ -1,0 +1,46 @@
+//! A session that goes on and on, with tools and instructions that fill a fifth of the window: it is compacted to its end.
+
+use rawr_tests::codex::Config;
+use rawr_tests::mock_responses::{Reply, Script, say};
+use serde_json::Value;
+
+use super::lab::{Lab, PACKET, shell};
+
+/// With what the request itself holds, some 56,000 tokens.
+const PREFIX: u64 = 50_000;
+
+fn with_prefix(reply: Reply) -> Reply {
+    reply.prefix_tokens(PREFIX)
+}
+
+/// Each prompt reads a good deal and ends with a commit.
+fn agent() -> Script {
+    let read = "seq 1 4000 && git commit -q --allow-empty -m 'Go on'";
+    Script::default()
+        .on("packet_request]", [with_prefix(say(PACKET))])
+        .on(":handoff]", [with_prefix(say("Going on with the docs."))])
+        .on("WORK", [shell(read), say("One more part is written and committed.")].map(with_prefix))
+        .on_compaction([with_prefix(say("A summary by the model."))])
+}
+
+/// The breaker used to measure against the whole window: after three compactions it stopped for good.
+#[test]
+fn a_large_fixed_prefix_does_not_stop_compactions() {
+    let prompts = std::env::var("RAWR_LONG_SESSION").map_or(30, |many| many.parse().unwrap());
+    let config = Config { context_window: 272_000, ..Config::default() };
+    let lab = Lab::configured(agent(), &config);
+    let prompts: Vec<_> = (1..=prompts).map(|number| format!("WORK on part {number}")).collect();
+    let done = lab.exec(&prompts.iter().map(String::as_str).collect::<Vec<_>>());
+    done.expect_success();
+    let percents: Vec<_> = done
+        .all("verdict")
+        .iter()
+        .map(|verdict| (verdict["outcome"].clone(), verdict["percentRemaining"].as_u64()))
+        .collect();
+    let paused = done.all("thread_changed").iter().any(|changed| changed["breaker"] != Value::Null);
+    assert!(!paused, "{percents:?}");
+    let compacted = done.all("compaction").iter().filter(|it| it["status"] == "completed").count();
+    assert!(compacted > 3, "{percents:?}");
+    let lowest = percents.iter().filter_map(|(_, percent)| *percent).min().unwrap();
+    assert!(lowest >= 70, "{percents:?}");
+}
