@@ -12,6 +12,7 @@ mod goals;
 mod lab;
 #[cfg(target_os = "linux")]
 mod leaving;
+#[cfg(target_os = "linux")]
 mod once;
 mod person;
 #[cfg(target_os = "linux")]
