@@ -70,7 +70,7 @@ pub struct Sidecar {
 pub enum Note {
     Perform(Box<ActionPerformNotification>),
     HeadsUp(SequenceHeadsUpNotification),
-    Changed(ThreadChangedNotification),
+    Changed(Box<ThreadChangedNotification>),
     Decided(Box<DecisionRecordedNotification>),
     Compaction(CompactionUpdateNotification),
     Responded(SequenceRespondedNotification),
@@ -300,7 +300,7 @@ impl Note {
                 shape::<methods::SequenceHeadsUp>(params, Self::HeadsUp)
             }
             methods::ThreadChanged::METHOD => {
-                shape::<methods::ThreadChanged>(params, Self::Changed)
+                shape::<methods::ThreadChanged>(params, |changed| Self::Changed(Box::new(changed)))
             }
             methods::DecisionRecorded::METHOD => {
                 shape::<methods::DecisionRecorded>(params, |it| Self::Decided(Box::new(it)))

@@ -37,6 +37,7 @@ fn open(desk: &mut Desk, home: &TempDir, thread: &str) {
         transcript: None,
         window_is_assumed: false,
         holder: "host".to_owned(),
+        running_turn: None,
     };
     assert!(matches!(desk.open(opening.clone(), NOW), Err(DeskError::Busy(_))), "it is read first");
     desk.settle(NOW);
