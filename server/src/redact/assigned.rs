@@ -85,7 +85,7 @@ const KEEPERS: &[&[u8]] = &[
     b"license",
 ];
 
-const NAMES: [Name; 10] = [
+const NAMES: [Name; 13] = [
     name(b"password", 4, Named::Password, Before::Anything),
     name(b"passwd", 4, Named::Password, Before::Anything),
     name(b"passphrase", 4, Named::Password, Before::Anything),
@@ -96,6 +96,9 @@ const NAMES: [Name; 10] = [
     name(b"credential", 1, Named::Key, Before::Anything),
     name(b"credentials", 1, Named::Key, Before::Anything),
     name(b"key", 2, Named::Key, Before::One(KEEPERS)),
+    name(b"api key", 6, Named::Key, Before::NoLetter),
+    name(b"access key", 9, Named::Key, Before::NoLetter),
+    name(b"secret key", 9, Named::Key, Before::NoLetter),
 ];
 
 /// What may follow a name and leave it one.
@@ -148,7 +151,9 @@ fn assigned(scan: Scan<'_>, name_start: usize, name_end: usize, named: Named) ->
         Some(end) => value_start(scan, end),
         None => value_of_option(scan, name_start, name_end)?,
     };
-    let range = quoted(scan, start, named).or_else(|| bare(scan, start, named))?;
+    let range = quoted(scan, start, named)
+        .or_else(|| bare(scan, start, named))
+        .or_else(|| generated(scan, start, named))?;
     let kind = if named == Named::Password { "password" } else { "secret" };
     Some(Secret { kind, range })
 }
@@ -156,19 +161,33 @@ fn assigned(scan: Scan<'_>, name_start: usize, name_end: usize, named: Named) ->
 /// Behind the sign that gives a name its value.
 fn sign_end(scan: Scan<'_>, name_end: usize) -> Option<usize> {
     let closed = quote_at(scan, name_end).map_or(name_end, |(_, quote_end)| quote_end);
-    let sign = skip_blanks(scan, closed);
-    // Comparisons, paths and arrows assign nothing; `:=` does.
+    let sign = skip_blanks(scan, skip_bold(scan, closed));
+    let quote_follows = |from| quote_at(scan, skip_blanks(scan, from)).is_some();
+    // Comparisons, paths and arrows of code assign nothing; `:=`, the arrow of a map and an element of XML do.
     match (scan.byte(sign), scan.byte(sign + 1)) {
         (b':', b'=') => Some(sign + 2),
+        (b'=', b'>') if quote_follows(sign + 2) => Some(sign + 2),
+        (b'>', _) if sign == name_end && is_element(scan, sign + 1) => Some(sign + 1),
         (b':', b':' | b'/') | (b'=', b'=' | b'>' | b'~') => None,
         (b':' | b'=', _) => Some(sign + 1),
         _ => None,
     }
 }
 
+/// `<password>…</password>`, from behind the first tag.
+fn is_element(scan: Scan<'_>, start: usize) -> bool {
+    let text = scan.run(start, |byte| is_bare(byte) || byte == b'=');
+    scan.starts_with(text.end, b"</")
+}
+
+/// Markdown's, as in `**Token:** …`.
+fn skip_bold(scan: Scan<'_>, at: usize) -> usize {
+    if scan.starts_with(at, b"**") { at + 2 } else { at }
+}
+
 /// The value may be the next item of a list: `"X-Api-Key:", "…"`.
 fn value_start(scan: Scan<'_>, sign_end: usize) -> usize {
-    let start = skip_blanks(scan, sign_end);
+    let start = skip_blanks(scan, skip_bold(scan, sign_end));
     next_item(scan, start).unwrap_or(start)
 }
 
@@ -333,7 +352,7 @@ fn bare(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
     let bytes = scan.text.get(value.clone())?;
     let begins = match bytes.first() {
         // Base64 does, and so does much else that is short.
-        Some(b'+' | b'/') => bytes.len() >= LONG,
+        Some(b'+' | b'/' | b'-' | b'_') => bytes.len() >= LONG,
         first => first.is_some_and(u8::is_ascii_alphanumeric),
     };
     let ends = ends_a_value(scan.byte(value.end)) || scan.starts_with(value.end, b"</");
@@ -341,6 +360,43 @@ fn bare(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
     let is_name = is_wordy(bytes) && (named == Named::Key || bytes.contains(&b'_'));
     (value.len() >= named.at_least() && begins && ends && !is_name && is_secret(bytes, named))
         .then_some(value)
+}
+
+/// A password that a program made, with marks that would be code elsewhere: cases, digits and marks change all the time.
+fn generated(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
+    const AT_LEAST: usize = 10;
+    const AT_MOST: usize = 128;
+    let is_part = |byte: &u8| is_bare(*byte) || matches!(byte, b'(' | b')' | b'=' | b'?' | b':');
+    if named == Named::Key {
+        return None;
+    }
+    let start = quote_at(scan, start).map_or(start, |(_, open)| open);
+    let rest = scan.text.get(start..)?;
+    let length = rest.iter().take(AT_MOST).take_while(|byte| is_part(byte)).count();
+    steps::add(length);
+    let (value, bytes) = (start..start + length, &rest[..length]);
+    let whole = length >= AT_LEAST && ends_a_value(scan.byte(value.end));
+    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    let has = |wanted| bytes.iter().any(|byte| class(*byte) == wanted);
+    let is_mixed = has(Class::Upper) && has(Class::Lower) && has(Class::Digit);
+    (whole && is_mixed && changes * 2 >= length && is_secret(bytes, named)).then_some(value)
+}
+
+#[derive(PartialEq, Eq)]
+enum Class {
+    Upper,
+    Lower,
+    Digit,
+    Mark,
+}
+
+const fn class(byte: u8) -> Class {
+    match byte {
+        b'A'..=b'Z' => Class::Upper,
+        b'a'..=b'z' => Class::Lower,
+        b'0'..=b'9' => Class::Digit,
+        _ => Class::Mark,
+    }
 }
 
 /// The end of the text counts as zero.

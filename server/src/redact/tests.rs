@@ -138,6 +138,8 @@ fn secrets_go_in_whatever_form_they_are_handed_over() {
         "https://{secret}@h/repository.git",
         "Cookie: theme=dark; session={secret}",
         "Set-Cookie: sid={secret}",
+        "my API key: {secret}",
+        "the secret key is not the access key: {secret}",
     ] {
         let text = around.replace("{secret}", &secret).replace("{password}", "hunter2hunter3");
         let left = redact(&text);
@@ -182,6 +184,10 @@ fn long_text_costs_linear_work() {
         "eyJ.",
         "token=",
         "token=a",
+        "password:",
+        "password=(",
+        "<password>",
+        "api key ",
         "ghp_",
         "sk-",
         "-----BEGIN PRIVATE KEY-----",
@@ -280,6 +286,13 @@ fn ordinary_text_and_code_stay() {
         "std::fmt::Display for Token: Debug",
         "git log --format=%H -- src/token.rs",
         "let x = a ? token : other2;",
+        "password: get_password2(Request), pwd = os.path.join(Base1, X2)",
+        "let password = Password::new(x1); password:(String)=>Promise<T1>",
+        "<token>Ident2</token> and <Token>text one</Token>",
+        "items.map(token => 'text one')",
+        "`password`: **required**, 8 characters; **Tokens:** 65000 of 128000",
+        "**Token**: see `auth.rs:120`; the private key: id_ed25519",
+        "--token --with-a-long-option-behind-it",
         "docker run -u 1000:1000 -p 8080:80 -pall x; chown -u root:wheel",
     ] {
         stays(text);
