@@ -18,6 +18,8 @@ enum Turn {
     Busy,
     /// Codex waits for an answer before it runs the command.
     Asking,
+    /// The turn is over, and its command goes on.
+    Background,
 }
 
 const TASK: &str = "TAKE-LONG please";
@@ -32,15 +34,23 @@ impl Session {
     fn start(turn: Turn) -> Self {
         let command = "while :; do date >> ticks; sleep 0.2; done";
         let mut arguments = json!({ "cmd": command, "yield_time_ms": 30_000 });
+        if turn == Turn::Background {
+            arguments["yield_time_ms"] = json!(500);
+        }
         if turn == Turn::Asking {
             arguments["sandbox_permissions"] = json!("require_escalated");
             arguments["justification"] = json!("it takes long");
         }
         let long = || call("exec_command", arguments.clone());
-        let lab = Lab::new(agent().on("TAKE-LONG", [long(), long(), long()]));
+        let lab = Lab::new(match turn {
+            Turn::Background => {
+                agent().on("TAKE-LONG", [long(), rawr_tests::mock_responses::say("It runs.")])
+            }
+            Turn::Busy | Turn::Asking => agent().on("TAKE-LONG", [long(), long(), long()]),
+        });
         let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
         let mut terminal = match turn {
-            Turn::Busy => lab.on_a_terminal(&[]),
+            Turn::Busy | Turn::Background => lab.on_a_terminal(&[]),
             Turn::Asking => lab.on_a_terminal(&policy),
         };
         let id = terminal.process_id();
@@ -51,6 +61,7 @@ impl Session {
                 wait_until("the command", || lab.repository.path().join("ticks").exists())
             }
             Turn::Asking => drop(terminal.wait_for(&["Would you like to run"])),
+            Turn::Background => drop(terminal.wait_for(&["It runs."])),
         }
         Self { lab, terminal, id }
     }
@@ -106,6 +117,16 @@ fn nothing_goes_on_where_a_person_quits_in_the_middle_of_a_turn() {
     let mut session = Session::start(Turn::Busy);
     assert!(leave(&mut session.terminal).success());
     session.terminal.wait_for(&["rawr codex resume --last"]);
+    session.nothing_goes_on();
+}
+
+#[test]
+fn nothing_goes_on_of_a_command_that_outlives_its_turn() {
+    let mut session = Session::start(Turn::Background);
+    assert!(leave(&mut session.terminal).success());
+    session.nothing_goes_on();
+    let mut session = Session::start(Turn::Background);
+    session.close_the_terminal();
     session.nothing_goes_on();
 }
 
