@@ -6,6 +6,7 @@ mod ids;
 mod known;
 mod marks;
 
+pub use apply::FOLD;
 pub use known::{Directive, Known, Said, Speaker, StepMove};
 pub use marks::Mark;
 

@@ -4,9 +4,10 @@ use super::State;
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
 use crate::store::archive::Place;
+use crate::store::cache::{self, FoldedBy};
 use crate::store::{
     BadDecision, DECISIONS, Damage, EVENTS, QUARANTINE, Replay, STATE, StoreError, Unreadable,
-    cache, failed, is_unfinished, parse, read_decision, replay,
+    failed, is_unfinished, parse, read_decision, replay,
 };
 use rawr_core::{Event, Record, Thread};
 use serde::Deserialize;
@@ -272,16 +273,15 @@ impl Look {
         }
         #[derive(Deserialize)]
         struct Written {
-            release: String,
+            folded_by: Option<FoldedBy>,
         }
         let text = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             text => text.map_err(failed("read", &path))?,
         };
         let finding = match serde_json::from_slice::<Written>(&text) {
-            Ok(Written { release }) if release != cache::RELEASE => {
-                let message =
-                    format!("of release {release}; it is made anew when the thread is opened");
+            Ok(Written { folded_by }) if folded_by != Some(FoldedBy::PRESENT) => {
+                let message = "of another build; it is written again when the thread is opened";
                 Finding::new(Kind::CacheOld, &path, message)
             }
             // Written since the log was read.

@@ -4,19 +4,31 @@
 use super::disk::Disk;
 use super::{STATE, StoreError, failed};
 use rawr_core::Thread;
+use rawr_core::event::FORMAT;
+use rawr_core::thread::FOLD;
 use rawr_core::units::stable_hash;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A newer release may fold differently: it starts from the log.
-pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 const TAIL: u64 = 512;
+
+/// What made the state out of the log. Another build may read the same lines as another state, whatever its version
+/// says: it starts from the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoldedBy {
+    format: u16,
+    fold: u32,
+}
+
+impl FoldedBy {
+    pub const PRESENT: Self = Self { format: FORMAT, fold: FOLD };
+}
 
 #[derive(Serialize, Deserialize)]
 pub struct Cache {
-    release: String,
+    folded_by: FoldedBy,
     /// The state covers the log up to this byte.
     pub bytes: u64,
     pub lines: u64,
@@ -28,7 +40,8 @@ pub struct Cache {
 pub fn load(folder: &Path, log: &mut File) -> Option<Cache> {
     let text = std::fs::read(folder.join(STATE)).ok()?;
     let cache: Cache = serde_json::from_slice(&text).ok()?;
-    let fits = cache.release == RELEASE && tail_hash(log, cache.bytes).ok()? == Some(cache.tail);
+    let fits = cache.folded_by == FoldedBy::PRESENT
+        && tail_hash(log, cache.bytes).ok()? == Some(cache.tail);
     fits.then_some(cache)
 }
 
@@ -43,7 +56,8 @@ pub fn save(
 ) -> Result<(), StoreError> {
     let path = folder.join(STATE);
     let Some(tail) = tail_hash(log, bytes).map_err(failed("read", &path))? else { return Ok(()) };
-    let cache = Cache { release: RELEASE.to_owned(), bytes, lines, tail, thread: thread.clone() };
+    let folded_by = FoldedBy::PRESENT;
+    let cache = Cache { folded_by, bytes, lines, tail, thread: thread.clone() };
     let text = serde_json::to_vec(&cache).map_err(|error| failed("write", &path)(error.into()))?;
     disk.replace(folder, &path, &text).map_err(failed("write", &path))
 }

@@ -2,6 +2,7 @@
 
 use super::{THREAD, get, lived_in, look, set_guard};
 use rawr_core::event::FORMAT;
+use rawr_core::thread::FOLD;
 use rawr_protocol::methods::{LogMessage, ThreadOpen};
 use rawr_protocol::{ErrorCode, Role};
 use rawr_tests::{Home, Sidecar, StandIn};
@@ -38,6 +39,28 @@ fn the_cache_carries_no_truth() {
     check_cache(&home, &expected, written("{\"release\":\"0.0.0\",\"bytes\":5}"));
     check_cache(&home, &expected, |path| fs::write(path, b"\xff\x00\xff").unwrap());
     check_cache(&home, &expected, |path| fs::create_dir(path).unwrap());
+}
+
+/// A build whose fold differs wrote it, under the same version: what it holds is not what the log folds to.
+#[test]
+fn a_cache_of_another_fold_or_format_is_thrown_away() {
+    let home = lived_in();
+    let mut sidecar = Sidecar::start(&home);
+    sidecar.call::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    sidecar.leave();
+    let (expected, _) = look(&home, THREAD);
+    let path = home.thread(THREAD).join("state.json");
+    let mut cache: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    cache["thread"]["guards"] = json!([]);
+    for (format, fold) in [(FORMAT, FOLD - 1), (FORMAT, FOLD + 1), (FORMAT - 1, FOLD)] {
+        cache["folded_by"] = json!({ "format": format, "fold": fold });
+        let cache = cache.to_string();
+        check_cache(&home, &expected, |path| fs::write(path, &cache).unwrap());
+    }
+    cache.as_object_mut().unwrap().remove("folded_by");
+    cache["release"] = json!(env!("CARGO_PKG_VERSION"));
+    let of_a_version = cache.to_string();
+    check_cache(&home, &expected, |path| fs::write(path, &of_a_version).unwrap());
 }
 
 #[test]

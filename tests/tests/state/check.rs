@@ -1,6 +1,7 @@
 //! `rawr state check`: what it finds, in whatever state the files are, and that it changes nothing.
 
 use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
+use rawr_core::thread::FOLD;
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::json;
 use std::fs::{self, OpenOptions, Permissions};
@@ -85,8 +86,9 @@ fn a_cache_must_say_what_the_log_says() {
         assert!(text.contains(from), "{text}");
         fs::write(cache(home), text.replacen(from, to, 1)).unwrap();
     };
-    let release = format!("\"release\":\"{}\"", env!("CARGO_PKG_VERSION"));
-    check(|home| change(home, &release, "\"release\":\"0.0.0\""), &["note cache_old state.json"]);
+    let fold = format!("\"fold\":{FOLD}");
+    check(|home| change(home, &fold, "\"fold\":0"), &["note cache_old state.json"]);
+    check(|home| change(home, "\"folded_by\"", "\"release\""), &["note cache_old state.json"]);
     check(
         |home| change(home, "\"sequences\":1", "\"sequences\":7"),
         &["wrong cache_unfit state.json"],

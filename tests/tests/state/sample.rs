@@ -4,6 +4,8 @@
 use super::session::everything;
 use super::{Home, THREAD};
 use rawr_core::event::{FORMAT, Record};
+use rawr_core::thread::FOLD;
+use rawr_core::units::{ThreadId, stable_hash};
 use rawr_core::{Event, Thread};
 use rawr_server::store::{Store, read_decision};
 use serde_json::{Value, json};
@@ -32,6 +34,14 @@ pub fn home_with(sample: &Path) -> Home {
         fs::copy(sample.join(file), home.thread(THREAD).join(file)).unwrap();
     }
     home
+}
+
+/// The state that a sample folds to.
+fn folded(sample: &Path) -> Thread {
+    let home = home_with(sample);
+    let (_, (thread, replay)) = Store::new(&home.path()).open(&ThreadId::new(THREAD)).unwrap();
+    assert_eq!(replay.damage, Vec::new());
+    thread
 }
 
 /// The names of all kinds of events, as they are stored: nobody but the reader itself knows them.
@@ -95,10 +105,7 @@ fn there_is_a_sample_of_every_format_and_it_has_every_kind_of_event_of_that_time
 #[test]
 fn every_sample_replays_to_the_state_that_it_had() {
     for sample in formats() {
-        let home = home_with(&sample);
-        let (_, (thread, replay)) =
-            Store::new(&home.path()).open(&rawr_core::units::ThreadId::new(THREAD)).unwrap();
-        assert_eq!(replay.damage, Vec::new());
+        let thread = folded(&sample);
         let state = serde_json::to_string_pretty(&thread).unwrap() + "\n";
         let expected = sample.join("expected.json");
         if is_update() {
@@ -111,6 +118,25 @@ fn every_sample_replays_to_the_state_that_it_had() {
         assert_eq!(state.lines().count(), expected.lines().count());
         // As a release of that time would have folded it from its cache.
         assert_eq!(serde_json::from_str::<Thread>(&expected).unwrap(), thread);
+    }
+}
+
+/// A cache is believed by `FOLD` alone.
+#[test]
+fn a_changed_fold_has_another_number() {
+    let states: Vec<_> = formats().iter().map(|sample| folded(sample)).collect();
+    let states = stable_hash(&serde_json::to_string(&states).unwrap());
+    let is = json!({ "fold": FOLD, "states": format!("{states:016x}") });
+    let path = samples().join("fold.json");
+    let was: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    if is["fold"] == was["fold"] {
+        let hint = "the fold changed: raise FOLD in server/core/src/thread/apply.rs";
+        assert_eq!(is, was, "{hint}, then UPDATE=1 cargo test -p rawr-tests --test state");
+    }
+    if is_update() {
+        fs::write(&path, format!("{is:#}\n")).unwrap();
+    } else {
+        assert_eq!(is, was, "UPDATE=1 cargo test -p rawr-tests --test state writes it");
     }
 }
 

@@ -15,6 +15,10 @@ use crate::event::{EVERY_COMPACTION_HANDS_OVER, Event, Phase, Record, ThreadOpen
 use crate::sequence::Sequence;
 use crate::units::{SignalId, Timestamp};
 
+/// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
+/// and the log is folded again. A test compares it with what the samples fold to.
+pub const FOLD: u32 = 1;
+
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
 
