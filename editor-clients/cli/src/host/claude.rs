@@ -22,7 +22,7 @@ use self::message::{Greeting, Line, Reply};
 pub(crate) use self::plan::Plan;
 use self::session::{fresh_id, transcript};
 use self::turns::Turns;
-pub(crate) use self::windows::window_of;
+pub(crate) use self::windows::WindowSettings;
 use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{

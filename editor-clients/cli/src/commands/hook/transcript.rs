@@ -11,7 +11,7 @@ use anyhow::Context;
 use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
-use crate::host::claude::window_of;
+use crate::host::claude::WindowSettings;
 use crate::host::codex::BASELINE_TOKENS;
 
 /// How full the window is.
@@ -95,7 +95,8 @@ impl LastTurn {
     }
 
     fn assumed_window(&self, tokens: u64) -> u64 {
-        let window = window_of(self.model.as_deref().unwrap_or_default());
+        let settings = WindowSettings::read(|name| std::env::var(name).ok());
+        let window = settings.window_of(self.model.as_deref().unwrap_or_default());
         if tokens > window { LONG_WINDOW } else { window }
     }
 
