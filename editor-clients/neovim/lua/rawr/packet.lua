@@ -1,5 +1,5 @@
---- The continuation packet of a thread in a buffer of its own. Writing the buffer only keeps it, because `:wall` and
---- 'autowrite' write, too; handing it over is a command.
+--- The continuation packet of a thread in a buffer of its own. Handing it over is a command; writing the buffer does
+--- nothing, because `:wall` and 'autowrite' write, too. It stays modified, so that Neovim does not drop it without a word.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -70,8 +70,7 @@ function M.read(buffer, thread_id)
       group = group,
       buffer = buffer,
       callback = function()
-        vim.bo[buffer].modified = false
-        client.say('Kept in this buffer: hand it over with :RawrHandOver.')
+        client.say('Not handed over yet: that is :RawrHandOver.')
       end,
     })
     vim.api.nvim_buf_create_user_command(buffer, 'RawrHandOver', function()
