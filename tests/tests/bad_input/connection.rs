@@ -9,6 +9,7 @@ use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 
 #[test]
 fn what_is_no_frame_ends_the_connection_with_one_parse_error() {
@@ -181,6 +182,15 @@ fn a_client_that_lets_too_much_pile_up_is_given_up() {
     assert_eq!(sidecar.wait().code(), Some(1));
 }
 
+/// Only a hang takes longer than the limit.
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < give_up, "it never comes to it");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What it has to act on is not told again: it waits as long as answers do.
 #[test]
 fn a_client_that_reads_late_still_gets_its_orders() {
@@ -193,14 +203,18 @@ fn a_client_that_reads_late_still_gets_its_orders() {
     // More than notifications may pile up to.
     let item = json!({ "role": "user", "text": "x".repeat(9 << 20) });
     let history = json!({ "items": [item], "summary": "x", "recentUserTokens": 1 << 30 });
-    for id in [1001, 1002] {
+    for id in [1001, 1002, 1003, 1004] {
         let method = "rawr/compaction/rewrite";
         sidecar.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": history }));
     }
     host.user_turn_with_boundaries();
     let said = host.ask_all(&mut sidecar);
+    // Everything lies in the backlog once the order is stored.
+    wait_until(|| {
+        std::fs::read_to_string(home.events("t")).is_ok_and(|log| log.contains("action_issued"))
+    });
     sidecar.read_from_now_on();
-    for id in [0, opens, 1001, 1002].into_iter().chain(said) {
+    for id in [0, opens, 1001, 1002, 1003, 1004].into_iter().chain(said) {
         assert_eq!(sidecar.answer_to(&json!(id)).get("error"), None, "{id}");
     }
     let orders = sidecar.take::<ActionPerform>();
