@@ -125,6 +125,20 @@ impl Thread {
         Some(hold)
     }
 
+    /// How many tokens make the next compaction worth its cost: as many as the last one left above the floor. With fewer,
+    /// most of what it would work on is what could not be freed a moment ago. Never more than a quarter of the room that
+    /// was left, so that a compaction that landed high is followed by another in time.
+    pub fn worth_waiting_for(&self) -> Tokens {
+        let after = self.last_compaction.as_ref().filter(|last| last.measured);
+        let (Some(after), Some(floor), Some(window)) =
+            (after.and_then(|last| last.after), self.floor, self.window)
+        else {
+            return Tokens(0);
+        };
+        let room = window.0.saturating_sub(after.0);
+        Tokens(after.0.saturating_sub(floor.0).min(room / 4))
+    }
+
     /// The first request after a compaction has measured it.
     pub(crate) fn judge_compaction(&mut self, at: Timestamp) {
         let Some(last) = &self.last_compaction else { return };

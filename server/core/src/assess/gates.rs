@@ -167,7 +167,11 @@ pub(super) fn breaker(case: &Case<'_>) -> Finding {
 
 pub(super) fn rearm(case: &Case<'_>) -> Finding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
-    let needed = case.policy.rearm_after(case.thread.window);
+    let by_window = case.policy.rearm_after(case.thread.window);
+    let needed = match case.policy.rearm_tokens {
+        Some(_) => by_window,
+        None => by_window.max(case.thread.worth_waiting_for()),
+    };
     let grown = match (case.thread.context, last.after) {
         (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
         _ => {
