@@ -17,7 +17,8 @@ fn bench(args: &[&str]) -> Result<(Output, Vec<Value>)> {
 /// Each of these servers has as many rows as told in each of these tables, with a number in every cell.
 fn check(only: &str, servers: &[&str], tables: &[(&str, usize)]) -> Result<()> {
     let (output, lines) = bench(&["--only", only])?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{}", said.join("\n"));
     let rows: Vec<&Value> = lines.iter().filter(|line| line["event"] == "row").collect();
     for server in servers {
         for (table, expected) in tables {

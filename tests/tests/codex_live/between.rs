@@ -44,7 +44,7 @@ impl Between {
         let mut command = Command::new(rawr());
         lab.in_place(&mut command);
         command.arg("attach").arg("--socket").arg(&socket).arg("--beside").arg(folder.path());
-        command.arg("--server").arg(server.id().to_string()).arg("--preflight").args(options);
+        command.arg("--lease").arg(server.id().to_string()).arg("--preflight").args(options);
         let driver = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         person.says(TASK).await.unwrap();
         wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));

@@ -42,5 +42,7 @@ fn a_large_fixed_prefix_does_not_stop_compactions() {
     let compacted = done.all("compaction").iter().filter(|it| it["status"] == "completed").count();
     assert!(compacted > 3, "{percents:?}");
     let lowest = percents.iter().filter_map(|(_, percent)| *percent).min().unwrap();
-    assert!(lowest >= 70, "{percents:?}");
+    assert!(lowest >= 60, "{percents:?}");
+    // Codex keeps what was said to it, so that each compaction lands higher: one a prompt would free next to nothing.
+    assert!(compacted <= prompts.len() / 2, "{percents:?}");
 }
