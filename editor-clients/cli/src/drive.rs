@@ -402,7 +402,11 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 .transcript
                 .as_ref()
                 .map(|path| Transcript { path: path.display().to_string() }),
-            running_turn: self.turns.running_turn().map(str::to_owned),
+            running_turn: self
+                .turns
+                .running_turn()
+                .or_else(|| self.host.running_turn())
+                .map(str::to_owned),
         };
         let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
         for note in self.sidecar.notes() {

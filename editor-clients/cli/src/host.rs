@@ -92,6 +92,11 @@ pub trait Host {
         async { Ok(None) }
     }
 
+    /// The turn that ran already when the conversation was joined, as long as no event has told of it.
+    fn running_turn(&self) -> Option<&str> {
+        None
+    }
+
     /// What this conversation's own record says became of something that a driver before this one, or a request that was
     /// never answered, asked for: nothing is done twice.
     fn became_of(
@@ -259,6 +264,8 @@ pub enum HostEvent {
     /// The whole plan as it stands.
     PlanUpdated {
         turn_id: String,
+        /// The tool call that changed it, where the host names one.
+        call_id: Option<String>,
         steps: Vec<PlanStep>,
         explanation: Option<String>,
     },
@@ -275,6 +282,7 @@ pub enum HostEvent {
     /// A shell command ended; it comes right before its `ToolFinished`.
     CommandFinished {
         turn_id: String,
+        call_id: String,
         /// As the host puts it, shell wrapper included.
         command: String,
         exit_code: i64,

@@ -60,6 +60,7 @@ fn observed() -> Vec<Sample> {
                 "judge": true } },
             "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
             "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
+            "runningTurn": "u1",
         }
         ThreadOpenParams {
             "threadId": "t2", "cwd": "/w", "role": "observer", "baselineTokens": 0,
@@ -149,7 +150,7 @@ fn observed() -> Vec<Sample> {
 fn signals() -> Vec<Sample> {
     samples! {
         SignalReportParams {
-            "threadId": "t1", "turnId": "u1",
+            "threadId": "t1", "turnId": "u1", "signalId": "u1 c1",
             "signal": { "kind": "plan_updated", "explanation": "done reading",
                 "steps": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "pending" }] },
         }

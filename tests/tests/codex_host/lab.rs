@@ -115,7 +115,7 @@ impl Lab {
             HostEvent::UsageEstimated { turn_id, .. } => {
                 format!("{} estimates its usage", self.turn_number(turn_id))
             }
-            HostEvent::PlanUpdated { turn_id, steps, explanation } => {
+            HostEvent::PlanUpdated { turn_id, steps, explanation, .. } => {
                 let steps: Vec<_> =
                     steps.iter().map(|step| format!("{} {}", step.step, step.status)).collect();
                 format!(
@@ -130,7 +130,7 @@ impl Lab {
             HostEvent::ToolFinished { turn_id, call_id } => {
                 format!("{} has {call_id}", self.turn_number(turn_id))
             }
-            HostEvent::CommandFinished { turn_id, command, exit_code, cwd } => {
+            HostEvent::CommandFinished { turn_id, command, exit_code, cwd, .. } => {
                 // The shell is the user's own, so that its path differs from machine to machine.
                 let command =
                     command.split_once(" -lc ").map_or(command.as_str(), |(_, command)| command);

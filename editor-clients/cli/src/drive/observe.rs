@@ -3,7 +3,7 @@
 use rawr_protocol::{
     CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
     SignalReportParams, TokenUsage, TurnCompletedParams, TurnStartedParams, TurnStatus,
-    TurnUsageParams, methods,
+    TurnUsageParams, check_id, methods,
 };
 
 use super::ledger::Outcome;
@@ -12,6 +12,12 @@ use super::{Drive, DriveError};
 use crate::host::{Host, HostEvent, TurnKind};
 use crate::render::{Level, Shown};
 use crate::sidecar::Launch;
+
+/// Some models count their calls from one again in every turn. A name that the sidecar would refuse is left out: without
+/// one the signal still counts.
+fn signal_id(turn_id: &str, call_id: &str) -> Option<String> {
+    Some(format!("{turn_id} {call_id}")).filter(|id| check_id(id).is_ok())
+}
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn report_event(&mut self, event: HostEvent) -> Result<(), DriveError> {
@@ -32,8 +38,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::UsageEstimated { turn_id, usage, context_window } => {
                 self.usage(turn_id, usage, context_window, true).await
             }
-            HostEvent::PlanUpdated { turn_id, steps, explanation } => {
-                self.signal(turn_id, Signal::PlanUpdated { steps, explanation }).await
+            HostEvent::PlanUpdated { turn_id, call_id, steps, explanation } => {
+                let signal = Signal::PlanUpdated { steps, explanation };
+                self.signal_of(turn_id, call_id.as_deref(), signal).await
             }
             HostEvent::ToolStarted { turn_id, call_id, name } => {
                 self.signal(turn_id, Signal::ToolStarted { call_id, name: Some(name) }).await
@@ -41,10 +48,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::ToolFinished { turn_id, call_id } => {
                 self.signal(turn_id, Signal::ToolFinished { call_id }).await
             }
-            HostEvent::CommandFinished { turn_id, command, exit_code, cwd } => {
+            HostEvent::CommandFinished { turn_id, call_id, command, exit_code, cwd } => {
                 let command = CommandLine::Line(command);
                 let signal = Signal::CommandFinished { command, exit_code, cwd: Some(cwd) };
-                self.signal(turn_id, signal).await
+                self.signal_of(turn_id, Some(&call_id), signal).await
             }
             HostEvent::ReviewEntered { .. } => {
                 self.turns.review_mode = true;
@@ -173,9 +180,19 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     async fn signal(&mut self, turn_id: String, signal: Signal) -> Result<(), DriveError> {
+        self.signal_of(turn_id, None, signal).await
+    }
+
+    /// A signal with the tool call that it comes from.
+    async fn signal_of(
+        &mut self,
+        turn_id: String,
+        call_id: Option<&str>,
+        signal: Signal,
+    ) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
-        let params =
-            SignalReportParams { thread_id, turn_id: Some(turn_id), signal_id: None, signal };
+        let signal_id = call_id.and_then(|call_id| signal_id(&turn_id, call_id));
+        let params = SignalReportParams { thread_id, turn_id: Some(turn_id), signal_id, signal };
         self.report::<methods::SignalReport>(params).await.map(drop)
     }
 

@@ -419,6 +419,10 @@ impl Host for Codex {
         Ok(())
     }
 
+    fn running_turn(&self) -> Option<&str> {
+        self.turns.running_since_before()
+    }
+
     async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
         self.look_up(asked).await
     }

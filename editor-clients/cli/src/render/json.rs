@@ -101,7 +101,7 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::UsageEstimated { turn_id, usage, context_window } => {
             usage_line(out, turn_id, usage, *context_window, true)
         }
-        HostEvent::PlanUpdated { turn_id, steps, explanation } => {
+        HostEvent::PlanUpdated { turn_id, steps, explanation, .. } => {
             let body = json!({"turnId": turn_id, "steps": steps, "explanation": explanation});
             line(out, "plan_updated", without_nulls(body))
         }
@@ -112,9 +112,10 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::ToolFinished { turn_id, call_id } => {
             line(out, "tool_finished", json!({"turnId": turn_id, "callId": call_id}))
         }
-        HostEvent::CommandFinished { turn_id, command, exit_code, cwd } => {
+        HostEvent::CommandFinished { turn_id, call_id, command, exit_code, cwd } => {
             let body = json!({
                 "turnId": turn_id,
+                "callId": call_id,
                 "command": command,
                 "exitCode": exit_code,
                 "cwd": cwd,

@@ -115,6 +115,7 @@ fn of_a_plan_only_what_changed_is_shown_again() {
     let step = |step: &str, status| PlanStep { step: step.to_owned(), status };
     let plan = |first, second| HostEvent::PlanUpdated {
         turn_id: "t1".to_owned(),
+        call_id: None,
         steps: vec![step("one", first), step("two", second)],
         explanation: None,
     };

@@ -199,15 +199,24 @@ impl Turns {
             let Some(call) = running.calls.remove(&call_id) else { continue };
             let turn_id = running.id.clone();
             if let Some((command, exit_code)) = calls::ended(&call, &content, is_error, &data) {
-                let (turn_id, cwd) = (turn_id.clone(), self.cwd.clone());
-                events.push(HostEvent::CommandFinished { turn_id, command, exit_code, cwd });
+                events.push(HostEvent::CommandFinished {
+                    turn_id: turn_id.clone(),
+                    call_id: call_id.clone(),
+                    command,
+                    exit_code,
+                    cwd: self.cwd.clone(),
+                });
             }
             if !is_error
                 && call.is_main
                 && let Some(steps) = self.plan.called(&call.name, &call.input, &data)
             {
-                let turn_id = turn_id.clone();
-                events.push(HostEvent::PlanUpdated { turn_id, steps, explanation: None });
+                events.push(HostEvent::PlanUpdated {
+                    turn_id: turn_id.clone(),
+                    call_id: Some(call_id.clone()),
+                    steps,
+                    explanation: None,
+                });
             }
             events.push(HostEvent::ToolFinished { turn_id, call_id });
         }

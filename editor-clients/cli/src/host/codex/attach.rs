@@ -52,7 +52,7 @@ impl Codex {
         let preview = answer.thread.preview.clone();
         let thread = about(answer, whose, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, Company::People);
-        let turns = codex.seed().await;
+        let turns = codex.seed(status).await;
         let is_first = status == Status::Active && turns <= 1;
         // Codex writes it down a moment after the turn has begun.
         if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
@@ -114,12 +114,15 @@ impl Codex {
     }
 
     /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
-    /// Returns how many turns do.
-    async fn seed(&mut self) -> usize {
+    /// So does the turn that runs. Returns how many turns do.
+    async fn seed(&mut self, status: Status) -> usize {
         let Some(path) = self.thread.transcript.clone() else { return 0 };
         let Ok(stored) = tokio::task::spawn_blocking(move || rollout::stored(&path)).await else {
             return 0;
         };
+        if let Some(turn_id) = stored.open_turn().filter(|_| status == Status::Active) {
+            self.turns.came_into(turn_id);
+        }
         if let Some(last) = stored.last {
             self.thread.context_window = last.context_window;
             let usage = HostEvent::Usage {

@@ -27,6 +27,8 @@ pub(super) struct Stored {
     /// How many have begun.
     pub(super) turns: usize,
     turn_id: String,
+    /// The last of them has not ended. If Codex is at work, it is at this.
+    is_open: bool,
     /// `None` where there is no usage, or where the history was rewritten since.
     pub(super) last: Option<LastUsage>,
 }
@@ -42,9 +44,19 @@ pub(super) fn stored(path: &Path) -> Stored {
 }
 
 /// Most lines are long and none of these.
-const WORDS: [&str; 3] = ["\"token_count\"", "\"task_started\"", "\"compacted\""];
+const WORDS: [&str; 5] = [
+    "\"token_count\"",
+    "\"task_started\"",
+    "\"task_complete\"",
+    "\"turn_aborted\"",
+    "\"compacted\"",
+];
 
 impl Stored {
+    pub(super) fn open_turn(&self) -> Option<String> {
+        self.is_open.then(|| self.turn_id.clone())
+    }
+
     fn line(&mut self, line: &[u8]) {
         let Ok(line) = std::str::from_utf8(line) else { return };
         if !WORDS.iter().any(|word| line.contains(word)) {
@@ -54,7 +66,12 @@ impl Stored {
             Ok(Line::EventMsg(Event::TaskStarted { turn_id, .. })) => {
                 self.turn_id = turn_id;
                 self.turns += 1;
+                self.is_open = true;
             }
+            Ok(Line::EventMsg(Event::TaskComplete { turn_id, .. })) => {
+                self.is_open &= turn_id != self.turn_id;
+            }
+            Ok(Line::EventMsg(Event::TurnAborted {})) => self.is_open = false,
             Ok(Line::EventMsg(Event::TokenCount { info: Some(info) })) => {
                 self.last = Some(LastUsage {
                     turn_id: self.turn_id.clone(),
@@ -104,6 +121,22 @@ mod tests {
             "last_token_usage": {"total_tokens": tokens, "input_tokens": tokens},
             "model_context_window": 190_000,
         }}))
+    }
+
+    #[test]
+    fn the_last_turn_runs_until_its_end_stands_in_the_file() {
+        let check = |lines: &[Value], expected: Option<&str>| {
+            let mut stored = Stored::default();
+            lines.iter().for_each(|line| stored.line(line.to_string().as_bytes()));
+            assert_eq!(stored.open_turn().as_deref(), expected);
+        };
+        let over = |turn| event(json!({"type": "task_complete", "turn_id": turn}));
+        let aborted = || event(json!({"type": "turn_aborted", "reason": "interrupted"}));
+        check(&[], None);
+        check(&[started("t1"), over("t1"), started("t2"), count(9)], Some("t2"));
+        check(&[started("t1"), started("t2"), over("t1")], Some("t2"));
+        check(&[started("t1"), started("t2"), over("t2")], None);
+        check(&[started("t1"), aborted()], None);
     }
 
     fn compacted() -> Value {

@@ -25,6 +25,8 @@ pub(super) struct Turns {
     company: Company,
     /// What a person began the running turn with, where that was before we came.
     began_with: Option<String>,
+    /// The turn that runs since before we came, until something is told of it.
+    came_into: Option<String>,
     /// A turn runs since before we came, and what it is at has not shown.
     middle: Option<Middle>,
     /// Turns that Codex promised us and has not started.
@@ -53,6 +55,7 @@ impl Turns {
             status: Status::Idle,
             company: Company::Nobody,
             began_with: None,
+            came_into: None,
             middle: None,
             promised: HashSet::new(),
             compaction_asked: false,
@@ -77,6 +80,15 @@ impl Turns {
             }
             None => Some(usage),
         }
+    }
+
+    /// This turn runs, and its start was told to others.
+    pub(super) fn came_into(&mut self, turn_id: String) {
+        self.came_into = Some(turn_id);
+    }
+
+    pub(super) fn running_since_before(&self) -> Option<&str> {
+        self.came_into.as_deref()
     }
 
     /// A turn runs, and this is how a person began it.
@@ -142,10 +154,8 @@ impl Turns {
             return Vec::new();
         }
         let mut events = Vec::new();
-        if let Some(turn_id) =
-            note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))
-        {
-            self.started(turn_id.to_owned(), &mut events);
+        if let Some(turn_id) = self.begun_before(&note) {
+            self.started(turn_id, &mut events);
             if let Some(text) = self.began_with.take()
                 && let Some(running) = &mut self.running
             {
@@ -174,6 +184,17 @@ impl Turns {
         events
     }
 
+    /// The turn that this note is the first word of. Of one that was come into that may be its end.
+    fn begun_before(&self, note: &Note) -> Option<String> {
+        let turn_id = match note {
+            Note::TurnCompleted(note) => {
+                self.came_into.as_ref().filter(|turn_id| **turn_id == note.turn.id)?
+            }
+            note => note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))?,
+        };
+        Some(turn_id.to_owned())
+    }
+
     /// Whoever comes to a thread while a turn runs is not told of its start. Ids of turns grow with time, and things
     /// are said late of turns that are over.
     fn missed_the_start_of(&self, turn_id: &str) -> bool {
@@ -185,6 +206,7 @@ impl Turns {
 
     fn started(&mut self, turn_id: String, events: &mut Vec<HostEvent>) {
         let promised = self.promised.remove(&turn_id);
+        self.came_into = None;
         self.latest = Some(turn_id.clone());
         let running = self.running.insert(Running {
             id: turn_id,
@@ -269,9 +291,10 @@ impl Turns {
                 events
                     .push(HostEvent::AgentMessage { turn_id: turn_id.clone(), text: text.clone() });
             }
-            Item::CommandExecution { command, cwd, exit_code: Some(exit_code), .. } => {
+            Item::CommandExecution { id, command, cwd, exit_code: Some(exit_code) } => {
                 events.push(HostEvent::CommandFinished {
                     turn_id: turn_id.clone(),
+                    call_id: id.clone(),
                     command: command.clone(),
                     exit_code: *exit_code,
                     cwd: cwd.clone(),
@@ -366,6 +389,8 @@ impl Turns {
         });
         events.push(HostEvent::PlanUpdated {
             turn_id: note.turn_id,
+            // Codex names none.
+            call_id: None,
             steps: steps.collect(),
             explanation: note.explanation,
         });

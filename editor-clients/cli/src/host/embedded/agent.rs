@@ -270,17 +270,23 @@ impl<M: Model> Agent<M> {
         let turn = || turn_id.to_owned();
         let name = call.name.clone();
         self.door.tell(HostEvent::ToolStarted { turn_id: turn(), call_id: call_id.clone(), name });
-        let ended = self.carry_out(turn_id, tool).await;
+        let ended = self.carry_out(turn_id, &call_id, tool).await;
         self.door.tell(HostEvent::ToolFinished { turn_id: turn(), call_id });
         ended
     }
 
-    async fn carry_out(&mut self, turn_id: &str, tool: Tool) -> Result<String, Stop> {
+    async fn carry_out(
+        &mut self,
+        turn_id: &str,
+        call_id: &str,
+        tool: Tool,
+    ) -> Result<String, Stop> {
         let turn = || turn_id.to_owned();
         let Self { door, settings, .. } = self;
         match tool {
             Tool::UpdatePlan { plan: steps, explanation } => {
-                door.tell(HostEvent::PlanUpdated { turn_id: turn(), steps, explanation });
+                let call_id = Some(call_id.to_owned());
+                door.tell(HostEvent::PlanUpdated { turn_id: turn(), call_id, steps, explanation });
                 Ok("the plan is updated".to_owned())
             }
             Tool::Shell { command, timeout_seconds } => {
@@ -288,6 +294,7 @@ impl<M: Model> Agent<M> {
                 let ran = door.while_working(ran).await?;
                 door.tell(HostEvent::CommandFinished {
                     turn_id: turn(),
+                    call_id: call_id.to_owned(),
                     command,
                     exit_code: ran.exit_code,
                     cwd: settings.cwd.display().to_string(),

@@ -151,7 +151,7 @@ fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
         expect![[r#"
             TurnStarted { turn_id: "t", kind: Asked }
             ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
-            CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
+            CommandFinished { turn_id: "t", call_id: "a", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
             ToolFinished { turn_id: "t", call_id: "a" }
             t uses 60020 of None, goes on: true
             AgentMessage { turn_id: "t", text: "Done." }
@@ -200,7 +200,7 @@ fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
         expect![[r#"
         TurnStarted { turn_id: "t", kind: Asked }
         ToolStarted { turn_id: "t", call_id: "a", name: "Bash" }
-        CommandFinished { turn_id: "t", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
+        CommandFinished { turn_id: "t", call_id: "a", command: "git commit -m x", exit_code: 0, cwd: "/repo" }
         ToolFinished { turn_id: "t", call_id: "a" }
         busy
     "#]],

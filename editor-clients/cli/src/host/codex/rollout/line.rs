@@ -37,6 +37,7 @@ pub(crate) enum Event {
         turn_id: String,
         last_agent_message: Option<String>,
     },
+    TurnAborted {},
     #[serde(other)]
     Other,
 }

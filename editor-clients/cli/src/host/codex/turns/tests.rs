@@ -17,8 +17,10 @@ enum Step {
     CompactionAccepted,
     /// In the thread's file, by the last turn before: how full the window was.
     Found(u64),
+    /// In the thread's file: the turn that runs.
+    CameInto(&'static str),
 }
-use Step::{CompactionAccepted, Found, TurnAccepted};
+use Step::{CameInto, CompactionAccepted, Found, TurnAccepted};
 
 fn check(steps: Vec<Step>, expected: Expect) {
     check_on(Turns::new("thread".to_owned()), steps, expected);
@@ -33,6 +35,7 @@ fn check_on(mut turns: Turns, steps: Vec<Step>, expected: Expect) {
                 told.extend(turns.read(note).iter().map(|event| short(event) + "\n"));
             }
             TurnAccepted(turn_id) => turns.turn_promised(turn_id),
+            CameInto(turn_id) => turns.came_into(turn_id.to_owned()),
             CompactionAccepted => turns.compaction_promised(),
             Found(tokens) => {
                 let usage = HostEvent::Usage {

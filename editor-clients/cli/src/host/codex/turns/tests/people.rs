@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::{
-    CompactionAccepted, Found, Step, TurnAccepted, check_on, compaction, ended, item, says,
-    started, status, usage,
+    CameInto, CompactionAccepted, Found, Step, TurnAccepted, check_on, compaction, ended, item,
+    says, started, status, usage,
 };
 use crate::host::codex::message::Status;
 use crate::host::codex::turns::Turns;
@@ -61,6 +61,32 @@ fn a_turn_that_runs_already_begins_with_the_first_that_is_told_of_it() {
             AgentMessage { turn_id: "t2", text: "half done" }
             AgentMessage { turn_id: "t1", text: "late" }
             t2 completed, last said: Some("half done")
+            busy
+        "#]],
+    );
+}
+
+#[test]
+fn a_turn_that_runs_already_and_is_only_told_to_end_has_begun() {
+    check(
+        Status::Active,
+        vec![
+            CameInto("t2"),
+            TurnAccepted("t2"),
+            ended("t1", "completed"),
+            ended("t2", "completed"),
+        ],
+        expect![[r#"
+            TurnStarted { turn_id: "t2", kind: Asked }
+            t2 completed, last said: None
+            busy
+        "#]],
+    );
+    check(
+        Status::Active,
+        vec![CameInto("t2"), started("t3"), ended("t2", "completed"), types("t3", "hello")],
+        expect![[r#"
+            TurnStarted { turn_id: "t3", kind: Person { text: "hello" } }
             busy
         "#]],
     );
