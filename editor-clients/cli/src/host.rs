@@ -6,6 +6,7 @@ pub mod embedded;
 
 mod find;
 mod pipes;
+pub(crate) mod record;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -98,7 +99,7 @@ pub trait Host {
     }
 
     /// What this conversation's own record says became of something that a driver before this one, or a request that was
-    /// never answered, asked for: nothing is done twice.
+    /// never answered, asked for: nothing is done twice. A delivery without a handoff is its message alone.
     fn became_of(
         &mut self,
         asked: &PendingAction,

@@ -2,10 +2,11 @@
 //! instead of asking for them again. What the record says is the host's to know.
 
 use rawr_protocol::{
-    Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, PendingAction,
-    TurnStatus, methods,
+    Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, ItemRole,
+    PendingAction, TurnStatus, methods,
 };
 
+use super::inputs::said_at_ms;
 use super::ledger::{Outcome, Todo};
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
@@ -16,6 +17,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Whether nothing is left to be asked for now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();
+        if self.look_for_message(action).await? {
+            return Ok(false);
+        }
         match self.host.became_of(action).await? {
             Fate::Nothing => return Ok(false),
             Fate::Unclear => self.wait_with(Todo::Perform(action.clone())),
@@ -39,6 +43,25 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             self.held.retain(|held| held.input_id != *input_id);
         }
         Ok(true)
+    }
+
+    /// A message that waited was let go by whoever held it when its driver died, and stands in the conversation then: it is
+    /// not said again. Returns whether there is nothing else to look for.
+    async fn look_for_message(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
+        let Action::DeliverInput { input_id, items } = &action.action else { return Ok(false) };
+        let (messages, others): (Vec<_>, Vec<_>) =
+            items.iter().cloned().partition(|item| item.role == ItemRole::Input);
+        if !messages.is_empty() {
+            let alone = PendingAction {
+                issued_at_ms: said_at_ms(input_id).or(action.issued_at_ms),
+                action: Action::DeliverInput { input_id: input_id.clone(), items: messages },
+                ..action.clone()
+            };
+            if self.host.became_of(&alone).await? != Fate::Nothing {
+                self.outage.delivered_already(input_id.clone());
+            }
+        }
+        Ok(others.is_empty())
     }
 
     async fn found_compacted(

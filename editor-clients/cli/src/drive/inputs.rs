@@ -59,6 +59,15 @@ pub(super) struct Door {
 /// How often a message that waits is given a sign of life.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
+/// How the name of an input begins; the time follows.
+const INPUT: &str = "input-";
+
+/// When a message was said, which its name tells.
+pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
+    let (at, _) = input_id.strip_prefix(INPUT)?.split_once('-')?;
+    i64::from_str_radix(at, 16).ok()
+}
+
 impl Answer {
     fn say(&self, said: Said) {
         // Whoever waits no longer has let it go.
@@ -136,7 +145,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     fn next_input_id(&mut self) -> String {
         self.inputs += 1;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        format!("input-{:x}-{}", since.as_millis(), self.inputs)
+        format!("{INPUT}{:x}-{}", since.as_millis(), self.inputs)
     }
 
     async fn ask_about(

@@ -1,6 +1,7 @@
 //! The loop with the embedded agent on one side and a sidecar of a few rules on the other. What the real sidecar asks for is not tested here.
 
 mod cut;
+mod deaths;
 mod fake;
 mod inside;
 mod judge;

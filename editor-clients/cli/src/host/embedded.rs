@@ -198,7 +198,7 @@ impl Host for Embedded {
         history.map(Some).map_err(|problem| HostError::BadHistory { problem })
     }
 
-    /// The agent ends with its driver, and whatever it was at with it.
+    /// Each driver begins a conversation of its own, which ends with it: no other ever takes up what was asked here.
     async fn became_of(&mut self, _asked: &PendingAction) -> Result<Fate, HostError> {
         Ok(Fate::Nothing)
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use rawr_protocol::TokenUsage;
 
 pub(crate) use self::line::{Event, Item, Line};
-pub(super) use self::past::{Past, past};
+pub(super) use self::past::past;
 
 /// What the thread's last sampling request used.
 #[derive(Debug, Clone, PartialEq, Eq)]

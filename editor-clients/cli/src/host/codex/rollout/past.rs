@@ -5,32 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::{Event, Line};
+use crate::host::record::{Compacted, Past};
 
-/// A turn that has begun.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::host::codex) struct Past {
-    pub(in crate::host::codex) turn_id: String,
-    /// The messages that it was sent, rawr's own and people's.
-    pub(in crate::host::codex) sent: Vec<String>,
-    pub(in crate::host::codex) has_ended: bool,
-    pub(in crate::host::codex) last_agent_message: Option<String>,
-    pub(in crate::host::codex) compacted: Option<Compacted>,
-    used: Option<u64>,
-}
-
-/// How full the window was.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::host::codex) struct Compacted {
-    pub(in crate::host::codex) before: Option<u64>,
-    pub(in crate::host::codex) after: Option<u64>,
-}
-
-impl Past {
-    /// Turns are named by time: the first 48 bits of the name are milliseconds.
-    pub(in crate::host::codex) fn began_at_ms(&self) -> Option<i64> {
-        let digits: String = self.turn_id.chars().filter(|digit| *digit != '-').take(12).collect();
-        i64::from_str_radix(&digits, 16).ok()
-    }
+/// Turns are named by time: the first 48 bits of the name are milliseconds.
+fn began_at_ms(turn_id: &str) -> Option<i64> {
+    let digits: String = turn_id.chars().filter(|digit| *digit != '-').take(12).collect();
+    i64::from_str_radix(&digits, 16).ok()
 }
 
 /// All of them, oldest first. A file that cannot be read tells of none.
@@ -54,7 +34,8 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
     }
     let Ok(line) = serde_json::from_str(line) else { return };
     if let Line::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
-        turns.push(Past { turn_id, ..Past::default() });
+        let began_at_ms = began_at_ms(&turn_id);
+        turns.push(Past { turn_id, began_at_ms, ..Past::default() });
         return;
     }
     // What the turns before it left is what a compaction found.
@@ -110,7 +91,7 @@ mod tests {
             assert!(said.starts_with("<continuation_packet>"), "{name}: {said}");
             let compacted = turns.iter().find(|turn| turn.compacted.is_some());
             let compacted = compacted.unwrap_or_else(|| panic!("{name}: {turns:?}"));
-            assert!(compacted.began_at_ms() > asked.began_at_ms(), "{name}");
+            assert!(compacted.began_at_ms > asked.began_at_ms, "{name}");
             assert!(compacted.compacted.as_ref().is_some_and(|it| it.before.is_some()), "{name}");
         }
     }

@@ -1,0 +1,340 @@
+//! The driver dies between any two of its steps, the host lives on, and another driver takes the thread up. What counts is what
+//! the host has carried out: one packet request, one compaction, one handoff, and each message once.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rawr_protocol::{
+    CompactionOrigin, Host as HostInfo, HostCapabilities, PendingAction, TokenUsage,
+};
+use serde_json::Map;
+use tokio::task::{JoinHandle, LocalSet, yield_now};
+
+use super::*;
+use crate::host::record::{Compacted, Past, fate};
+use crate::host::{CompactionOrder, Fate, HostThread, Next, Question, TurnKind};
+
+const WINDOW: u64 = 100_000;
+const FULL: u64 = 70_000;
+const EMPTY: u64 = 5_000;
+const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
+
+/// A conversation that outlives its drivers. What it is asked for is done at once.
+#[derive(Default)]
+struct World {
+    turns: Vec<Past>,
+    /// Told to the driver that lives.
+    untold: VecDeque<HostEvent>,
+}
+
+impl World {
+    fn next_turn(&mut self) -> String {
+        format!("turn-{}", self.turns.len() + 1)
+    }
+
+    fn takes(&mut self, sent: &[&str]) -> String {
+        let turn_id = self.next_turn();
+        let text = sent.concat();
+        let is_compacted = self.turns.iter().any(|turn| turn.compacted.is_some());
+        let used = if is_compacted { EMPTY } else { FULL };
+        let answer = if text.contains(":packet_request]") { PACKET } else { "That is done now." };
+        self.turns.push(Past {
+            turn_id: turn_id.clone(),
+            began_at_ms: Some(now_ms()),
+            sent: vec![text.clone()],
+            has_ended: true,
+            last_agent_message: Some(answer.to_owned()),
+            compacted: None,
+            used: Some(used),
+        });
+        let id = || turn_id.clone();
+        self.untold.push_back(HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Asked });
+        if !text.contains("[rawr:") {
+            self.untold.push_back(HostEvent::CommandFinished {
+                turn_id: id(),
+                command: "git commit -m parser".to_owned(),
+                exit_code: 0,
+                cwd: "/".to_owned(),
+            });
+        }
+        let usage = TokenUsage {
+            context_tokens: used,
+            input_tokens: None,
+            cached_input_tokens: None,
+            output_tokens: None,
+            reasoning_tokens: None,
+        };
+        self.untold.extend([
+            HostEvent::AgentMessage { turn_id: id(), text: answer.to_owned() },
+            HostEvent::Usage {
+                turn_id: id(),
+                usage,
+                context_window: Some(WINDOW),
+                needs_follow_up: false,
+            },
+            HostEvent::TurnCompleted {
+                turn_id: id(),
+                status: TurnStatus::Completed,
+                last_agent_message: Some(answer.to_owned()),
+                error: None,
+            },
+        ]);
+        turn_id
+    }
+
+    fn compacts(&mut self) {
+        let turn_id = self.next_turn();
+        self.turns.push(Past {
+            turn_id: turn_id.clone(),
+            began_at_ms: Some(now_ms()),
+            has_ended: true,
+            compacted: Some(Compacted { before: Some(FULL), after: Some(EMPTY) }),
+            used: Some(EMPTY),
+            ..Past::default()
+        });
+        let (id, origin) = (|| turn_id.clone(), CompactionOrigin::Rawr);
+        self.untold.extend([
+            HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Compaction },
+            HostEvent::CompactionStarted { turn_id: id(), origin },
+            HostEvent::CompactionCompleted { turn_id: id(), origin, tokens_after: Some(EMPTY) },
+            HostEvent::TurnCompleted {
+                turn_id: id(),
+                status: TurnStatus::Completed,
+                last_agent_message: None,
+                error: None,
+            },
+        ]);
+    }
+
+    /// How often it was sent what bears these words.
+    fn heard(&self, words: &str) -> usize {
+        self.turns.iter().flat_map(|turn| &turn.sent).filter(|text| text.contains(words)).count()
+    }
+
+    fn compactions(&self) -> usize {
+        self.turns.iter().filter(|turn| turn.compacted.is_some()).count()
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
+}
+
+/// A driver's way to it.
+struct Lasting {
+    world: Arc<Mutex<World>>,
+    thread: HostThread,
+}
+
+impl Lasting {
+    /// What was not told before is not told at all.
+    fn join(world: &Arc<Mutex<World>>, cwd: PathBuf) -> Self {
+        world.lock().unwrap().untold.clear();
+        let capabilities = HostCapabilities {
+            inject_turn: true,
+            compact: true,
+            queue: true,
+            ..HostCapabilities::default()
+        };
+        let host = HostInfo { name: "lasting".to_owned(), version: None, capabilities };
+        let thread = HostThread {
+            thread_id: "t".to_owned(),
+            whose: Whose::Person,
+            cwd,
+            host,
+            model: None,
+            context_window: Some(WINDOW),
+            baseline_tokens: 0,
+            transcript: None,
+        };
+        Self { world: Arc::clone(world), thread }
+    }
+}
+
+impl Host for Lasting {
+    fn thread(&self) -> &HostThread {
+        &self.thread
+    }
+
+    async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
+        let turn_id = self.world.lock().unwrap().takes(items);
+        // Here a driver may die.
+        yield_now().await;
+        Ok(turn_id)
+    }
+
+    async fn steer(&mut self, _text: &str) -> Result<String, HostError> {
+        Err(HostError::NoTurn)
+    }
+
+    async fn compact(&mut self, _order: &CompactionOrder) -> Result<(), HostError> {
+        self.world.lock().unwrap().compacts();
+        yield_now().await;
+        Ok(())
+    }
+
+    async fn go_on(&mut self, _turn_id: &str, _next: Next) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    async fn interrupt(&mut self) -> Result<(), HostError> {
+        Err(HostError::NoTurn)
+    }
+
+    async fn sample(&mut self, _question: Question) -> Result<(), HostError> {
+        Err(HostError::Unable { what: "sample" })
+    }
+
+    async fn judge(&mut self, _question: Question) -> Result<(), HostError> {
+        Err(HostError::Unable { what: "judge" })
+    }
+
+    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+        Ok(fate(&self.world.lock().unwrap().turns, asked, true))
+    }
+
+    async fn next_event(&mut self) -> HostEvent {
+        let event = self.world.lock().unwrap().untold.pop_front();
+        match event {
+            Some(event) => event,
+            // All that happens is asked for.
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn close(self) {}
+}
+
+/// Real sidecars in this process, one after the other.
+#[derive(Clone)]
+struct Real {
+    home: PathBuf,
+    last: Arc<RefCell<Option<JoinHandle<()>>>>,
+}
+
+impl Launch for Real {
+    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+        // It holds the thread until it has heard of its client's end.
+        let before = self.last.borrow_mut().take();
+        if let Some(before) = before {
+            before.await.unwrap();
+        }
+        let (ours, theirs) = tokio::io::duplex(1024 * 1024);
+        let (input, output) = tokio::io::split(theirs);
+        let serves = tokio::task::spawn_local(async {
+            drop(rawr_server::serve_on(input, output, None).await);
+        });
+        self.last.replace(Some(serves));
+        let (reader, writer) = tokio::io::split(ours);
+        let mut sidecar = Sidecar::over(reader, writer);
+        sidecar.greet(Some(&self.home), &Map::new()).await?;
+        Ok(sidecar)
+    }
+}
+
+/// False: it died before the end.
+async fn lives(session: impl Future<Output = ()>, steps: usize) -> bool {
+    let mut session: Pin<_> = pin!(session);
+    let mut left = steps;
+    std::future::poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        session.as_mut().poll(context).map(|()| true)
+    })
+    .await
+}
+
+/// One driver's whole life with these messages. Returns what it showed.
+async fn session(
+    world: &Arc<Mutex<World>>,
+    real: &Real,
+    cwd: PathBuf,
+    messages: &[&str],
+    page: Page,
+) {
+    let mut renderer = Renderer::to_program(Box::new(page));
+    let mut prompts = Prompts::known(messages.iter().map(|&message| message.to_owned()));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = real.launch().await.unwrap();
+    let host = Lasting::join(world, cwd);
+    let drive = Drive::open(host, real.clone(), sidecar, &mut renderer).await.unwrap();
+    drive.run(&mut prompts, &mut stop).await.unwrap();
+}
+
+/// Whether the first driver lived to its end.
+async fn dies_after(steps: usize) -> bool {
+    let (home, cwd) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let world = Arc::new(Mutex::new(World::default()));
+    let real = Real { home: home.path().to_owned(), last: Arc::default() };
+    let (first, second) = (Page::default(), Page::default());
+    let cwd = cwd.path().to_owned();
+    let messages = ["write the parser", "now its docs"];
+    let has_lived =
+        lives(session(&world, &real, cwd.clone(), &messages, first.clone()), steps).await;
+    session(&world, &real, cwd, &["and its tests"], second.clone()).await;
+    let world = world.lock().unwrap();
+    let done: BTreeMap<_, _> = [
+        ("packet request", world.heard(":packet_request]")),
+        ("compaction", world.compactions()),
+        ("handoff", world.heard(":handoff]")),
+        ("last message", world.heard("and its tests")),
+    ]
+    .into();
+    let shown =
+        [first, second].map(|page| String::from_utf8(page.0.lock().unwrap().clone()).unwrap());
+    assert!(
+        done.values().all(|times| *times == 1),
+        "died after {steps}: {done:?}\n{}",
+        shown.join("--\n")
+    );
+    for message in messages {
+        assert!(world.heard(message) <= 1, "died after {steps}: {message}");
+    }
+    has_lived
+}
+
+#[tokio::test]
+async fn a_driver_that_dies_at_any_point_has_nothing_done_twice() {
+    let everywhere = async {
+        let mut steps = 1;
+        while !dies_after(steps).await {
+            steps += 1;
+        }
+        assert!(steps > 50, "{steps}");
+    };
+    LocalSet::new().run_until(everywhere).await;
+}
+
+/// Whatever held it let it go when its driver died.
+#[tokio::test]
+async fn a_message_that_the_host_has_already_is_not_said_again_with_its_handoff() {
+    let cwd = TempDir::new().unwrap();
+    let world = Arc::new(Mutex::new(World::default()));
+    world.lock().unwrap().takes(&["second"]);
+    let pending = json!([{
+        "actionId": "a1", "sequenceId": "s1", "issuedAtMs": i64::MAX,
+        "kind": "deliver_input", "inputId": "input-1-1", "items": [
+            {"role": "handoff", "text": "packet back\n[rawr:s1:handoff]"},
+            {"role": "input", "text": "second"},
+        ],
+    }]);
+    let fake = Fake::new([life(move |method, params| {
+        let opens = method == "rawr/thread/open";
+        opens.then(|| vec![Do::Answer(opened(&params["threadId"], &pending))])
+    })]);
+    let mut renderer = Renderer::to_program(Box::new(Page::default()));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = fake.launch().await.unwrap();
+    let host = Lasting::join(&world, cwd.path().to_owned());
+    let drive = Drive::open(host, fake, sidecar, &mut renderer).await.unwrap();
+    drive.run(&mut Prompts::known([]), &mut stop).await.unwrap();
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
+}
