@@ -23,7 +23,7 @@ use parked::{Parked, thread_in};
 use rawr_core::units::ThreadId;
 use rawr_protocol::framing::{Frame, Framing, FramingError};
 use rawr_protocol::{CancelParams, ErrorCode, read_params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -411,6 +411,8 @@ impl<C: Backing> Connection<C> {
     /// Nothing is answered before it lasts.
     fn commit(&mut self) {
         let Commit { failed, unsettled } = self.backing.commit();
+        let unsettled: HashSet<_> = unsettled.into_iter().collect();
+        let failed: HashMap<_, _> = failed.into_iter().collect();
         for answer in std::mem::take(&mut self.answers) {
             self.outbox.send(match answer {
                 Answer::Anyway(message) => message,
@@ -419,9 +421,8 @@ impl<C: Backing> Connection<C> {
                     continue;
                 }
                 Answer::IfStored(ticket, id, response) => {
-                    let failure = failed.iter().find(|(of, _)| *of == ticket);
-                    match failure.filter(|_| response.is_success()) {
-                        Some((_, error)) => bytes(MethodResponse::error(id.into(), error.clone())),
+                    match failed.get(&ticket).filter(|_| response.is_success()) {
+                        Some(error) => bytes(MethodResponse::error(id.into(), error.clone())),
                         None => bytes(response),
                     }
                 }

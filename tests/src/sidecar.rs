@@ -244,6 +244,15 @@ impl Sidecar {
         self.send_body(message.to_string().as_bytes());
     }
 
+    /// In one piece, so that the sidecar meets them together.
+    pub fn send_at_once(&mut self, messages: &[Value]) {
+        let frame = |message: &Value| {
+            let body = message.to_string();
+            format!("Content-Length: {}\r\n\r\n{body}", body.len())
+        };
+        self.send_raw(messages.iter().map(frame).collect::<String>().as_bytes());
+    }
+
     /// Any bytes, in a proper frame.
     pub fn send_body(&mut self, body: &[u8]) {
         let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();

@@ -5,7 +5,7 @@ use super::RequestId;
 use rawr_core::units::ThreadId;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Beyond this nothing more is read until some of it is done.
 const MOST_BYTES: usize = 16 << 20;
@@ -13,6 +13,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Parked {
     messages: Vec<Message>,
+    ids: HashSet<RequestId>,
     bytes: usize,
     /// How many messages wait for each.
     threads: HashMap<ThreadId, usize>,
@@ -31,6 +32,7 @@ impl Parked {
         for thread in &threads {
             *self.threads.entry(thread.clone()).or_default() += 1;
         }
+        self.ids.insert(id.clone());
         self.messages.push(Message { body, id, threads });
     }
 
@@ -47,6 +49,7 @@ impl Parked {
 
     fn forget(&mut self, message: &Message) {
         self.bytes -= message.body.len();
+        self.ids.remove(&message.id);
         for thread in &message.threads {
             if let Some(waiting) = self.threads.get_mut(thread) {
                 *waiting -= 1;
@@ -59,6 +62,9 @@ impl Parked {
 
     /// Whether there was such a request.
     pub(super) fn remove(&mut self, id: &RequestId) -> bool {
+        if !self.contains(id) {
+            return false;
+        }
         let Some(at) = self.messages.iter().position(|message| message.id == *id) else {
             return false;
         };
@@ -68,7 +74,7 @@ impl Parked {
     }
 
     pub(super) fn contains(&self, id: &RequestId) -> bool {
-        self.messages.iter().any(|message| message.id == *id)
+        self.ids.contains(id)
     }
 
     /// Whoever names this thread waits behind others.

@@ -110,8 +110,9 @@ impl Desk {
         }
         if let Some(open) = self.threads.get_mut(id) {
             open.closing = true;
-            self.batch.push(id.clone());
         }
+        // At once: a request that follows finds it closed, or waits until it is.
+        self.store_batch(id);
         said
     }
 
@@ -175,12 +176,13 @@ impl Desk {
             self.jobs.extend(outside::questions(open, id, asked));
             publish(open, &mut self.tell, staged.effects, staged.now);
         }
-        if open.closing {
+        let is_wanted = open.by_client || open.watched;
+        if open.closing || !is_wanted {
             self.let_go(id);
         }
     }
 
-    /// Its client has closed it; it stays where it is watched.
+    /// Its client has closed it, or watches it no longer; it stays where it is watched.
     fn let_go(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get_mut(id) else { return };
         save_cache(open);

@@ -111,7 +111,8 @@ impl Desk {
         }
         self.watching.passed_over.clear();
         self.choose_watched();
-        self.threads.retain(|open| open.by_client || open.watched);
+        // The others go when what was asked of them is stored.
+        self.threads.retain(|open| open.by_client || open.watched || !open.is_at_rest());
     }
 
     fn choose_watched(&mut self) {
@@ -277,7 +278,7 @@ impl Desk {
             .threads
             .iter()
             .filter(|(_, open)| {
-                kept(open) && open.log.is_some() && open.machine.thread().sequence.is_none()
+                kept(open) && open.is_at_rest() && open.machine.thread().sequence.is_none()
             })
             .map(|(id, open)| (open.machine.thread().updated_at, id.clone()))
             .collect();

@@ -36,6 +36,11 @@ pub(super) enum Later {
 }
 
 impl Open {
+    /// Neither a batch of requests nor a worker has anything of it.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.tickets.is_empty() && self.log.is_some()
+    }
+
     /// It is not kept up to date while nothing asks for it.
     pub(super) fn is_behind(&self) -> bool {
         let is_told = self.owner.is_some() || self.watched;
@@ -96,12 +101,11 @@ impl Desk {
         &mut self,
         id: &ThreadId,
         task: impl FnOnce(Box<crate::store::ThreadLog>) -> Task,
-    ) -> DeskError {
+    ) {
         if let Some(log) = self.threads.get_mut(id).and_then(|open| open.log.take()) {
             self.work.away.insert(id.clone());
             self.work.works.push(Work { thread: id.clone(), task: task(log) });
         }
-        self.wait_for(id)
     }
 
     /// The append lock is ours, and memory is what the disk has. What has to wait for that is handed to a worker, and its
@@ -121,12 +125,16 @@ impl Desk {
             if !open.tickets.is_empty() {
                 self.store_batch(id);
             }
-            return Err(self.hand_over_files(id, Task::Reread));
+            self.hand_over_files(id, Task::Reread);
+            return Err(self.wait_for(id));
         }
         let locked = open.log.as_mut().map_or(Ok(false), |log| log.try_lock());
         match locked {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.hand_over_files(id, Task::Lock)),
+            Ok(false) => {
+                self.hand_over_files(id, Task::Lock);
+                Err(self.wait_for(id))
+            }
             Err(error) => {
                 open.tickets.push(self.ticket);
                 self.batch.push(id.clone());
@@ -137,7 +145,7 @@ impl Desk {
     }
 
     pub(super) fn recover(&mut self, id: &ThreadId) {
-        let _ = self.hand_over_files(id, Task::Recover);
+        self.hand_over_files(id, Task::Recover);
     }
 
     /// One thread's part of a commit. What waits for the disk is a worker's.
@@ -147,7 +155,7 @@ impl Desk {
         let Some(log) = open.log.as_mut() else { return };
         if log.wants_sync() || !open.capsules.is_empty() {
             let capsules = std::mem::take(&mut open.capsules);
-            let _ = self.hand_over_files(id, |log| Task::Commit(log, capsules));
+            self.hand_over_files(id, |log| Task::Commit(log, capsules));
             return;
         }
         let committed = log.commit();
@@ -162,9 +170,14 @@ impl Desk {
         now: Timestamp,
     ) -> Result<(), DeskError> {
         self.ticket = NOBODYS;
+        let request_waits = self.work.waits_for.contains(id);
         if self.threads.contains_key(id)
             && let Err(DeskError::Busy(_)) = self.ready(id, now)
         {
+            // A request in the middle of which this comes does not wait for it.
+            if !request_waits {
+                self.work.waits_for.remove(id);
+            }
             self.do_later(id, Later::Input(Box::new(input)));
             return Ok(());
         }

@@ -1,10 +1,13 @@
 //! Several sidecars over one thread: one owner, any number of observers, and a person's word from any of them.
 
 use super::{THREAD, get, set_guard};
-use rawr_protocol::methods::{SequenceRespond, ThreadGet, ThreadOpen, TurnCompleted};
+use rawr_protocol::methods::{
+    GuardSet, SequenceRespond, ThreadChanged, ThreadClose, ThreadGet, ThreadOpen, ThreadUnwatch,
+    ThreadWatch, TurnCompleted,
+};
 use rawr_protocol::{
-    Choice, ErrorCode, Phase, Role, SequenceRespondParams, ThreadGetParams, TurnCompletedParams,
-    TurnStatus,
+    Choice, ErrorCode, Phase, Request, Role, SequenceRespondParams, ThreadGetParams,
+    ThreadWatchParams, TurnCompletedParams, TurnStatus,
 };
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::json;
@@ -69,6 +72,49 @@ fn an_owner_that_closes_the_thread_leaves_it_free() {
     assert!(host.open(&home, &mut observer), "{}", observer.told());
     quiet(owner);
     quiet(observer);
+}
+
+/// Nothing waits for an answer between the two.
+#[test]
+fn a_thread_that_is_opened_right_behind_its_close_stays_open() {
+    let home = Home::new();
+    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    let opening = host.opening(&home, Role::Owner);
+    let requests = [
+        json!({ "jsonrpc": "2.0", "id": 1001, "method": ThreadClose::METHOD, "params": { "threadId": THREAD } }),
+        json!({ "jsonrpc": "2.0", "id": 1002, "method": ThreadOpen::METHOD, "params": opening }),
+    ];
+    sidecar.send_at_once(&requests);
+    assert_eq!(sidecar.answer_to(&json!(1001))["result"], json!({}));
+    assert_eq!(sidecar.answer_to(&json!(1002))["result"]["owner"], true);
+    sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
+    quiet(sidecar);
+}
+
+/// The watch ends before what was asked of the thread is stored.
+#[test]
+fn what_a_watcher_asked_for_is_stored_though_its_watch_ends() {
+    let home = Home::new();
+    let (mut owner, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut owner);
+    let mut watcher = Sidecar::start(&home);
+    watcher.call::<ThreadWatch>(&ThreadWatchParams::default());
+    let until = json!({ "kind": "turns", "turns": 3 });
+    let guard = json!({ "threadId": THREAD, "until": until });
+    let requests = [
+        json!({ "jsonrpc": "2.0", "id": 1001, "method": GuardSet::METHOD, "params": guard }),
+        json!({ "jsonrpc": "2.0", "id": 1002, "method": ThreadUnwatch::METHOD, "params": {} }),
+    ];
+    watcher.send_at_once(&requests);
+    assert_eq!(watcher.answer_to(&json!(1001))["result"]["guardId"], "g1");
+    watcher.answer_to(&json!(1002));
+    let log = std::fs::read_to_string(home.events(THREAD)).unwrap();
+    assert!(log.contains("guard_set"), "{log}");
+    watcher.allow::<ThreadChanged>();
+    owner.allow::<ThreadChanged>();
+    quiet(watcher);
+    quiet(owner);
 }
 
 #[test]
