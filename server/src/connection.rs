@@ -193,8 +193,18 @@ impl<C: Backing> Connection<C> {
         closed
     }
 
-    /// What is stored goes on to the disk, what is stored already is answered.
+    /// What is stored goes on to the disk, what is stored already is answered, and `shutdown` follows when nothing is left.
     fn settle(&mut self) {
+        self.commit_and_start();
+        if self.is_settled()
+            && let Some(shutdown) = self.shutdown.take()
+        {
+            self.handle(&shutdown);
+            self.commit_and_start();
+        }
+    }
+
+    fn commit_and_start(&mut self) {
         self.commit();
         self.workers.start(self.backing.works());
         self.jobs.start(self.backing.jobs());
@@ -219,11 +229,6 @@ impl<C: Backing> Connection<C> {
             self.handle(&body);
         }
         self.backing.went_on();
-        if self.is_settled()
-            && let Some(shutdown) = self.shutdown.take()
-        {
-            self.handle(&shutdown);
-        }
     }
 
     /// The client has said its last word. What it said before is stored, and answered for whoever still reads.
@@ -285,10 +290,15 @@ impl<C: Backing> Connection<C> {
     fn handle(&mut self, body: &[u8]) -> Option<Closed> {
         match envelope::parse(body) {
             Ok(Envelope::Request { id, method, params }) => {
-                if method == "shutdown" && self.stage == Stage::Running && !self.is_settled() {
+                let is_last = method == "shutdown" && self.stage == Stage::Running;
+                if is_last && !self.is_settled() {
                     self.shutdown = Some(body.into());
                 } else if let Dispatch::Waits(threads) = self.request(&id, &method, params) {
-                    self.parked.push(body.into(), id, threads);
+                    if is_last {
+                        self.shutdown = Some(body.into());
+                    } else {
+                        self.parked.push(body.into(), id, threads);
+                    }
                 }
                 None
             }
