@@ -56,6 +56,7 @@ impl World {
         if !text.contains("[rawr:") {
             self.untold.push_back(HostEvent::CommandFinished {
                 turn_id: id(),
+                call_id: "commit".to_owned(),
                 command: "git commit -m parser".to_owned(),
                 exit_code: 0,
                 cwd: "/".to_owned(),
