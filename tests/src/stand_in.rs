@@ -36,7 +36,8 @@ fn call<R: Request>(params: &R::Params) -> Call {
 #[derive(Debug)]
 pub struct StandIn {
     thread: String,
-    turns: u32,
+    /// How many turns there were. A host that takes a conversation up again goes on counting.
+    pub turns: u32,
     to_say: VecDeque<Call>,
     /// By action: what it led to, to be said again on request.
     done: BTreeMap<String, Vec<Call>>,

@@ -152,6 +152,7 @@ async fn a_pin_outlives_a_compaction_by_hand() {
     let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
+    beside.tells("session", |_| true).await;
     let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
     assert!(pinned.status.success(), "{pinned:?}");
     let thread = json!({"threadId": beside.person.thread_id});

@@ -71,7 +71,13 @@ struct Running {
 
 impl Running {
     fn on(home: &Home, thread: &str) -> Self {
+        Self::after(home, thread, 0)
+    }
+
+    /// A host that takes a conversation of so many turns up again.
+    fn after(home: &Home, thread: &str, turns: u32) -> Self {
         let (mut sidecar, mut host) = (Sidecar::start(home), StandIn::new(thread));
+        host.turns = turns;
         assert!(host.open(home, &mut sidecar));
         Self { sidecar, host }
     }

@@ -167,7 +167,7 @@ fn a_compaction_is_asked_for_and_comes_when_the_thread_is_run_again() {
     check(&home, &["status", "alpha"], &["asked for  a compaction, as soon as the agent is idle"]);
     let asked = event(&home, &["compact", "alpha", "--now"]);
     assert_eq!((&asked["choice"], &asked["phase"]), (&json!("compact_now"), &json!("idle")));
-    let mut running = Running::on(&home, "alpha");
+    let mut running = Running::after(&home, "alpha", 1);
     assert!(running.host.run(&mut running.sidecar));
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
     assert_eq!(event(&home, &["status", "alpha"])["compactionAskedFor"], false);
