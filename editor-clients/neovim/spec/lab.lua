@@ -90,6 +90,7 @@ end
 ---@field wait_for fun(name: string, test?: fun(event: table): boolean): table
 ---@field say fun(line: string)
 ---@field stop fun()
+---@field kill fun() as a machine without memory does it, until its sidecar has left the thread, too
 
 --- A real agent session in this home: `rawr exec` with the embedded host, on prompts from its standard input.
 ---@param home rawr.spec.Home
@@ -137,6 +138,14 @@ function M.session(home, llm)
     stop = function()
       process:kill('sigterm')
       process:wait()
+    end,
+    kill = function()
+      process:kill('sigkill')
+      process:wait()
+      M.wait('a thread that no process runs', function()
+        local threads = run({ M.RAWR, 'status', '--json' }, { env = home.env, cwd = home.work })
+        return not threads:find('"owner"', 1, true)
+      end)
     end,
   }
 end

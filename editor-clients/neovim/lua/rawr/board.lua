@@ -79,9 +79,7 @@ local function look(thread)
   looking[id] = 'once'
   local function failed(error)
     looking[id] = nil
-    if error.code ~= client.NO_SIDECAR then
-      client.say(error.message, vim.log.levels.ERROR)
-    end
+    client.complain(error)
   end
   client.on_thread(thread, 'rawr/thread/get', {}, function(found)
     client.on_thread(thread, 'rawr/decision/list', { limit = DECISIONS }, function(list)

@@ -56,7 +56,8 @@ end
 ---@param name? string
 ---@param done fun(thread: rawr.ThreadSummary)
 function M.thread(name, done)
-  local is_known = next(live.threads.rows) and (not name or threads.find(live.threads, name))
+  local named = next(live.threads.rows) and (not name or threads.find(live.threads, name))
+  local is_known = named and (name or live.knows_banners())
   if is_known then
     return among_known(name, done)
   end

@@ -52,6 +52,14 @@ function M.say(text, level)
   vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
 end
 
+--- Shows an error, unless it is only that the sidecar has ended, which was said already.
+---@param error lsp.ResponseError
+function M.complain(error)
+  if error.code ~= M.NO_SIDECAR then
+    M.say(error.message, vim.log.levels.ERROR)
+  end
+end
+
 --- What a client does is called with the client since 0.11, and without it before.
 ---@param client vim.lsp.Client
 ---@param what string

@@ -14,6 +14,9 @@ local views = {}
 
 --- A question to the list is on its way; another is needed after it.
 local listing, stale = false, false
+--- Questions to this sidecar about what began before it was asked: until they are answered a banner may be missing.
+local catching_up = { open = 0 }
+--- What needs all threads and their banners.
 ---@type fun()[]
 local after_list = {}
 --- Sequences whose compaction is done and whose packet is to be handed back, by thread.
@@ -100,13 +103,41 @@ local function catch_up(details, decisions)
   draw(thread.threadId)
 end
 
+local function go_on()
+  if listing or catching_up.open > 0 then
+    return
+  end
+  local all = after_list
+  after_list = {}
+  for _, one in ipairs(all) do
+    one()
+  end
+end
+
+--- Keeps what needs all banners waiting until the returned function is called.
+---@return fun()
+local function hold()
+  local of = catching_up
+  of.open = of.open + 1
+  return function()
+    of.open = of.open - 1
+    go_on()
+  end
+end
+
 ---@param thread rawr.ThreadSummary
 local function look_back(thread)
+  local release = hold()
+  local function failed(error)
+    client.complain(error)
+    release()
+  end
   client.on_thread(thread, 'rawr/thread/get', {}, function(details)
     client.on_thread(thread, 'rawr/decision/list', { limit = 5 }, function(list)
       catch_up(details, list.decisions)
-    end)
-  end)
+      release()
+    end, failed)
+  end, failed)
 end
 
 ---@param all rawr.ThreadSummary[]
@@ -118,7 +149,7 @@ local function put(all)
 end
 
 --- Asks which threads there are and who runs them.
----@param done? fun()
+---@param done? fun() called once their banners are known, too
 function M.list(done)
   table.insert(after_list, done)
   if listing then
@@ -133,30 +164,36 @@ function M.list(done)
       stale = false
       return M.list()
     end
-    local all = after_list
-    after_list = {}
-    for _, one in ipairs(all) do
-      one()
-    end
+    go_on()
   end, function(error)
     listing, stale, after_list = false, false, {}
-    if error.code ~= client.NO_SIDECAR then
-      client.say(error.message, vim.log.levels.ERROR)
-    end
+    client.complain(error)
   end)
+end
+
+--- Whether a thread without a banner has none.
+---@return boolean
+function M.knows_banners()
+  return catching_up.open == 0
 end
 
 --- The sidecar is ready: from here on it says what happens.
 function M.begin()
   local folder = require('rawr.config').get().watch == 'folder' and vim.uv.cwd() or nil
+  local release = hold()
   client.request('rawr/thread/watch', { workspaceFolder = folder }, function(answer)
     put(answer.threads)
     for _, thread in ipairs(answer.threads) do
-      if thread.phase ~= 'idle' then
+      -- The sequence of a thread that no process runs stands still: it asks nothing.
+      if thread.phase ~= 'idle' and thread.owner then
         look_back(thread)
       end
     end
     emit('RawrReady', { threads = answer.threads })
+    release()
+  end, function(error)
+    client.complain(error)
+    release()
   end)
 end
 
@@ -165,6 +202,7 @@ function M.lost()
   M.threads = threads.new()
   handing_off = {}
   listing, stale, after_list = false, false, {}
+  catching_up = { open = 0 }
   draw()
 end
 
