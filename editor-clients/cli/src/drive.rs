@@ -52,6 +52,8 @@ pub struct Drive<'r, H, L> {
     /// Sequences of which something was asked before the thread was opened: the host may have done it, and what a
     /// driver that is gone had prepared for it, too.
     in_doubt: HashSet<String>,
+    /// Sequences whose handoff stands in the conversation, without the message that was to come with it.
+    handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will hand over, in order.
     held: Vec<Held>,
     door: Door,
@@ -137,6 +139,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             ledger: Ledger::default(),
             asked: HashMap::new(),
             in_doubt: HashSet::new(),
+            handed_over: HashSet::new(),
             held: Vec::new(),
             door: Door::default(),
             outage: Outage::default(),

@@ -120,9 +120,13 @@ pub enum Fate {
     /// The host is at something that may be it; whoever asks again when that is over is told.
     Unclear,
     /// Its turn runs; what happens in it is told as of any turn that was asked for.
-    Running { turn_id: String },
+    Running {
+        turn_id: String,
+        /// What people wrote in it so far.
+        by_people: Vec<String>,
+    },
     /// Its turn is over.
-    Ended { turn_id: String, last_agent_message: Option<String> },
+    Ended { turn_id: String, last_agent_message: Option<String>, by_people: Vec<String> },
     /// The history is rewritten.
     Compacted { turn_id: String, tokens_before: Option<u64>, tokens_after: Option<u64> },
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use rawr_tests::mock_responses::Gate;
+use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
 use rawr_tests::rawr;
 use serde_json::json;
 use tempfile::TempDir;
@@ -12,18 +12,19 @@ use tokio::net::UnixStream;
 use super::deaths::wait_until;
 use super::lab::{Lab, TASK, agent};
 use super::person::{Person, start_server, until_it_listens};
-use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard};
+use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard, said_in_order};
 
 struct Between {
     lab: Lab,
     person: Person,
     folder: TempDir,
-    children: [Child; 2],
+    server: Child,
+    driver: Child,
 }
 
 impl Drop for Between {
     fn drop(&mut self) {
-        for child in &mut self.children {
+        for child in [&mut self.driver, &mut self.server] {
             drop(child.kill());
             drop(child.wait());
         }
@@ -33,25 +34,33 @@ impl Drop for Between {
 impl Between {
     /// A turn has ended, and a compaction is put off until the next message.
     async fn put_off(options: &[&str]) -> Self {
+        Self::put_off_with(agent(), options).await
+    }
+
+    async fn put_off_with(script: Script, options: &[&str]) -> Self {
         let gate = Gate::new();
-        let lab = Lab::new(agent().behind("WRITE-PARSER", 0, &gate));
+        let lab = Lab::new(script.behind("WRITE-PARSER", 0, &gate));
         lab.set(BEFORE_THE_NEXT);
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("codex.sock");
         let server = start_server(&lab, &socket);
         let mut person = until_it_listens(&socket).await;
         person.opens_a_thread(lab.repository.path()).await;
-        let mut command = Command::new(rawr());
-        lab.in_place(&mut command);
-        command.arg("attach").arg("--socket").arg(&socket).arg("--beside").arg(folder.path());
-        command.arg("--lease").arg(server.id().to_string()).arg("--preflight").args(options);
-        let driver = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let driver = start_driver(&lab, &folder, &server, options);
         person.says(TASK).await.unwrap();
         wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));
         gate.open();
         person.hears("The parser is written.").await;
         wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
-        Self { lab, person, folder, children: [driver, server] }
+        Self { lab, person, folder, server, driver }
+    }
+
+    /// The driver dies without a word, and another takes its place.
+    fn replace_the_driver(&mut self) {
+        self.driver.kill().unwrap();
+        self.driver.wait().unwrap();
+        std::fs::remove_file(self.folder.path().join("driver.sock")).unwrap();
+        self.driver = start_driver(&self.lab, &self.folder, &self.server, &[]);
     }
 
     async fn ask(&self, text: &str) -> Lines<BufReader<UnixStream>> {
@@ -60,6 +69,15 @@ impl Between {
         driver.write_all(format!("{question}\n").as_bytes()).await.unwrap();
         BufReader::new(driver).lines()
     }
+}
+
+fn start_driver(lab: &Lab, folder: &TempDir, server: &Child, options: &[&str]) -> Child {
+    let mut command = Command::new(rawr());
+    lab.in_place(&mut command);
+    command.arg("attach").arg("--socket").arg(folder.path().join("codex.sock"));
+    command.arg("--beside").arg(folder.path()).arg("--lease").arg(server.id().to_string());
+    command.arg("--preflight").args(options);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap()
 }
 
 async fn until_it_may_pass(words: &mut Lines<BufReader<UnixStream>>) {
@@ -115,4 +133,41 @@ async fn a_thread_that_rawr_does_not_drive_is_not_held() {
     between.person.thread_id = "another".to_owned();
     let mut words = between.ask(NEXT).await;
     assert_eq!(words.next_line().await.unwrap().as_deref(), Some(r#""pass""#));
+}
+
+/// The sender has gone with the driver: the next driver delivers the message itself.
+async fn a_message_outlives_its_driver_and_its_sender(script: Script, gate: &Gate, asked: &str) {
+    let mut between = Between::put_off_with(script, &[]).await;
+    let words = between.ask(NEXT).await;
+    wait_until("the request", || is_asked(&between.lab, asked));
+    between.replace_the_driver();
+    drop(words);
+    let joined = || between.lab.log().matches(r#""event":"session""#).count() == 2;
+    wait_until("another driver", joined);
+    gate.open();
+    wait_until("the message", || said_in_order(&between.lab).contains(&"next"));
+    assert_eq!(said_in_order(&between.lab), ["task", "handoff", "next"], "{}", between.lab.log());
+    assert_eq!(between.lab.compactions(), 1);
+}
+
+fn is_asked(lab: &Lab, what: &str) -> bool {
+    lab.requests().iter().any(|request| match what {
+        "compaction" => request.purpose != Purpose::Turn,
+        marker => request.marker.as_deref() == Some(marker),
+    })
+}
+
+#[tokio::test]
+async fn a_message_that_waits_for_the_packet_outlives_its_driver_and_its_sender() {
+    let gate = Gate::new();
+    let script = agent().behind(":packet_request]", 0, &gate);
+    a_message_outlives_its_driver_and_its_sender(script, &gate, ":packet_request]").await;
+}
+
+#[tokio::test]
+async fn a_message_that_waits_for_the_compaction_outlives_its_driver_and_its_sender() {
+    let gate = Gate::new();
+    let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
+    let script = agent().on_compaction([summary]);
+    a_message_outlives_its_driver_and_its_sender(script, &gate, "compaction").await;
 }

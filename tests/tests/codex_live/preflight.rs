@@ -48,14 +48,22 @@ fn asked_for_a_packet(lab: &Lab) -> bool {
 
 /// What stands there of the person's words and the handoff, in the model's newest request.
 pub fn last_heard(lab: &Lab) -> Vec<&'static str> {
-    const WORDS: [(&str, &str); 3] =
-        [("WRITE-PARSER", "task"), (HANDOFF, "handoff"), (NEXT, "next")];
     let last = lab.requests().pop().unwrap();
     let messages = last.user_messages();
-    let found = messages.iter().filter_map(|text| {
-        WORDS.into_iter().find(|(word, _)| text.contains(word)).map(|(_, name)| name)
-    });
-    found.collect()
+    messages.iter().filter_map(|text| words_in(text).first().copied()).collect()
+}
+
+/// The same, also where several stand in one message.
+pub fn said_in_order(lab: &Lab) -> Vec<&'static str> {
+    let last = lab.requests().pop().unwrap();
+    last.user_messages().iter().flat_map(|text| words_in(text)).collect()
+}
+
+fn words_in(text: &str) -> Vec<&'static str> {
+    const WORDS: [(&str, &str); 3] =
+        [("WRITE-PARSER", "task"), (HANDOFF, "handoff"), (NEXT, "next")];
+    let found = WORDS.into_iter().filter(|(word, _)| text.contains(word));
+    found.map(|(_, name)| name).collect()
 }
 
 /// Of the relay: what keeps the socket, and what works on it.

@@ -263,15 +263,16 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         input_id: &str,
         items: &[InputItem],
     ) -> Result<(), DriveError> {
-        let is_new = |item: &&InputItem| {
-            item.role == ItemRole::Handoff || !self.outage.has_delivered(input_id)
+        let is_new = |item: &&InputItem| match item.role {
+            ItemRole::Handoff => !self.handed_over.contains(&action.sequence_id),
+            ItemRole::Input => !self.outage.has_delivered(input_id),
         };
+        let items: Vec<_> = items.iter().filter(is_new).collect();
         let typed_there = |held: &Held| held.input_id == input_id && held.answer.is_some();
         if let Some(at) = self.held.iter().position(typed_there) {
             let held = self.held.remove(at);
-            return self.let_go(action, held, items).await;
+            return self.let_go(action, held, &items).await;
         }
-        let items: Vec<_> = items.iter().filter(is_new).collect();
         if items.is_empty() {
             return self.settle(&action.action_id, Outcome::done_before()).await;
         }
@@ -279,7 +280,15 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
         let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
         let input = (!inputs.is_empty()).then(|| inputs.join("\n"));
-        let begun = self.host.start_turn(&texts).await;
+        // Only the handoff that went ahead of it can run here.
+        let joined = match self.turns.is_busy() {
+            true => self.host.steer(&texts.join("\n\n")).await,
+            false => Err(HostError::NoTurn),
+        };
+        let begun = match joined {
+            Err(HostError::NoTurn) => self.host.start_turn(&texts).await,
+            joined => joined,
+        };
         if matches!(begun, Err(HostError::Busy)) {
             return self.begun(&action, begun).await.map(drop);
         }
@@ -317,6 +326,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         input: Option<String>,
         error: HostError,
     ) -> Result<(), DriveError> {
+        if self.is_done_unanswered(action, &error).await? {
+            return Ok(());
+        }
         self.cannot(action, &error.to_string()).await?;
         match input {
             None => Ok(()),
@@ -345,7 +357,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
             Err(error @ HostError::Gone { .. }) => Err(error.into()),
             Err(error) => {
-                self.cannot(action, &error.to_string()).await?;
+                if !self.is_done_unanswered(action, &error).await? {
+                    self.cannot(action, &error.to_string()).await?;
+                }
                 Ok(None)
             }
         }

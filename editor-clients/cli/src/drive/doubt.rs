@@ -10,26 +10,51 @@ use super::inputs::said_at_ms;
 use super::ledger::{Outcome, Todo};
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
-use crate::host::{Fate, Host, TurnKind};
+use crate::host::{Fate, Host, HostError, TurnKind};
 use crate::sidecar::Launch;
+
+/// The message of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Message {
+    None,
+    /// Nothing comes with it.
+    Alone,
+    /// A handoff comes with it, and it stands in the conversation.
+    Delivered,
+    /// A handoff comes with it, and it does not.
+    Missing,
+}
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Whether nothing is left to be asked for now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();
-        if self.look_for_message(action).await? {
+        let message = self.look_for_message(action).await?;
+        if message == Message::Alone {
             return Ok(false);
         }
         match self.host.became_of(action).await? {
             Fate::Nothing => return Ok(false),
             Fate::Unclear => self.wait_with(Todo::Perform(action.clone())),
-            Fate::Running { turn_id } => {
+            // The handoff went ahead of its message, which joins its turn or comes after that.
+            Fate::Running { turn_id, .. } if message == Message::Missing => {
+                self.handed_over.insert(action.sequence_id.clone());
+                self.turns.begin(&turn_id, StartedBy::Injection, None);
+                return Ok(false);
+            }
+            Fate::Ended { .. } if message == Message::Missing => {
+                self.handed_over.insert(action.sequence_id.clone());
+                return Ok(false);
+            }
+            Fate::Running { turn_id, by_people } => {
                 self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
                 self.settle(action_id, Outcome::accepted(Some(&turn_id))).await?;
+                self.found_messages(&turn_id, by_people).await?;
             }
-            Fate::Ended { turn_id, last_agent_message } => {
+            Fate::Ended { turn_id, last_agent_message, by_people } => {
                 self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
                 self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
+                self.found_messages(&turn_id, by_people).await?;
                 let completed = TurnStatus::Completed;
                 self.turn_completed(turn_id, completed, last_agent_message, None).await?;
             }
@@ -45,23 +70,59 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(true)
     }
 
+    /// A host that has not answered may have done it all the same, and says so once it answers again.
+    pub(super) async fn is_done_unanswered(
+        &mut self,
+        action: &PendingAction,
+        error: &HostError,
+    ) -> Result<bool, DriveError> {
+        if !matches!(error, HostError::Silent { .. }) {
+            return Ok(false);
+        }
+        self.in_doubt.insert(action.sequence_id.clone());
+        match self.is_found(action).await {
+            Err(DriveError::Host(HostError::Silent { .. })) => Ok(false),
+            found => found,
+        }
+    }
+
+    /// What people wrote in a turn of rawr's while no driver lived: it is theirs from then on.
+    async fn found_messages(
+        &mut self,
+        turn_id: &str,
+        by_people: Vec<String>,
+    ) -> Result<(), DriveError> {
+        for text in by_people {
+            self.user_message(turn_id.to_owned(), text).await?;
+        }
+        Ok(())
+    }
+
     /// A message that waited was let go by whoever held it when its driver died, and stands in the conversation then: it is
-    /// not said again. Returns whether there is nothing else to look for.
-    async fn look_for_message(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
-        let Action::DeliverInput { input_id, items } = &action.action else { return Ok(false) };
+    /// not said again.
+    async fn look_for_message(&mut self, action: &PendingAction) -> Result<Message, DriveError> {
+        let Action::DeliverInput { input_id, items } = &action.action else {
+            return Ok(Message::None);
+        };
         let (messages, others): (Vec<_>, Vec<_>) =
             items.iter().cloned().partition(|item| item.role == ItemRole::Input);
-        if !messages.is_empty() {
-            let alone = PendingAction {
-                issued_at_ms: said_at_ms(input_id).or(action.issued_at_ms),
-                action: Action::DeliverInput { input_id: input_id.clone(), items: messages },
-                ..action.clone()
-            };
-            if self.host.became_of(&alone).await? != Fate::Nothing {
-                self.outage.delivered_already(input_id.clone());
-            }
+        if messages.is_empty() {
+            return Ok(Message::None);
         }
-        Ok(others.is_empty())
+        let alone = PendingAction {
+            issued_at_ms: said_at_ms(input_id).or(action.issued_at_ms),
+            action: Action::DeliverInput { input_id: input_id.clone(), items: messages },
+            ..action.clone()
+        };
+        let is_there = self.host.became_of(&alone).await? != Fate::Nothing;
+        if is_there {
+            self.outage.delivered_already(input_id.clone());
+        }
+        Ok(match (others.is_empty(), is_there) {
+            (true, _) => Message::Alone,
+            (false, true) => Message::Delivered,
+            (false, false) => Message::Missing,
+        })
     }
 
     async fn found_compacted(

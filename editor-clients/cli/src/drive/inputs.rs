@@ -239,7 +239,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         &mut self,
         action: PendingAction,
         held: Held,
-        items: &[InputItem],
+        items: &[&InputItem],
     ) -> Result<(), DriveError> {
         let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
         let Some(InputItem { text, .. }) = handoff else {

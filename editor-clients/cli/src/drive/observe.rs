@@ -170,7 +170,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// One that was let go behind its handoff has been told with the turn's start.
-    async fn user_message(&mut self, turn_id: String, text: String) -> Result<(), DriveError> {
+    pub(super) async fn user_message(
+        &mut self,
+        turn_id: String,
+        text: String,
+    ) -> Result<(), DriveError> {
         let turn = self.turns.running(&turn_id);
         if turn.is_some_and(|turn| turn.started_by.text() == Some(&text)) {
             return Ok(());

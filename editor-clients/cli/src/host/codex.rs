@@ -296,6 +296,20 @@ impl Codex {
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
         Ok(read.and_then(|read| read.thread.status))
     }
+
+    /// Adds these to the running turn, as items of their own.
+    async fn join(&mut self, items: &[&str]) -> Result<String, HostError> {
+        let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
+        let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(items)});
+        let answer = self.connection.ask("turn/steer", params).await?;
+        self.catch_up();
+        match answer {
+            Ok(_) => Ok(turn_id),
+            // It has just ended, and the word of it is on its way.
+            Err(refusal) if refusal.message.contains(NO_TURN_ANY_MORE) => Err(HostError::NoTurn),
+            Err(Refusal { message }) => Err(HostError::Refused { method: "turn/steer", message }),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -310,10 +324,15 @@ impl Host for Codex {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
-        match self.hand_over().await? {
-            HandedOver::Begun { turn_id } => return Ok(turn_id),
+        let handed_over = self.hand_over().await?;
+        let items: Vec<&str> =
+            items.iter().copied().filter(|item| !self.line.has_said(item)).collect();
+        match handed_over {
+            HandedOver::Begun { turn_id } if items.is_empty() => return Ok(turn_id),
+            // A turn that has just ended is heard of before another one begins.
+            HandedOver::Begun { .. } => return self.join(&items).await.map_err(busy_if_over),
             HandedOver::TakenBack if self.turns.current().is_some() => {
-                return self.steer(&items.join("\n\n")).await;
+                return self.join(&items).await.map_err(busy_if_over);
             }
             HandedOver::TakenBack | HandedOver::NothingInLine => {}
         }
@@ -322,7 +341,7 @@ impl Host for Codex {
         if self.is_busy() {
             return Err(HostError::Busy);
         }
-        let params = json!({"threadId": self.thread_id(), "input": inputs(items)});
+        let params = json!({"threadId": self.thread_id(), "input": inputs(&items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
         if self.company == Company::People {
             // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
@@ -342,16 +361,7 @@ impl Host for Codex {
         if self.line.is_queued() || self.line.has_begun() {
             return Err(HostError::NoTurn);
         }
-        let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
-        let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(&[text])});
-        let answer = self.connection.ask("turn/steer", params).await?;
-        self.catch_up();
-        match answer {
-            Ok(_) => Ok(turn_id),
-            // It has just ended, and the word of it is on its way.
-            Err(refusal) if refusal.message.contains(NO_TURN_ANY_MORE) => Err(HostError::NoTurn),
-            Err(Refusal { message }) => Err(HostError::Refused { method: "turn/steer", message }),
-        }
+        self.join(&[text]).await
     }
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
@@ -451,6 +461,13 @@ impl Host for Codex {
             self.resume_goal();
         }
         self.connection.close().await;
+    }
+}
+
+fn busy_if_over(error: HostError) -> HostError {
+    match error {
+        HostError::NoTurn => HostError::Busy,
+        error => error,
     }
 }
 

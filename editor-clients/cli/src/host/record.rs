@@ -2,20 +2,37 @@
 
 use rawr_protocol::{Action, ItemRole, PendingAction, Purpose};
 
-use super::Fate;
+use super::{Fate, is_marked};
 
 /// A turn that has begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Past {
     pub(crate) turn_id: String,
     pub(crate) began_at_ms: Option<i64>,
-    /// The messages that it was sent, rawr's own and people's.
-    pub(crate) sent: Vec<String>,
+    pub(crate) sent: Vec<Sent>,
     pub(crate) has_ended: bool,
     pub(crate) last_agent_message: Option<String>,
     pub(crate) compacted: Option<Compacted>,
     /// How full the window was after it.
     pub(crate) used: Option<u64>,
+}
+
+/// A message of a turn: one of rawr's, a person's, or something that the host put in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) text: String,
+    /// A message that joins a turn comes after the turn's start.
+    pub(crate) at_ms: Option<i64>,
+    /// Not the host's own words.
+    pub(crate) is_users: bool,
+}
+
+impl Past {
+    /// What people wrote of it.
+    fn by_people(&self) -> Vec<String> {
+        let by_person = |sent: &&Sent| sent.is_users && !is_marked(&sent.text);
+        self.sent.iter().filter(by_person).map(|sent| sent.text.clone()).collect()
+    }
 }
 
 /// How full the window was.
@@ -27,9 +44,8 @@ pub(crate) struct Compacted {
 
 /// Read off all turns, oldest first.
 pub(crate) fn fate(turns: &[Past], asked: &PendingAction, is_idle: bool) -> Fate {
-    let is_since = |turn: &&Past| {
-        asked.issued_at_ms.is_some_and(|at| turn.began_at_ms.is_some_and(|began| began >= at))
-    };
+    let is_later = |at_ms: Option<i64>| asked.issued_at_ms.is_some_and(|at| at_ms >= Some(at));
+    let is_since = |turn: &&Past| is_later(turn.began_at_ms);
     match &asked.action {
         Action::Compact { .. } => match turns.iter().rev().filter(is_since).find_map(compacted) {
             Some(fate) => fate,
@@ -56,10 +72,11 @@ pub(crate) fn fate(turns: &[Past], asked: &PendingAction, is_idle: bool) -> Fate
             match marker {
                 Some(marker) => turn_of(turns, marker, |_| true, is_idle),
                 None => {
-                    let says =
-                        |turn: &&Past| items.iter().all(|item| turn.sent.contains(&item.text));
-                    let said = turns.iter().filter(is_since).find(says);
-                    said.map_or(Fate::Nothing, ended)
+                    let is_said = |turn: &Past, text: &str| {
+                        turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
+                    };
+                    let says = |turn: &&Past| items.iter().all(|item| is_said(turn, &item.text));
+                    turns.iter().find(says).map_or(Fate::Nothing, ended)
                 }
             }
         }
@@ -81,16 +98,17 @@ fn ended(turn: &Past) -> Fate {
     Fate::Ended {
         turn_id: turn.turn_id.clone(),
         last_agent_message: turn.last_agent_message.clone(),
+        by_people: turn.by_people(),
     }
 }
 
 fn turn_of(turns: &[Past], marker: &str, fits: impl Fn(&Past) -> bool, is_idle: bool) -> Fate {
-    let has_marker = |turn: &&Past| turn.sent.iter().any(|text| text.contains(marker));
+    let has_marker = |turn: &&Past| turn.sent.iter().any(|sent| sent.text.contains(marker));
     let found = turns.iter().rev().filter(|turn| fits(turn)).find(has_marker);
     match found {
         Some(turn) if turn.has_ended => ended(turn),
         Some(turn) if !is_idle && turns.last() == Some(turn) => {
-            Fate::Running { turn_id: turn.turn_id.clone() }
+            Fate::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
         }
         // It broke off with the host itself.
         Some(_) | None => Fate::Nothing,

@@ -15,7 +15,7 @@ use serde_json::Map;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
 
 use super::*;
-use crate::host::record::{Compacted, Past, fate};
+use crate::host::record::{Compacted, Past, Sent, fate};
 use crate::host::{CompactionOrder, Fate, HostThread, Next, Question, TurnKind};
 
 const WINDOW: u64 = 100_000;
@@ -29,6 +29,8 @@ struct World {
     turns: Vec<Past>,
     /// Told to the driver that lives.
     untold: VecDeque<HostEvent>,
+    /// It takes what it is sent, and does not answer.
+    is_silent: bool,
 }
 
 impl World {
@@ -45,7 +47,7 @@ impl World {
         self.turns.push(Past {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
-            sent: vec![text.clone()],
+            sent: sent.iter().map(|text| said(text)).collect(),
             has_ended: true,
             last_agent_message: Some(answer.to_owned()),
             compacted: None,
@@ -113,12 +115,17 @@ impl World {
 
     /// How often it was sent what bears these words.
     fn heard(&self, words: &str) -> usize {
-        self.turns.iter().flat_map(|turn| &turn.sent).filter(|text| text.contains(words)).count()
+        let sent = self.turns.iter().flat_map(|turn| &turn.sent);
+        sent.filter(|sent| sent.text.contains(words)).count()
     }
 
     fn compactions(&self) -> usize {
         self.turns.iter().filter(|turn| turn.compacted.is_some()).count()
     }
+}
+
+fn said(text: &str) -> Sent {
+    Sent { text: text.to_owned(), at_ms: Some(now_ms()), is_users: true }
 }
 
 fn now_ms() -> i64 {
@@ -166,7 +173,10 @@ impl Host for Lasting {
         let turn_id = self.world.lock().unwrap().takes(items);
         // Here a driver may die.
         yield_now().await;
-        Ok(turn_id)
+        match self.world.lock().unwrap().is_silent {
+            true => Err(HostError::Silent { method: "turn/start", seconds: 60 }),
+            false => Ok(turn_id),
+        }
     }
 
     async fn steer(&mut self, _text: &str) -> Result<String, HostError> {
@@ -313,29 +323,93 @@ async fn a_driver_that_dies_at_any_point_has_nothing_done_twice() {
     LocalSet::new().run_until(everywhere).await;
 }
 
-/// Whatever held it let it go when its driver died.
-#[tokio::test]
-async fn a_message_that_the_host_has_already_is_not_said_again_with_its_handoff() {
+/// A driver takes up a thread in which this is pending. Returns what its sidecar heard.
+async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
     let cwd = TempDir::new().unwrap();
-    let world = Arc::new(Mutex::new(World::default()));
-    world.lock().unwrap().takes(&["second"]);
-    let pending = json!([{
-        "actionId": "a1", "sequenceId": "s1", "issuedAtMs": i64::MAX,
-        "kind": "deliver_input", "inputId": "input-1-1", "items": [
-            {"role": "handoff", "text": "packet back\n[rawr:s1:handoff]"},
-            {"role": "input", "text": "second"},
-        ],
-    }]);
+    let mut pending = json!({"actionId": "a1", "sequenceId": "s1", "issuedAtMs": 0});
+    pending.as_object_mut().unwrap().append(&mut action.as_object().unwrap().clone());
     let fake = Fake::new([life(move |method, params| {
         let opens = method == "rawr/thread/open";
-        opens.then(|| vec![Do::Answer(opened(&params["threadId"], &pending))])
+        opens.then(|| vec![Do::Answer(opened(&params["threadId"], &json!([pending])))])
     })]);
+    let heard = Arc::clone(&fake.heard);
     let mut renderer = Renderer::to_program(Box::new(Page::default()));
     let (_ask, mut stop) = Stop::by_hand();
     let sidecar = fake.launch().await.unwrap();
-    let host = Lasting::join(&world, cwd.path().to_owned());
+    let host = Lasting::join(world, cwd.path().to_owned());
     let drive = Drive::open(host, fake, sidecar, &mut renderer).await.unwrap();
     drive.run(&mut Prompts::known([]), &mut stop).await.unwrap();
+    heard.lock().unwrap().clone()
+}
+
+const HANDOFF: &str = "packet back\n[rawr:s1:handoff]";
+
+fn deliver() -> Value {
+    json!({"kind": "deliver_input", "inputId": "input-1-1", "items": [
+        {"role": "handoff", "text": HANDOFF}, {"role": "input", "text": "second"},
+    ]})
+}
+
+fn has_heard(messages: &[&str]) -> Arc<Mutex<World>> {
+    let mut world = World::default();
+    for message in messages {
+        world.takes(&[message]);
+    }
+    Arc::new(Mutex::new(world))
+}
+
+/// Whatever held it let it go when its driver died.
+#[tokio::test]
+async fn a_message_that_the_host_has_already_is_not_said_again_with_its_handoff() {
+    let world = has_heard(&["second"]);
+    takes_up(&world, deliver()).await;
     let world = world.lock().unwrap();
     assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
+}
+
+/// The handoff went ahead, and with its driver died who was to send the message.
+#[tokio::test]
+async fn a_message_that_the_host_has_not_is_said_behind_a_handoff_that_it_has() {
+    let world = has_heard(&[HANDOFF]);
+    let heard = takes_up(&world, deliver()).await;
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1), "{heard}");
+    assert!(heard.contains("turn/started user a1 turn-2 second"), "{heard}");
+}
+
+/// It joined a turn that had begun before it was said.
+#[tokio::test]
+async fn a_message_that_joined_a_turn_is_not_said_again() {
+    let world = has_heard(&["long work"]);
+    {
+        let turn = &mut world.lock().unwrap().turns[0];
+        turn.began_at_ms = Some(0);
+        turn.sent.push(said("second"));
+    }
+    takes_up(&world, deliver()).await;
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
+}
+
+/// What was said in the packet's turn answers them.
+#[tokio::test]
+async fn what_people_wrote_while_no_driver_lived_is_told_before_their_turn_ends() {
+    let marker = "[rawr:s1:packet_request]";
+    let request = format!("packet please\n{marker}");
+    let world = has_heard(&[&request]);
+    world.lock().unwrap().turns[0].sent.push(said("what time is it?"));
+    let action = json!({"kind": "inject_turn", "purpose": "packet_request", "text": request, "marker": marker, "viaSteer": false});
+    let heard = takes_up(&world, action).await;
+    let told = "signal/report user_message turn-1\nturn/completed completed turn-1\n";
+    assert!(heard.contains(told), "{heard}");
+}
+
+#[tokio::test]
+async fn a_handoff_that_was_taken_without_an_answer_is_not_given_up() {
+    let world = has_heard(&[]);
+    world.lock().unwrap().is_silent = true;
+    let action = json!({"kind": "inject_turn", "purpose": "handoff", "text": HANDOFF, "marker": "[rawr:s1:handoff]", "viaSteer": false});
+    let heard = takes_up(&world, action).await;
+    assert_eq!(world.lock().unwrap().heard("packet back"), 1);
+    assert!(heard.contains("action/report completed a1"), "{heard}");
 }

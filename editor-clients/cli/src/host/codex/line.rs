@@ -7,6 +7,8 @@ use super::message::{Item, Note};
 #[derive(Debug, Default)]
 pub(super) struct Line {
     stand: Stand,
+    /// What the last turn from the line began with.
+    said: Option<String>,
     /// Counts the names of its messages.
     count: u64,
 }
@@ -20,6 +22,7 @@ enum Stand {
     /// In Codex's line.
     Queued {
         name: String,
+        text: String,
         /// By which it can be taken out again.
         entry: Option<String>,
     },
@@ -45,7 +48,7 @@ impl Line {
         let text = std::mem::take(text);
         self.count += 1;
         let name = format!("rawr-{}-{}", std::process::id(), self.count);
-        self.stand = Stand::Queued { name: name.clone(), entry: None };
+        self.stand = Stand::Queued { name: name.clone(), text: text.clone(), entry: None };
         Some(Entry { name, text })
     }
 
@@ -63,9 +66,10 @@ impl Line {
     pub(super) fn begins(&mut self, note: &Note) -> bool {
         let Note::ItemStarted(note) = note else { return false };
         let Item::UserMessage { client_id: Some(client_id), .. } = &note.item else { return false };
-        let Stand::Queued { name, .. } = &self.stand else { return false };
+        let Stand::Queued { name, text, .. } = &mut self.stand else { return false };
         let is_ours = name == client_id;
         if is_ours {
+            self.said = Some(std::mem::take(text));
             self.stand = Stand::Begun { turn_id: note.turn_id.clone() };
         }
         is_ours
@@ -89,6 +93,11 @@ impl Line {
                 None
             }
         }
+    }
+
+    /// Whether it has gone to the agent from the line, and must not go a second time.
+    pub(super) fn has_said(&self, text: &str) -> bool {
+        self.said.as_deref() == Some(text)
     }
 
     /// What has to be said to Codex to take it out again.
@@ -132,6 +141,7 @@ mod tests {
         assert!(line.begins(&message(&name)) && line.has_begun());
         assert_eq!(line.claim().as_deref(), Some("t"));
         assert!(!line.has_begun() && line.claim().is_none());
+        assert!(line.has_said("go on") && !line.has_said("and the docs"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Codex {
             return Ok(Fate::Nothing);
         };
         let fate = fate(&turns, asked, is_idle);
-        if let Fate::Running { turn_id } = &fate {
+        if let Fate::Running { turn_id, .. } = &fate {
             self.turns.turn_promised(turn_id);
         }
         Ok(fate)

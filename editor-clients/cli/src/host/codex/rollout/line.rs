@@ -52,9 +52,20 @@ pub(crate) struct Attribution {
 #[derive(Deserialize)]
 pub(crate) struct Said {
     #[serde(default)]
+    pub(crate) id: String,
+    #[serde(default)]
     pub(crate) role: String,
     #[serde(default)]
     pub(crate) content: Vec<Part>,
+    #[serde(default, rename = "internal_chat_message_metadata_passthrough")]
+    pub(crate) about: About,
+}
+
+#[derive(Deserialize, Default)]
+pub(crate) struct About {
+    /// Where each part of the content comes from.
+    #[serde(default)]
+    pub(crate) content_item_kinds: Vec<String>,
 }
 
 #[derive(Deserialize)]

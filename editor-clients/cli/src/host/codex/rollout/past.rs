@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::{Event, Line};
-use crate::host::record::{Compacted, Past};
+use crate::host::record::{Compacted, Past, Sent};
 
-/// Turns are named by time: the first 48 bits of the name are milliseconds.
-fn began_at_ms(turn_id: &str) -> Option<i64> {
-    let digits: String = turn_id.chars().filter(|digit| *digit != '-').take(12).collect();
+/// Turns and messages are named by time: the first 48 bits of the name are milliseconds.
+fn named_at_ms(name: &str) -> Option<i64> {
+    let name = name.strip_prefix("msg_").unwrap_or(name);
+    let digits: String = name.chars().filter(|digit| *digit != '-').take(12).collect();
     i64::from_str_radix(&digits, 16).ok()
 }
 
@@ -23,6 +24,9 @@ pub(in crate::host::codex) fn past(path: &Path) -> Vec<Past> {
     turns
 }
 
+/// How Codex calls a text that it was sent.
+const USERS: &str = "user.text";
+
 /// Most lines are long and none of these.
 const WORDS: [&str; 5] =
     ["\"token_count\"", "\"task_started\"", "\"task_complete\"", "\"compacted\"", "\"user\""];
@@ -34,7 +38,7 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
     }
     let Ok(line) = serde_json::from_str(line) else { return };
     if let Line::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
-        let began_at_ms = began_at_ms(&turn_id);
+        let began_at_ms = named_at_ms(&turn_id);
         turns.push(Past { turn_id, began_at_ms, ..Past::default() });
         return;
     }
@@ -43,7 +47,13 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
     let Some(turn) = turns.last_mut() else { return };
     match line {
         Line::ResponseItem(said) if said.role == "user" => {
-            turn.sent.push(said.content.into_iter().map(|part| part.text).collect());
+            let (at_ms, kinds) = (named_at_ms(&said.id), said.about.content_item_kinds);
+            // What is said together stays apart.
+            turn.sent.extend(said.content.into_iter().enumerate().map(|(at, part)| Sent {
+                text: part.text,
+                at_ms,
+                is_users: kinds.get(at).is_some_and(|kind| kind == USERS),
+            }));
         }
         Line::EventMsg(Event::TokenCount { info: Some(info) }) => {
             let tokens = info.last_token_usage;
@@ -83,7 +93,9 @@ mod tests {
                 Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/rollouts");
             let turns = past(&samples.join(format!("{name}.jsonl")));
             let asked = turns.iter().find(|turn| {
-                turn.sent.iter().any(|text| text.contains("Reply with one continuation packet"))
+                turn.sent
+                    .iter()
+                    .any(|sent| sent.text.contains("Reply with one continuation packet"))
             });
             let asked = asked.unwrap_or_else(|| panic!("{name}: {turns:?}"));
             assert!(asked.has_ended, "{name}");
@@ -92,6 +104,14 @@ mod tests {
             let compacted = turns.iter().find(|turn| turn.compacted.is_some());
             let compacted = compacted.unwrap_or_else(|| panic!("{name}: {turns:?}"));
             assert!(compacted.began_at_ms > asked.began_at_ms, "{name}");
+            let first = turns[0].sent.iter().map(|sent| (sent.is_users, sent.text.as_str()));
+            let first: Vec<_> = first.collect();
+            assert!(
+                matches!(first[..], [(false, _), (true, "DO-WORK please")]),
+                "{name}: {first:?}"
+            );
+            let later = |turn: &Past| turn.sent.iter().all(|sent| sent.at_ms > turn.began_at_ms);
+            assert!(turns.iter().all(later), "{name}: {turns:?}");
             assert!(compacted.compacted.as_ref().is_some_and(|it| it.before.is_some()), "{name}");
         }
     }
