@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { register } from './commands';
+import { PacketTexts } from './model/packetTexts';
 import { status } from './model/status';
 import { Threads } from './model/threads';
 import type { Channels, Connection } from './server/connection';
@@ -29,12 +30,12 @@ export function activate(context: vscode.ExtensionContext): void {
     surfaces.packets.refresh();
   };
   const session = new Session(threads, draw);
-  const surfaces = { packets: new PacketEditor(session), decisions: new DecisionView(session) };
+  const packets = new PacketEditor(session, new PacketTexts(context.workspaceState));
+  const surfaces = { packets, decisions: new DecisionView(session) };
   const watching = new Watching(session, notices, channels);
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
-  const { packets, decisions } = surfaces;
-  context.subscriptions.push(bar, notices, view, packets, decisions, started, watching);
+  context.subscriptions.push(bar, notices, view, packets, surfaces.decisions, started, watching);
   context.subscriptions.push(register(session, surfaces), ...upkeep(started, watching, channels));
   void shown(() => started.restart());
 }

@@ -14,6 +14,11 @@ export function packetState(thread: Thread | undefined, sequenceId: string): Pac
   return choices(banner).includes('edit_packet') ? 'editable' : 'past';
 }
 
+/** Whether its sequence has ended. A thread that was not looked at yet does not tell. */
+export function isOver(thread: Thread | undefined, sequenceId: string): boolean {
+  return thread?.details !== undefined && thread.sequenceId !== sequenceId;
+}
+
 export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs: number): string {
   switch (packetState(thread, sequenceId)) {
     case 'editable': {

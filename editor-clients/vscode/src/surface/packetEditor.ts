@@ -1,35 +1,35 @@
 // Packets as documents: `rawr-packet:/<thread>/<sequence>/packet.md`. Saving one only keeps it, because an editor saves on
-// its own, too; handing it over is a command.
+// its own, too; handing it over is a command. What is kept never takes the place of a packet that was written later.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { type PacketState, packetLine, packetState } from '../model/packet';
-import type { Session } from '../session';
+import { type PacketState, isOver, packetLine, packetState } from '../model/packet';
+import type { PacketName, PacketText, PacketTexts } from '../model/packetTexts';
+import { type Session, shown } from '../session';
 
 export const SCHEME = 'rawr-packet';
 /** An editor that asks for lenses slowly must come to an answer between two changes. */
 const TICK_MS = 5_000;
 
-interface Packet {
-  text: Uint8Array;
+interface Shown {
   /** As it was last shown. */
   state: PacketState;
   mtime: number;
 }
 
-function uriOf(threadId: string, sequenceId: string): vscode.Uri {
+function uriOf({ threadId, sequenceId }: PacketName): vscode.Uri {
   return vscode.Uri.from({
     scheme: SCHEME,
     path: `/${[threadId, sequenceId].map(encodeURIComponent).join('/')}/packet.md`,
   });
 }
 
-function namesOf(uri: vscode.Uri): { threadId: string; sequenceId: string } {
+function nameOf(uri: vscode.Uri): PacketName {
   const [, threadId = '', sequenceId = ''] = uri.path.split('/').map(decodeURIComponent);
   return { threadId, sequenceId };
 }
 
 export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensProvider, vscode.Disposable {
-  private readonly packets = new Map<string, Packet>();
+  private readonly versions = new Map<string, Shown>();
   private readonly fileChanged = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.fileChanged.event;
   private readonly lensChanged = new vscode.EventEmitter<void>();
@@ -37,7 +37,10 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   private readonly timer: NodeJS.Timeout;
   private readonly registered: vscode.Disposable;
 
-  constructor(private readonly session: Session) {
+  constructor(
+    private readonly session: Session,
+    private readonly texts: PacketTexts,
+  ) {
     this.registered = vscode.Disposable.from(
       vscode.workspace.registerFileSystemProvider(SCHEME, this, { isCaseSensitive: true }),
       vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
@@ -47,32 +50,49 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
 
   /** The packet as it stands; where there is none yet, the one that rawr would write. */
   async open(threadId: string, sequenceId: string): Promise<void> {
-    const uri = uriOf(threadId, sequenceId);
-    if (
-      !this.packets.has(uri.toString()) ||
-      packetState(this.session.threads.get(threadId), sequenceId) === 'past'
-    ) {
-      this.put(uri, await this.text(threadId, sequenceId));
-    }
-    const document = await vscode.workspace.openTextDocument(uri);
+    const name = { threadId, sequenceId };
+    if (this.texts.get(name)) await this.takeUp(name);
+    else await this.load(name);
+    const document = await vscode.workspace.openTextDocument(uriOf(name));
     await vscode.window.showTextDocument(document, { preview: false });
   }
 
-  private async text(threadId: string, sequenceId: string): Promise<string> {
+  private async load(name: PacketName): Promise<void> {
     try {
-      return (await this.session.ask('rawr/packet/get', { threadId, sequenceId })).packet;
+      this.texts.written(name, (await this.session.ask('rawr/packet/get', name)).packet);
     } catch (error) {
-      if (packetState(this.session.threads.get(threadId), sequenceId) === 'past') throw error;
+      if (this.state(name) === 'past') throw error;
+      const { threadId } = name;
+      const { packet } = await this.session.ask('rawr/packet/build', { threadId, author: 'watcher' });
+      this.texts.built(name, packet);
     }
-    return (await this.session.ask('rawr/packet/build', { threadId, author: 'watcher' })).packet;
+    this.show(name);
   }
 
-  private put(uri: vscode.Uri, text: string): void {
-    this.packets.set(uri.toString(), {
-      text: new TextEncoder().encode(text),
-      state: this.state(uri),
-      mtime: Date.now(),
-    });
+  /** Shows the packet of the sequence where one was written after the text here; whether it was. */
+  private async takeUp(name: PacketName): Promise<boolean> {
+    const packet = await this.session.ask('rawr/packet/get', name).then(
+      (answer) => answer.packet,
+      () => undefined,
+    );
+    const draft = this.texts.draft(name);
+    if (packet === undefined || !this.texts.written(name, packet)) return false;
+    this.show(name);
+    if (draft && this.state(name) === 'editable') void this.offer(draft);
+    return true;
+  }
+
+  private async offer(draft: PacketName & PacketText): Promise<void> {
+    const back = l10n.t('Back to My Draft');
+    const said = l10n.t('A packet was written after you edited yours. It is shown now.');
+    if ((await vscode.window.showInformationMessage(said, back)) !== back) return;
+    this.texts.edited(draft, draft.text);
+    this.show(draft);
+  }
+
+  private show(name: PacketName): void {
+    const uri = uriOf(name);
+    this.versions.set(uri.toString(), { state: this.state(name), mtime: Date.now() });
     this.fileChanged.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -85,25 +105,25 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return uris.filter(({ scheme }) => scheme === SCHEME);
   }
 
-  private state(uri: vscode.Uri): PacketState {
-    const { threadId, sequenceId } = namesOf(uri);
+  private state({ threadId, sequenceId }: PacketName): PacketState {
     return packetState(this.session.threads.get(threadId), sequenceId);
   }
 
-  /** Something may have changed: a packet that was editable may be past. */
+  /** Something may have changed: a packet that was editable may be past, and another may have been written. */
   refresh(): void {
+    for (const draft of this.texts.drafts)
+      if (isOver(this.session.threads.get(draft.threadId), draft.sequenceId)) this.texts.drop(draft);
     for (const uri of this.shown()) {
-      const packet = this.packets.get(uri.toString());
-      const state = this.state(uri);
-      if (!packet || packet.state === state) continue;
-      packet.state = state;
-      this.fileChanged.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+      const name = nameOf(uri);
+      if (!this.texts.get(name) || this.version(uri).state === this.state(name)) continue;
+      this.show(name);
       this.lensChanged.fire();
+      void shown(() => this.takeUp(name));
     }
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { threadId, sequenceId } = namesOf(document.uri);
+    const { threadId, sequenceId } = nameOf(document.uri);
     const thread = this.session.threads.get(threadId);
     const first = new vscode.Range(0, 0, 0, 0);
     const lenses = [
@@ -130,38 +150,52 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   }
 
   stat(uri: vscode.Uri): vscode.FileStat {
-    const { text, mtime } = this.packet(uri);
-    const permissions = this.state(uri) === 'past' ? vscode.FilePermission.Readonly : undefined;
-    return { type: vscode.FileType.File, ctime: mtime, mtime, size: text.length, permissions };
+    const { mtime } = this.version(uri);
+    const permissions = this.state(nameOf(uri)) === 'past' ? vscode.FilePermission.Readonly : undefined;
+    const size = Buffer.byteLength(this.text(uri));
+    return { type: vscode.FileType.File, ctime: mtime, mtime, size, permissions };
   }
 
   readFile(uri: vscode.Uri): Uint8Array {
-    return this.packet(uri).text;
+    return new TextEncoder().encode(this.text(uri));
   }
 
   writeFile(uri: vscode.Uri, content: Uint8Array): void {
-    this.packets.set(uri.toString(), { ...this.packet(uri), text: content, mtime: Date.now() });
-    this.fileChanged.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    this.texts.edited(nameOf(uri), new TextDecoder().decode(content));
+    this.show(nameOf(uri));
   }
 
   /** Answers the banner with the packet as it stands in the editor. */
   async handOver(uri: vscode.Uri | undefined): Promise<void> {
-    const shown = uri ?? vscode.window.activeTextEditor?.document.uri;
-    if (shown?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first, then hand it over.'));
-    const { threadId, sequenceId } = namesOf(shown);
-    if (this.state(shown) !== 'editable')
+    const meant = uri ?? vscode.window.activeTextEditor?.document.uri;
+    if (meant?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first, then hand it over.'));
+    const name = nameOf(meant);
+    const { threadId, sequenceId } = name;
+    if (this.state(name) !== 'editable')
       throw new Error(packetLine(this.session.threads.get(threadId), sequenceId, Date.now()));
-    const document = await vscode.workspace.openTextDocument(shown);
-    await document.save();
+    if (await this.takeUp(name))
+      throw new Error(l10n.t('A packet was written after this one: look at it, then hand over.'));
+    const document = await vscode.workspace.openTextDocument(meant);
+    if (document.isDirty && !(await document.save()))
+      throw new Error(l10n.t('The packet could not be saved, so it was not handed over.'));
     await this.session.handOver(threadId, sequenceId, document.getText());
+    this.texts.drop(name);
     this.refresh();
   }
 
-  /** A window that was reloaded asks for packets that nobody has opened in it. */
-  private packet(uri: vscode.Uri): Packet {
-    const packet = this.packets.get(uri.toString());
-    if (!packet) throw vscode.FileSystemError.FileNotFound(uri);
-    return packet;
+  /** A window that was reloaded knows drafts alone. */
+  private text(uri: vscode.Uri): string {
+    const known = this.texts.get(nameOf(uri));
+    if (!known) throw vscode.FileSystemError.FileNotFound(uri);
+    return known.text;
+  }
+
+  private version(uri: vscode.Uri): Shown {
+    const known = this.versions.get(uri.toString());
+    if (known) return known;
+    const first: Shown = { state: this.state(nameOf(uri)), mtime: Date.now() };
+    this.versions.set(uri.toString(), first);
+    return first;
   }
 
   watch(): vscode.Disposable {

@@ -1,6 +1,14 @@
 // A VS Code with the packaged extension, a browser that looks at it, and an agent at work in the same home.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -291,7 +299,8 @@ export class Lab {
   /** The events of this kind in the logs of all threads. */
   recorded(kind: string): Record<string, unknown>[] {
     const threads = path.join(this.home, 'rawr', 'auto_compaction', 'threads');
-    const lines = readdirSync(threads).flatMap((thread) => {
+    const names = existsSync(threads) ? readdirSync(threads) : [];
+    const lines = names.flatMap((thread) => {
       const log = readFileSync(path.join(threads, thread, 'events.jsonl'), 'utf8');
       return log.split('\n').filter(Boolean);
     });
@@ -373,6 +382,12 @@ export class Lab {
       for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
     }
     return processes.find(({ pid, args }) => below.has(pid) && args.startsWith(`${rawr()} serve`))?.pid;
+  }
+
+  /** The same window again, as after an update of the editor. */
+  async reload(): Promise<void> {
+    await this.page.reload({ waitUntil: 'domcontentloaded' });
+    await this.page.locator('.monaco-workbench').waitFor();
   }
 
   async command(title: string): Promise<void> {

@@ -1,5 +1,6 @@
 // All tests of what needs no editor.
 import './package';
+import './packetTexts';
 import './server';
 import './surfaces';
 import './threads';

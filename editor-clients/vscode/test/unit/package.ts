@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 interface Manifest {
   contributes: {
     commands: { command: string; title: string }[];
+    configuration: { properties: Record<string, { scope?: string }> };
     menus: Record<string, { command: string }[]>;
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
@@ -32,9 +33,12 @@ describe('the package', () => {
     assert.deepEqual([...used].sort(), given.sort());
   });
 
-  test('what decides which program runs is not read from a folder that is not trusted', () => {
+  test('no folder decides which program runs or where state is kept, trusted or not', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
     assert.deepEqual(restrictedConfigurations, ['rawr.server.path', 'rawr.server.args', 'rawr.home']);
+    const { properties } = manifest.contributes.configuration;
+    const scopes = restrictedConfigurations.map((key) => properties[key]?.scope);
+    assert.deepEqual(scopes, ['machine', 'machine', 'machine']);
   });
 
   test('the lock file names no host', () => {

@@ -1,0 +1,90 @@
+// The texts of packets: what was written, and what a person made of it. An edited one is a draft until it is handed over; the
+// workspace remembers drafts, so that they outlive the window.
+
+const KEY = 'rawr.packetDrafts';
+/** What the workspace remembers is read whole at each start. */
+const MOST_DRAFTS = 8;
+const MOST_CHARS = 256 * 1024;
+
+export interface PacketName {
+  threadId: string;
+  sequenceId: string;
+}
+
+export interface PacketText {
+  text: string;
+  /** The packet of the sequence that it comes from; absent where there was none yet. */
+  original?: string;
+}
+
+export type Draft = PacketName & PacketText;
+
+/** `vscode.Memento`. */
+export interface Memory {
+  get(key: string, otherwise: readonly Draft[]): readonly Draft[];
+  update(key: string, value: readonly Draft[]): unknown;
+}
+
+export class PacketTexts {
+  private readonly texts = new Map<string, PacketText>();
+
+  constructor(private readonly memory: Memory) {
+    for (const draft of this.drafts) this.texts.set(keyOf(draft), draft);
+  }
+
+  get(name: PacketName): PacketText | undefined {
+    return this.texts.get(keyOf(name));
+  }
+
+  draft(name: PacketName): Draft | undefined {
+    return this.drafts.find((draft) => keyOf(draft) === keyOf(name));
+  }
+
+  /** What rawr would write, where the sequence has no packet yet. */
+  built(name: PacketName, text: string): void {
+    this.texts.set(keyOf(name), { text });
+  }
+
+  /** The packet that the sequence has now. A text that does not know of it gives way; whether one did. */
+  written(name: PacketName, packet: string): boolean {
+    const known = this.get(name);
+    if (known && (packet === known.original || packet === known.text)) return false;
+    this.texts.set(keyOf(name), { text: packet, original: packet });
+    return known !== undefined;
+  }
+
+  edited(name: PacketName, text: string): void {
+    const known = this.get(name);
+    if (known?.text === text) return;
+    this.texts.set(keyOf(name), { ...known, text });
+    this.remember({ ...known, ...name, text });
+  }
+
+  /** The packet was handed over, or its sequence has ended: what is shown stays until the window closes. */
+  drop(name: PacketName): void {
+    if (this.draft(name)) this.memory.update(KEY, this.others(name));
+  }
+
+  get drafts(): readonly Draft[] {
+    return this.memory.get(KEY, []);
+  }
+
+  /** The oldest make room; a text that is too long is not remembered. */
+  private remember(draft: Draft): void {
+    const kept = [...this.others(draft), draft].slice(-MOST_DRAFTS);
+    while (chars(kept) > MOST_CHARS) kept.shift();
+    this.memory.update(KEY, kept);
+  }
+
+  private others(name: PacketName): Draft[] {
+    return this.drafts.filter((draft) => keyOf(draft) !== keyOf(name));
+  }
+}
+
+function keyOf({ threadId, sequenceId }: PacketName): string {
+  return JSON.stringify([threadId, sequenceId]);
+}
+
+function chars(drafts: readonly Draft[]): number {
+  return drafts.reduce((sum, { text, original = '' }) => sum + text.length + original.length, 0);
+}
