@@ -37,6 +37,9 @@ const BACKLOG_LIMIT: usize = 64 << 20;
 const MAX_IN_FLIGHT: usize = 256;
 /// How long the last words may take when the end has come.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+/// How long nothing may come of what was begun when the end has come: a disk that hangs must not keep the process. More than
+/// any lock is waited for.
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Why the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,8 @@ pub enum Closed {
     Unreadable,
     /// The client let answers pile up without reading them.
     GivenUp,
+    /// Some of what was begun never came to its end. Its requests were answered with an error.
+    Unfinished,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +78,7 @@ pub struct Connection<C> {
     workers: Workers,
     /// Messages whose thread is busy, in their order.
     parked: Parked,
-    /// `shutdown` comes after everything before it; nothing is read meanwhile.
+    /// `shutdown` comes after everything before it; nothing is read meanwhile, and no deadline is dealt with.
     shutdown: Option<Box<[u8]>>,
     tickets: Ticket,
     /// What waits for the commit, in the order in which it was answered.
@@ -116,6 +121,13 @@ async fn wait(due: Option<Duration>) {
     }
 }
 
+async fn wait_until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
 impl<C: Backing> Connection<C> {
     pub fn new(router: Router, outbox: Outbox, bell: Bell, backing: C) -> Self {
         Self {
@@ -142,6 +154,7 @@ impl<C: Backing> Connection<C> {
     ) -> Closed {
         let mut framing = Framing::default();
         let (mut input, mut output) = (BytesMut::with_capacity(READ_CHUNK), BytesMut::new());
+        let mut leaves_at = None;
         let closed = loop {
             let closed = self.handle_all(&mut framing, &mut input);
             self.settle();
@@ -153,7 +166,10 @@ impl<C: Backing> Connection<C> {
                 break Closed::GivenUp;
             }
             let mut due = self.backing.due_in();
-            if self.backing.is_idle_for_the_first_time() {
+            if self.shutdown.is_some() {
+                due = None;
+                leaves_at.get_or_insert_with(|| Instant::now() + LEAVE_LIMIT);
+            } else if self.backing.is_idle_for_the_first_time() {
                 due = Some(Duration::ZERO);
             } else if due == Some(Duration::ZERO) {
                 // However much there is to read: a client that never pauses must not hold up a deadline.
@@ -172,7 +188,11 @@ impl<C: Backing> Connection<C> {
                 read = reader.read_buf(&mut input), if reads => Arrival::Read(read),
                 () = self.bell.rung() => Arrival::Rung,
                 () = wait(due) => Arrival::Due,
+                () = wait_until(leaves_at) => break Closed::Unfinished,
             };
+            if matches!(arrival, Arrival::Worked(_) | Arrival::Answered(_)) {
+                leaves_at = None;
+            }
             match arrival {
                 Arrival::Written(Ok(0) | Err(_)) => break Closed::Normally,
                 Arrival::Read(Ok(0) | Err(_)) => {
@@ -188,9 +208,12 @@ impl<C: Backing> Connection<C> {
             self.outbox.stop_waking();
             input.reserve(READ_CHUNK / 2);
         };
-        self.finish_what_was_begun().await;
+        let is_finished = closed != Closed::Unfinished && self.finish_what_was_begun().await;
+        if !is_finished {
+            self.leave_unfinished();
+        }
         self.flush(&mut framing, &mut output, &mut writer).await;
-        closed
+        if is_finished { closed } else { Closed::Unfinished }
     }
 
     /// What is stored goes on to the disk, what is stored already is answered, and `shutdown` follows when nothing is left.
@@ -231,18 +254,47 @@ impl<C: Backing> Connection<C> {
         self.backing.went_on();
     }
 
-    /// The client has said its last word. What it said before is stored, and answered for whoever still reads.
-    async fn finish_what_was_begun(&mut self) {
+    /// The client has said its last word. What it said before is stored, and answered for whoever still reads. False where
+    /// something of it does not come to its end.
+    async fn finish_what_was_begun(&mut self) -> bool {
         loop {
             self.settle();
             let is_reading = self.backing.is_reading();
             if self.is_settled() && !is_reading {
-                return;
+                return true;
             }
             tokio::select! {
                 worked = self.workers.next() => self.go_on(worked),
                 Some(done) = self.in_flight.next(), if is_reading => self.finish(done),
+                () = tokio::time::sleep(LEAVE_LIMIT) => return false,
             }
+        }
+    }
+
+    /// Exactly one answer, also for what may or may not be stored.
+    fn leave_unfinished(&mut self) {
+        tracing::error!(
+            waited = ?LEAVE_LIMIT,
+            "the disk does not answer; leaving without what was not stored, of which nothing was acknowledged"
+        );
+        let mut open = Vec::new();
+        for answer in std::mem::take(&mut self.answers) {
+            match answer {
+                Answer::Anyway(message) => self.outbox.send(message),
+                Answer::IfStored(_, id, _) => open.push(id),
+            }
+        }
+        open.extend(self.table.drain().map(|(id, _)| id));
+        open.extend(self.parked.ids());
+        let shutdown = self.shutdown.take();
+        if let Some(Ok(Envelope::Request { id, .. })) = shutdown.as_deref().map(envelope::parse) {
+            open.push(id);
+        }
+        for id in open {
+            let message = "the disk did not answer before the sidecar left".to_owned();
+            let hint = "it may not have been recorded: look at the disk, then repeat";
+            let answer = error(id.into(), ErrorCode::StoreFailed, message, hint);
+            self.outbox.send(bytes(answer));
         }
     }
 

@@ -178,6 +178,8 @@ pub struct Desk {
     ticket: Ticket,
     /// Threads that the next commit has something to do for.
     batch: Vec<ThreadId>,
+    /// One of these will wait for the disk.
+    batch_waits: bool,
     work: work::Progress,
     /// To be done outside, once its records are stored.
     jobs: Vec<Job>,
@@ -227,6 +229,7 @@ impl Desk {
             base,
             ticket: 0,
             batch: Vec::new(),
+            batch_waits: false,
             work: work::Progress::default(),
             jobs: Vec::new(),
             newest: editing::Newest::default(),
@@ -257,7 +260,8 @@ impl Desk {
                 self.configure_again(&id, whose);
             }
             None => {
-                let open = self.load(&id, &opening)?;
+                let mut open = self.load(&id, &opening)?;
+                self.watching.choose(&mut open);
                 self.threads.insert(id.clone(), open);
             }
         }
@@ -347,10 +351,16 @@ impl Desk {
     }
 
     /// Whose request the next inputs belong to, and the thread that it names. Whoever asks sees that thread as the disk
-    /// has it: with what others wrote, and without what could not be written.
+    /// has it: with what others wrote, and without what could not be written. While its files cannot be read or locked, it
+    /// is shown as it was last known here, which may be ahead of the disk: a request that only reads is not held up by that.
     pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {
         self.ticket = ticket;
         self.work.waits_for.clear();
+        // What this batch has done to the thread may be seen once it is stored.
+        let batch = thread.and_then(|id| self.threads.get_mut(id)).map(|open| &mut open.tickets);
+        if let Some(tickets) = batch.filter(|tickets| !tickets.is_empty()) {
+            tickets.push(ticket);
+        }
         let Some(id) = thread.filter(|id| self.threads.get(id).is_some_and(Open::is_behind)) else {
             return;
         };
@@ -362,9 +372,9 @@ impl Desk {
         }
     }
 
-    /// Whether some thread must be looked at before a request that names it.
+    /// Whether some thread must be looked at before a request that names it, or is about to go to the disk.
     pub fn reads_on_request(&mut self, now: Timestamp) -> bool {
-        self.threads.is_any_behind(now)
+        self.batch_waits || self.threads.is_any_behind(now)
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
@@ -419,6 +429,7 @@ impl Desk {
         if let Some(decision) = &handled.decision {
             open.last_decision = Some(decision.clone());
         }
+        self.batch_waits |= log.wants_sync();
         self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
             open.staged.push(Staged { effects: staged, now });

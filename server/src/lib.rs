@@ -61,7 +61,9 @@ pub struct ServeOptions {
 pub fn serve(options: ServeOptions) -> ExitCode {
     match start(options) {
         Ok(Closed::Normally) => ExitCode::SUCCESS,
-        Ok(Closed::WithoutShutdown | Closed::Unreadable | Closed::GivenUp) => ExitCode::FAILURE,
+        Ok(Closed::WithoutShutdown | Closed::Unreadable | Closed::GivenUp | Closed::Unfinished) => {
+            ExitCode::FAILURE
+        }
         Err(error) => {
             tracing::error!(%error, "the sidecar could not start");
             ExitCode::FAILURE
@@ -98,7 +100,10 @@ pub async fn serve_on(
     let router = Router::new(module, move || of_panics.distrust_memory());
     let connection = Connection::new(router, outbox, bell, Arc::clone(&ctx));
     let closed = connection.run(input, output).await;
-    ctx.leave();
+    // Else it would wait for the same disk.
+    if closed != Closed::Unfinished {
+        ctx.leave();
+    }
     Ok(closed)
 }
 

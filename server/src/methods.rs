@@ -121,7 +121,7 @@ impl Backing for Arc<Ctx> {
 
     fn went_on(&self) {
         if let Ok(mut desk) = self.desk() {
-            desk.requests_went_on();
+            desk.requests_went_on(now());
         }
     }
 

@@ -13,6 +13,8 @@ mod disk;
 mod folders;
 mod glance;
 #[cfg(debug_assertions)]
+mod hold;
+#[cfg(debug_assertions)]
 mod kill;
 mod log;
 mod owed;
@@ -21,7 +23,7 @@ mod reader;
 
 pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
 pub use disk::{Disk, Fate, Faults, Operation};
-pub(crate) use disk::{is_unfinished, unfinished};
+pub(crate) use disk::{LockPatience, is_unfinished, unfinished};
 pub use log::ThreadLog;
 pub use owner::OwnerLock;
 pub use reader::{Damage, Reader, Replay, replay};
@@ -40,6 +42,8 @@ pub enum StoreError {
     Io { verb: &'static str, path: PathBuf, source: io::Error },
     #[error("line {line} of {path} has format {found}, this release reads up to {known}", path = path.display())]
     NewerFormat { path: PathBuf, line: u64, found: u16, known: u16 },
+    #[error("cannot lock {path}: another process holds it", path = path.display())]
+    Locked { path: PathBuf },
     #[error("thread {thread} is owned by {holder}")]
     OwnedElsewhere { thread: ThreadId, holder: String },
 }
@@ -52,6 +56,7 @@ impl StoreError {
                 let source = io::Error::new(source.kind(), source.to_string());
                 Self::Io { verb, path: path.clone(), source }
             }
+            Self::Locked { path } => Self::Locked { path: path.clone() },
             Self::NewerFormat { path, line, found, known } => {
                 Self::NewerFormat { path: path.clone(), line: *line, found: *found, known: *known }
             }
@@ -63,7 +68,9 @@ impl StoreError {
 
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Io { path, .. } | Self::NewerFormat { path, .. } => Some(path),
+            Self::Io { path, .. } | Self::Locked { path } | Self::NewerFormat { path, .. } => {
+                Some(path)
+            }
             Self::OwnedElsewhere { .. } => None,
         }
     }
@@ -177,12 +184,13 @@ impl Store {
     /// Opens or creates a thread's log and replays what is in it. One that was archived is brought back.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         let mut state = Thread::new(thread.clone());
-        let (log, replay) = self.open_into(thread, &mut state)?;
+        let (log, replay) = disk::patiently(|| self.try_open_into(thread, &mut state))?;
         Ok((log, (state, replay)))
     }
 
-    /// The same for somebody who wants to see the records.
-    pub fn open_into(
+    /// Opens or creates a thread's log and replays it into `reader`. Where another process holds one of the locks, it fails
+    /// with [`StoreError::Locked`] before anything is read.
+    pub fn try_open_into(
         &self,
         thread: &ThreadId,
         reader: &mut impl Reader,

@@ -2,7 +2,7 @@
 //! trouble holds up no other; what came of it goes back to the desk. Nothing is decided here.
 
 use crate::capsule::{Capsule, Capsules};
-use crate::store::{Disk, Reader, Replay, Store, StoreError, ThreadLog};
+use crate::store::{Disk, LockPatience, Reader, Replay, Store, StoreError, ThreadLog};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
@@ -27,9 +27,14 @@ pub enum Task {
     Follow(Store, Timestamp),
     /// Wait for the append lock, which another process holds.
     Lock(Box<ThreadLog>),
-    /// Write the batch, and sync it where it asks for that. Before it the capsules, so that no order to compact stands in
-    /// the log without its capsule.
-    Commit(Box<ThreadLog>, Vec<Capsule>),
+    /// Write the batch, and sync it where it asks for that.
+    Commit {
+        log: Box<ThreadLog>,
+        /// Written before it, so that no order to compact stands in the log without its capsule.
+        capsules: Vec<Capsule>,
+        /// The state behind it, where it is worth caching.
+        cache: Option<Box<Thread>>,
+    },
     /// Read the log again.
     Reread(Box<ThreadLog>),
     /// The same, and try whether the disk takes what is written.
@@ -87,41 +92,128 @@ impl Reader for Followed {
     }
 }
 
-impl Work {
-    pub fn run(self) -> Worked {
-        let Self { thread, task } = self;
-        let outcome = match task {
-            Task::Open(store) => Outcome::Opened(unless_it_panics(|| {
-                let (log, (state, replay)) = store.open(&thread)?;
-                Ok(Opened { log: Box::new(log), state, replay })
-            })),
-            Task::Follow(store, since) => Outcome::Followed(unless_it_panics(|| {
-                let before = Machine::new(Thread::new(thread.clone()));
-                let mut state = Followed { before, news: Vec::new(), since };
-                let (log, replay) = store.open_into(&thread, &mut state)?;
-                Ok(Opened { log: Box::new(log), state, replay })
-            })),
-            Task::Lock(mut log) => {
-                let locked = unless_it_panics(|| log.lock());
-                Outcome::Locked(log, locked)
-            }
-            Task::Commit(mut log, capsules) => {
-                let committed = unless_it_panics(|| {
-                    keep(&thread, &log, &capsules);
-                    log.commit()
+/// One try at a task: what came of it, or the task once more and the error, where another process holds a lock.
+type Attempt = Result<Outcome, (Task, StoreError)>;
+
+impl Task {
+    /// Waits for the disk, and for no lock.
+    fn attempt(self, thread: &ThreadId) -> Attempt {
+        match self {
+            Self::Open(store) => {
+                let opened = unless_it_panics(|| {
+                    let mut state = Thread::new(thread.clone());
+                    let (log, replay) = store.try_open_into(thread, &mut state)?;
+                    Ok(Opened { log: Box::new(log), state, replay })
                 });
-                Outcome::Committed(log, committed)
+                unless_locked(store, opened, |_, opened| Outcome::Opened(opened), Self::Open)
             }
-            Task::Reread(mut log) => {
-                let read = unless_it_panics(|| log.reread(&thread));
-                Outcome::Reread(log, read)
+            Self::Follow(store, since) => {
+                let followed = unless_it_panics(|| {
+                    let before = Machine::new(Thread::new(thread.clone()));
+                    let mut state = Followed { before, news: Vec::new(), since };
+                    let (log, replay) = store.try_open_into(thread, &mut state)?;
+                    Ok(Opened { log: Box::new(log), state, replay })
+                });
+                let outcome = |_, followed| Outcome::Followed(followed);
+                unless_locked(store, followed, outcome, |store| Self::Follow(store, since))
             }
-            Task::Recover(mut log) => {
-                let read = unless_it_panics(|| log.recover(&thread));
-                Outcome::Recovered(log, read)
+            Self::Lock(mut log) => {
+                let locked = unless_it_panics(|| log.take_lock());
+                unless_locked(log, locked, Outcome::Locked, Self::Lock)
             }
-        };
-        Worked { thread, outcome }
+            Self::Commit { mut log, capsules, cache } => {
+                let committed = unless_it_panics(|| {
+                    keep(thread, &log, &capsules);
+                    log.commit()?;
+                    if let Some(state) = &cache {
+                        save(&mut log, state);
+                    }
+                    Ok(())
+                });
+                Ok(Outcome::Committed(log, committed))
+            }
+            Self::Reread(mut log) => {
+                let read = unless_it_panics(|| {
+                    log.take_lock()?;
+                    log.reread(thread)
+                });
+                unless_locked(log, read, Outcome::Reread, Self::Reread)
+            }
+            Self::Recover(mut log) => {
+                let read = unless_it_panics(|| {
+                    log.take_lock()?;
+                    log.recover(thread)
+                });
+                unless_locked(log, read, Outcome::Recovered, Self::Recover)
+            }
+        }
+    }
+
+    /// Nobody waits for a recovery: the desk tries it every second.
+    const fn waits_for_locks(&self) -> bool {
+        !matches!(self, Self::Recover(_))
+    }
+
+    fn refused(self, error: StoreError) -> Outcome {
+        match self {
+            Self::Open(_) => Outcome::Opened(Err(error)),
+            Self::Follow(..) => Outcome::Followed(Err(error)),
+            Self::Lock(log) => Outcome::Locked(log, Err(error)),
+            Self::Commit { log, .. } => Outcome::Committed(log, Err(error)),
+            Self::Reread(log) => Outcome::Reread(log, Err(error)),
+            Self::Recover(log) => Outcome::Recovered(log, Err(error)),
+        }
+    }
+}
+
+fn unless_locked<Files, T>(
+    files: Files,
+    result: Result<T, StoreError>,
+    outcome: impl FnOnce(Files, Result<T, StoreError>) -> Outcome,
+    again: impl FnOnce(Files) -> Task,
+) -> Attempt {
+    match result {
+        Err(error @ StoreError::Locked { .. }) => Err((again(files), error)),
+        result => Ok(outcome(files, result)),
+    }
+}
+
+impl Work {
+    /// Here and now, for whoever has nothing else to do meanwhile.
+    pub fn run(self) -> Worked {
+        let Self { thread, mut task } = self;
+        let mut patience = LockPatience::default();
+        loop {
+            let (again, error) = match task.attempt(&thread) {
+                Ok(outcome) => return Worked { thread, outcome },
+                Err(locked) => locked,
+            };
+            match patience.next_pause().filter(|_| again.waits_for_locks()) {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Worked { thread, outcome: again.refused(error) },
+            }
+            task = again;
+        }
+    }
+
+    /// The same on the system's threads, of which it holds none while it waits for a lock: however many threads are locked
+    /// elsewhere, the disk is free for the others. `None` where the runtime is on its way down.
+    async fn finish(self) -> Option<Box<Worked>> {
+        let Self { thread, mut task } = self;
+        let mut patience = LockPatience::default();
+        loop {
+            let of = thread.clone();
+            let attempt = tokio::task::spawn_blocking(move || task.attempt(&of)).await.ok()?;
+            let (again, error) = match attempt {
+                Ok(outcome) => return Some(Box::new(Worked { thread, outcome })),
+                Err(locked) => locked,
+            };
+            match patience.next_pause().filter(|_| again.waits_for_locks()) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Some(Box::new(Worked { thread, outcome: again.refused(error) })),
+            }
+            task = again;
+        }
     }
 }
 
@@ -134,6 +226,12 @@ fn keep(thread: &ThreadId, log: &ThreadLog, kept: &[Capsule]) {
         } else if let Err(error) = capsules.prune(&capsule.id) {
             tracing::warn!(%thread, %error, "old capsules could not be removed");
         }
+    }
+}
+
+fn save(log: &mut ThreadLog, state: &Thread) {
+    if let Err(error) = log.save_cache(state) {
+        tracing::warn!(%error, "the state could not be cached; the next start replays the log");
     }
 }
 
@@ -152,10 +250,7 @@ pub struct Workers {
 
 impl Workers {
     pub fn start(&mut self, works: Vec<Work>) {
-        for work in works {
-            let running = tokio::task::spawn_blocking(|| Box::new(work.run()));
-            self.running.push(running.map(Result::ok).boxed());
-        }
+        self.running.extend(works.into_iter().map(|work| work.finish().boxed()));
     }
 
     pub fn is_idle(&self) -> bool {

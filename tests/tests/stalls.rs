@@ -4,14 +4,17 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 use rawr_protocol::Role;
-use rawr_protocol::methods::{ThreadGet, ThreadList, ThreadOpen, TurnStarted};
-use rawr_protocol::{
-    CancelParams, ErrorCode, ThreadGetParams, ThreadListParams, TurnOrigin, TurnStartedParams,
+use rawr_protocol::methods::{
+    Shutdown, SignalReport, ThreadGet, ThreadList, ThreadOpen, TurnStarted,
 };
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_protocol::{
+    CancelParams, Empty, ErrorCode, Signal, SignalReportParams, ThreadGetParams, ThreadListParams,
+    TurnOrigin, TurnStartedParams,
+};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Another process's, which is stopped in the middle of its work.
 fn held(path: &Path) -> File {
@@ -27,6 +30,16 @@ fn started(thread: &str, turn: &str) -> TurnStartedParams {
         origin: TurnOrigin::User,
         action_id: None,
         text: None,
+    }
+}
+
+/// What is on the disk itself before it is answered.
+fn directive(thread: &str, text: &str) -> SignalReportParams {
+    SignalReportParams {
+        thread_id: thread.to_owned(),
+        turn_id: None,
+        signal_id: None,
+        signal: Signal::Directive { text: text.to_owned(), pinned: true },
     }
 }
 
@@ -73,6 +86,98 @@ fn a_log_that_another_process_has_locked_holds_up_no_other_thread() {
         assert_eq!(answer.get("error"), None, "{answer}");
     }
     leave(sidecar);
+}
+
+/// More than the sidecar has workers.
+#[test]
+fn many_logs_that_are_locked_elsewhere_hold_up_no_other_thread() {
+    const LOCKED: usize = 40;
+    let home = Home::new();
+    let mut sidecar = two_threads(&home);
+    let names: Vec<_> = (0..LOCKED).map(|number| format!("locked-{number}")).collect();
+    for name in &names {
+        StandIn::new(name).open(&home, &mut sidecar);
+    }
+    let locks: Vec<_> = names.iter().map(|name| held(&home.events(name))).collect();
+    let waits: Vec<_> =
+        names.iter().map(|name| sidecar.ask::<TurnStarted>(&started(name, "t1"))).collect();
+    // Stored before it is answered, which is a worker's.
+    for text in ["one", "two", "three"] {
+        let id = sidecar.ask::<SignalReport>(&directive("b", text));
+        next_is(&mut sidecar, id);
+    }
+    drop(locks);
+    for id in waits {
+        let answer = sidecar.answer_to(&json!(id));
+        assert_eq!(answer.get("error"), None, "{answer}");
+    }
+    leave(sidecar);
+}
+
+/// Its syncs wait for as long as the file is there.
+fn held_syncs(home: &Home, thread: &str) -> (Launch, PathBuf) {
+    let hold = home.thread(thread).join("hold");
+    let launch = Launch {
+        environment: vec![("RAWR_DEBUG_HOLD_SYNCS", hold.clone().into())],
+        ..Launch::default()
+    };
+    (launch, hold)
+}
+
+#[test]
+fn a_sync_that_hangs_holds_up_no_other_thread() {
+    let home = Home::new();
+    leave(two_threads(&home));
+    let (launch, hold) = held_syncs(&home, "a");
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    for thread in ["a", "b"] {
+        StandIn::new(thread).open(&home, &mut sidecar);
+    }
+    std::fs::write(&hold, "").unwrap();
+    let waits = sidecar.ask::<SignalReport>(&directive("a", "keep the API"));
+    let behind = sidecar.ask::<ThreadGet>(&get("a"));
+    for text in ["one", "two"] {
+        let id = sidecar.ask::<SignalReport>(&directive("b", text));
+        next_is(&mut sidecar, id);
+    }
+    std::fs::remove_file(&hold).unwrap();
+    next_is(&mut sidecar, waits);
+    next_is(&mut sidecar, behind);
+    leave(sidecar);
+}
+
+#[test]
+fn a_sync_that_never_returns_does_not_keep_the_sidecar() {
+    for shuts_down in [false, true] {
+        let home = Home::new();
+        leave(two_threads(&home));
+        let (launch, hold) = held_syncs(&home, "a");
+        let mut sidecar = Sidecar::launch(&home, &launch);
+        for thread in ["a", "b"] {
+            StandIn::new(thread).open(&home, &mut sidecar);
+        }
+        std::fs::write(&hold, "").unwrap();
+        let mut waits = vec![
+            sidecar.ask::<SignalReport>(&directive("a", "keep the API")),
+            sidecar.ask::<TurnStarted>(&started("a", "t1")),
+        ];
+        let stored = sidecar.ask::<SignalReport>(&directive("b", "keep the CLI"));
+        next_is(&mut sidecar, stored);
+        if shuts_down {
+            waits.push(sidecar.ask::<Shutdown>(&Empty {}));
+        } else {
+            sidecar.end_input();
+        }
+        for id in waits {
+            let answer = next_is(&mut sidecar, id);
+            assert_eq!(answer["error"]["code"], ErrorCode::StoreFailed.code(), "{answer}");
+        }
+        assert_eq!(sidecar.wait().code(), Some(1));
+        assert!(sidecar.log().contains("the disk does not answer"), "{}", sidecar.log());
+        let log = std::fs::read_to_string(home.events("b")).unwrap();
+        assert!(log.contains("keep the CLI"), "what was acknowledged is stored: {log}");
+        sidecar.take_notes();
+    }
 }
 
 #[test]

@@ -73,6 +73,11 @@ impl Parked {
         true
     }
 
+    /// Of all messages, in their order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = RequestId> {
+        self.messages.iter().map(|message| message.id.clone())
+    }
+
     pub(super) fn contains(&self, id: &RequestId) -> bool {
         self.ids.contains(id)
     }

@@ -142,6 +142,7 @@ impl Desk {
     }
 
     fn store_batches(&mut self) {
+        self.batch_waits = false;
         for id in std::mem::take(&mut self.batch) {
             self.store_batch(&id);
         }
@@ -185,7 +186,6 @@ impl Desk {
     /// Its client has closed it, or watches it no longer; it stays where it is watched.
     fn let_go(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get_mut(id) else { return };
-        save_cache(open);
         if open.owner.take().is_some() {
             self.watcher.unwatch(&self.store.bell(id));
         }
@@ -229,21 +229,24 @@ impl Desk {
     }
 
     /// What the host was asked for and has not reported is asked for again: its report may have come while nothing
-    /// could be stored.
+    /// could be stored. True where the sidecar's own questions are to be put again, too.
     pub(super) fn recovered(
         &mut self,
         id: &ThreadId,
         read: Result<(Thread, Replay), StoreError>,
         now: Timestamp,
-    ) {
-        let Some(open) = self.threads.get_mut(id) else { return };
+    ) -> bool {
+        let Some(open) = self.threads.get_mut(id) else { return false };
         let damage = match read {
             Ok(read) => take_up(open, read),
-            Err(error) => return failed(id, open, &error.to_string(), &mut self.tell),
+            Err(error) => {
+                failed(id, open, &error.to_string(), &mut self.tell);
+                return false;
+            }
         };
         tell_damage(&mut self.tell, id, &damage);
         let course = std::mem::take(&mut open.health.course);
-        let Course::Failing { released, .. } = course else { return };
+        let Course::Failing { released, .. } = course else { return false };
         open.health.course =
             Course::Returning { released, until: now.plus_millis(HOST_MAY_TAKE_MS) };
         (self.tell)(Notice::StoreRecovered { thread: id });
@@ -251,7 +254,14 @@ impl Desk {
         for issued in thread.pending_actions() {
             (self.tell)(Notice::Perform { thread, issued });
         }
-        self.jobs.extend(outside::questions(open, id, thread.pending_actions()));
+        true
+    }
+
+    pub(super) fn ask_again(&mut self, id: &ThreadId) {
+        if let Some(open) = self.threads.get(id) {
+            let pending = open.machine.thread().pending_actions();
+            self.jobs.extend(outside::questions(open, id, pending));
+        }
     }
 }
 

@@ -51,6 +51,15 @@ impl Watching {
     fn wants(&self, thread: &Thread) -> bool {
         self.wishes.iter().any(|wish| wish.is_for(thread))
     }
+
+    pub(super) fn choose(&self, open: &mut Open) {
+        open.watched = self.wants(open.machine.thread());
+        if open.watched
+            && let Err(error) = open.decisions.look()
+        {
+            tracing::warn!(%error, "what is decided elsewhere cannot be followed");
+        }
+    }
 }
 
 impl Desk {
@@ -116,14 +125,7 @@ impl Desk {
     }
 
     fn choose_watched(&mut self) {
-        for open in self.threads.values_mut() {
-            open.watched = self.watching.wants(open.machine.thread());
-            if open.watched
-                && let Err(error) = open.decisions.look()
-            {
-                tracing::warn!(%error, "what is decided elsewhere cannot be followed");
-            }
-        }
+        self.threads.values_mut().for_each(|open| self.watching.choose(open));
     }
 
     /// Something was written. What is owned here goes on from it, what is watched is told of.

@@ -1,6 +1,6 @@
 //! What the desk lets the world hear, once it is stored. It knows no client and no wire.
 
-use super::{Listener, Open, save_cache};
+use super::{Listener, Open};
 use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
@@ -149,9 +149,6 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });
-                if open.owner.is_some() {
-                    save_cache(open);
-                }
             }
             Effect::Tell(machine::Notice::InputRefused { input, error }) => {
                 tell(Notice::InputRefused { thread, input: &input, error: &error });
@@ -161,9 +158,6 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             }
             Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }
-    }
-    if open.owner.is_some() && open.log.as_ref().is_some_and(|log| log.wants_caching()) {
-        save_cache(open);
     }
 }
 

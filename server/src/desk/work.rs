@@ -5,8 +5,9 @@ use super::disk::{failed, take_up};
 use super::{Desk, DeskError, NOBODYS, Open, Ticket, tell_damage};
 use crate::store::StoreError;
 use crate::workers::{Opened, Outcome, Task, Work, Worked};
+use rawr_core::machine::Notice;
 use rawr_core::units::{ThreadId, Timestamp};
-use rawr_core::{Input, Thread};
+use rawr_core::{Effect, Input, Thread};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is with workers, and what waits for it.
@@ -18,6 +19,8 @@ pub(super) struct Progress {
     opening: HashSet<ThreadId>,
     /// Read, for the request that asks again.
     pub(super) opened: HashMap<ThreadId, Result<Opened<Thread>, StoreError>>,
+    /// The threads of those requests, opened or given up since: what waits for them beside requests comes after these.
+    read: Vec<ThreadId>,
     /// What the request that is handled now waits for.
     pub(super) waits_for: BTreeSet<ThreadId>,
     /// Not a client's: done as soon as the thread's files are back.
@@ -46,6 +49,18 @@ impl Open {
         let is_told = self.owner.is_some() || self.watched;
         self.tickets.is_empty() && (self.stale || !is_told)
     }
+
+    /// At the end of a sequence, after many events, and when it goes: so that the next start has little to replay.
+    fn is_worth_caching(&self) -> bool {
+        let Some(log) = self.log.as_ref().filter(|_| !self.stale) else { return false };
+        let goes = self.closing || !(self.by_client || self.watched);
+        let ends_a_sequence = || {
+            let mut effects = self.staged.iter().flat_map(|staged| &staged.effects);
+            effects.any(|effect| matches!(effect, Effect::Tell(Notice::SequenceEnded(_))))
+        };
+        let is_due = || self.owner.is_some() && (log.wants_caching() || ends_a_sequence());
+        log.is_uncached() && (goes || is_due())
+    }
 }
 
 impl Desk {
@@ -69,8 +84,11 @@ impl Desk {
 
     /// The requests that waited have asked again. What was read for those that have not is given up, and who asks from now
     /// on tries once more what failed.
-    pub fn requests_went_on(&mut self) {
+    pub fn requests_went_on(&mut self, now: Timestamp) {
         self.work.opened.clear();
+        for id in std::mem::take(&mut self.work.read) {
+            self.go_on(&id, now);
+        }
         for id in std::mem::take(&mut self.work.refused) {
             if let Some(open) = self.threads.get_mut(&id) {
                 open.health.try_once_more();
@@ -128,10 +146,9 @@ impl Desk {
             self.hand_over_files(id, Task::Reread);
             return Err(self.wait_for(id));
         }
-        let locked = open.log.as_mut().map_or(Ok(false), |log| log.try_lock());
-        match locked {
-            Ok(true) => Ok(()),
-            Ok(false) => {
+        match open.log.as_mut().map_or(Ok(()), |log| log.take_lock()) {
+            Ok(()) => Ok(()),
+            Err(StoreError::Locked { .. }) => {
                 self.hand_over_files(id, Task::Lock);
                 Err(self.wait_for(id))
             }
@@ -153,16 +170,20 @@ impl Desk {
         let Some(open) = self.threads.get_mut(id) else { return };
         // It comes here again when its files are back.
         let Some(log) = open.log.as_mut() else { return };
-        if log.wants_sync() || !open.capsules.is_empty() {
+        let wants_sync = log.wants_sync();
+        let cache = open.is_worth_caching().then(|| Box::new(open.machine.thread().clone()));
+        if wants_sync || cache.is_some() || !open.capsules.is_empty() {
             let capsules = std::mem::take(&mut open.capsules);
-            self.hand_over_files(id, |log| Task::Commit(log, capsules));
+            self.hand_over_files(id, |log| Task::Commit { log, capsules, cache });
             return;
         }
+        let Some(log) = open.log.as_mut() else { return };
         let committed = log.commit();
         self.stored(id, committed);
     }
 
-    /// Not asked for by a request: done now, or as soon as the thread's files are back.
+    /// Not asked for by a request: done now, or as soon as the thread's files are back, also where they cannot be used at the
+    /// moment: it is not told again. A deadline is.
     pub(super) fn handle_in_time(
         &mut self,
         id: &ThreadId,
@@ -171,17 +192,21 @@ impl Desk {
     ) -> Result<(), DeskError> {
         self.ticket = NOBODYS;
         let request_waits = self.work.waits_for.contains(id);
-        if self.threads.contains_key(id)
-            && let Err(DeskError::Busy(_)) = self.ready(id, now)
-        {
+        if !self.threads.contains_key(id) {
+            return Err(DeskError::UnknownThread(id.clone()));
+        }
+        match self.ready(id, now) {
+            Ok(()) => return self.handle(id, input, now).map(drop),
             // A request in the middle of which this comes does not wait for it.
-            if !request_waits {
+            Err(DeskError::Busy(_)) if !request_waits => {
                 self.work.waits_for.remove(id);
             }
-            self.do_later(id, Later::Input(Box::new(input)));
-            return Ok(());
+            Err(DeskError::Busy(_)) => {}
+            Err(error) if matches!(input, Input::Tick) => return Err(error),
+            Err(error) => tracing::warn!(thread = %id, %error, "what was found out waits"),
         }
-        self.handle(id, input, now).map(drop)
+        self.do_later(id, Later::Input(Box::new(input)));
+        Ok(())
     }
 
     pub(super) fn do_later(&mut self, id: &ThreadId, later: Later) {
@@ -206,6 +231,7 @@ impl Desk {
         let (log, outcome) = match outcome {
             Outcome::Opened(opened) => {
                 self.work.opening.remove(&id);
+                self.work.read.push(id.clone());
                 self.work.opened.insert(id, opened);
                 return;
             }
@@ -241,7 +267,13 @@ impl Desk {
                 self.work.refused.push(id.clone());
                 failed(&id, open, &error.to_string(), &mut self.tell);
             }
-            Back::Recovered(read) => self.recovered(&id, read, now),
+            Back::Recovered(read) => {
+                if self.recovered(&id, read, now) {
+                    // What an answer waits for is not asked again.
+                    self.go_on(&id, now);
+                    return self.ask_again(&id);
+                }
+            }
         }
         self.go_on(&id, now);
     }
@@ -268,3 +300,6 @@ enum Back {
     Read(Result<(Thread, crate::store::Replay), StoreError>),
     Recovered(Result<(Thread, crate::store::Replay), StoreError>),
 }
+
+#[cfg(test)]
+mod tests;

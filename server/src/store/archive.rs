@@ -5,7 +5,7 @@
 //! thread is being opened, and alone while one is moved. A thread's folder is held shared by every process that has it
 //! open, and alone by who repairs, shortens or moves it.
 
-use super::disk::lock_patiently;
+use super::disk::locked;
 use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, failed, folders, sync_folder};
 use rawr_core::units::ThreadId;
 use std::fs::{self, File, TryLockError};
@@ -117,26 +117,27 @@ impl Store {
         self.threads.with_file_name(STAMP)
     }
 
-    /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back.
+    /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back. No lock
+    /// is waited for.
     pub(super) fn take_in_use(&self, thread: &ThreadId) -> Result<InUse, StoreError> {
         let path = self.folder(thread);
         let created = folders::create(&self.disk, &path)?;
         let gate = open_folder(&self.threads)?;
         if self.archived(thread).is_dir() {
-            lock_patiently(|| gate.try_lock()).map_err(failed("lock", &self.threads))?;
+            locked(gate.try_lock(), &self.threads)?;
             self.bring_back(thread)?;
         } else {
-            lock_patiently(|| gate.try_lock_shared()).map_err(failed("lock", &self.threads))?;
+            locked(gate.try_lock_shared(), &self.threads)?;
             // Moved between the look and the lock: nobody can move it now.
             if self.archived(thread).is_dir() {
-                lock_patiently(|| gate.try_lock()).map_err(failed("lock", &self.threads))?;
+                locked(gate.try_lock(), &self.threads)?;
                 self.bring_back(thread)?;
             }
         }
         // It may have been moved, or removed as empty, before the gate was passed.
         let created = created.max(folders::create(&self.disk, &path)?);
         let folder = open_folder(&path)?;
-        lock_patiently(|| folder.try_lock_shared()).map_err(failed("lock", &path))?;
+        locked(folder.try_lock_shared(), &path)?;
         Ok(InUse { _folder: folder, created })
     }
 
@@ -148,7 +149,7 @@ impl Store {
         }
         // Who works on it in the archive knows it by that name, and is waited for.
         let folder = open_folder(&from)?;
-        lock_patiently(|| folder.try_lock_shared()).map_err(failed("lock", &from))?;
+        locked(folder.try_lock_shared(), &from)?;
         fs::rename(&from, &to).map_err(failed("bring back", &from))?;
         tracing::info!(%thread, "the thread was brought back from the archive");
         sync_folder(&self.threads)?;

@@ -1,6 +1,7 @@
 //! Whatever the store changes on the disk, it changes through here, so that a test can let any of it fail. What is in
 //! the files is nobody's business here.
 
+use super::{StoreError, failed};
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -64,14 +65,16 @@ pub trait Faults: Debug + Send + Sync {
 
 /// How the name of a file begins that is not complete yet, or that a crash left so.
 const UNFINISHED: &str = ".unfinished-";
-/// Whoever holds a lock for longer hangs, or waits for one that we hold.
+/// A process that holds a lock for longer hangs, or waits for one that we hold.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
-const LOCK_PAUSE: Duration = Duration::from_micros(200);
+/// A lock is usually held for one sync.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(25);
 
 impl Default for Disk {
     fn default() -> Self {
         #[cfg(debug_assertions)]
-        let faults = super::kill::from_environment();
+        let faults = super::kill::from_environment().or_else(super::hold::from_environment);
         #[cfg(not(debug_assertions))]
         let faults = None;
         Self { faults }
@@ -146,11 +149,6 @@ impl Disk {
     fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         self.run(Operation::Open, path, |_| Ok(()))?;
         options.read(true).mode(0o600).open(path)
-    }
-
-    /// Waits for whoever has it, but not for ever: two who wait for each other must get out again.
-    pub(super) fn lock(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.run(Operation::Lock, path, |_| lock_patiently(|| file.try_lock()))
     }
 
     pub(super) fn try_lock(&self, file: &File, path: &Path) -> Result<(), TryLockError> {
@@ -238,24 +236,49 @@ pub(crate) fn is_unfinished(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with(UNFINISHED))
 }
 
-/// Never on the thread that serves requests: see the workers.
-pub(super) fn lock_patiently(
-    mut try_lock: impl FnMut() -> Result<(), TryLockError>,
-) -> io::Result<()> {
-    let give_up_at = Instant::now() + LOCK_PATIENCE;
+/// How long a lock that another process holds is waited for, and in which steps: not forever, because two processes that
+/// wait for each other must get out again.
+#[derive(Debug)]
+pub(crate) struct LockPatience {
+    ends_at: Instant,
+    pause: Duration,
+}
+
+impl Default for LockPatience {
+    fn default() -> Self {
+        Self { ends_at: Instant::now() + LOCK_PATIENCE, pause: SHORTEST_PAUSE }
+    }
+}
+
+impl LockPatience {
+    /// Before the next try; `None` when there shall be none.
+    pub(crate) fn next_pause(&mut self) -> Option<Duration> {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        (Instant::now() < self.ends_at).then_some(pause)
+    }
+}
+
+/// For callers with nothing else to do. The sidecar's workers pause without holding a thread of the system.
+pub(super) fn patiently<T>(
+    mut attempt: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut patience = LockPatience::default();
     loop {
-        match try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() < give_up_at => {
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "another process has held its lock for too long",
-                ));
-            }
+        match attempt() {
+            Err(error @ StoreError::Locked { .. }) => match patience.next_pause() {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Err(error),
+            },
+            result => return result,
         }
     }
+}
+
+/// The outcome of a try to lock, where another holder is an error like any other.
+pub(super) fn locked(tried: Result<(), TryLockError>, path: &Path) -> Result<(), StoreError> {
+    tried.map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Locked { path: path.to_owned() },
+        TryLockError::Error(error) => failed("lock", path)(error),
+    })
 }

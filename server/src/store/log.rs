@@ -5,7 +5,7 @@
 //! `quarantine.jsonl` and `state.json` are never synced, because the log does without them.
 
 use super::archive::InUse;
-use super::disk::Disk;
+use super::disk::{Disk, locked, patiently};
 use super::owed::Owed;
 use super::owner::OwnerLock;
 use super::reader::{Reader, Unreadable, newer, parse, replay_until};
@@ -14,7 +14,7 @@ use rawr_core::Thread;
 use rawr_core::event::Record;
 use rawr_core::units::ThreadId;
 use std::collections::HashSet;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -88,6 +88,7 @@ impl ThreadLog {
             refused: 0,
             _in_use: in_use,
         };
+        log.take_lock()?;
         let replay = log.with_lock(|log| log.read_all(thread, reader))?;
         Ok((log, replay))
     }
@@ -257,25 +258,18 @@ impl ThreadLog {
         self.disk.set_length(&self.events, &self.path, length).map_err(failed("repair", &self.path))
     }
 
-    /// Takes the append lock, and waits for it as long as anything waits for a lock. It is held until [`Self::commit`].
-    pub fn lock(&mut self) -> Result<(), StoreError> {
+    /// Takes the append lock, or fails with [`StoreError::Locked`]. It is held until [`Self::commit`].
+    pub fn take_lock(&mut self) -> Result<(), StoreError> {
         if !self.locked {
-            self.disk.lock(&self.events, &self.path).map_err(failed("lock", &self.path))?;
+            locked(self.disk.try_lock(&self.events, &self.path), &self.path)?;
             (self.locked, self.is_behind) = (true, true);
         }
         Ok(())
     }
 
-    /// The same without waiting: false where another process holds the lock.
-    pub fn try_lock(&mut self) -> Result<bool, StoreError> {
-        if !self.locked {
-            match self.disk.try_lock(&self.events, &self.path) {
-                Ok(()) => (self.locked, self.is_behind) = (true, true),
-                Err(TryLockError::WouldBlock) => return Ok(false),
-                Err(TryLockError::Error(error)) => return Err(failed("lock", &self.path)(error)),
-            }
-        }
-        Ok(true)
+    /// The same, and waits for another process that holds it.
+    fn wait_for_lock(&mut self) -> Result<(), StoreError> {
+        patiently(|| self.take_lock())
     }
 
     fn unlock(&mut self) {
@@ -290,7 +284,7 @@ impl ThreadLog {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.lock()?;
+        self.wait_for_lock()?;
         let result = work(self);
         self.unlock();
         result
@@ -301,7 +295,7 @@ impl ThreadLog {
     ///
     /// Where it fails, the lock is given back: what cannot be folded must not be written behind.
     pub fn begin(&mut self, foreign: impl FnMut(Record)) -> Result<Vec<Damage>, StoreError> {
-        self.lock()?;
+        self.wait_for_lock()?;
         if !self.is_behind {
             return Ok(Vec::new());
         }
@@ -440,6 +434,11 @@ impl ThreadLog {
         }
         self.cached_at = self.lines;
         cache::save(&self.disk, &self.folder, &mut self.events, self.bytes, self.lines, thread)
+    }
+
+    /// Whether the log has more than its cache, or will have with this batch.
+    pub const fn is_uncached(&self) -> bool {
+        self.cached_at != self.lines || !self.buffer.is_empty()
     }
 
     pub const fn wants_caching(&self) -> bool {

@@ -91,6 +91,10 @@ const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
         DeskError::Store(StoreError::NewerFormat { .. }) => {
             (ErrorCode::StoreFailed, "a newer rawr wrote this thread: update this one")
         }
+        DeskError::Store(StoreError::Locked { .. }) => (
+            ErrorCode::StoreFailed,
+            "nothing was recorded; end the process that holds the lock, then repeat",
+        ),
         DeskError::Store(StoreError::Io { .. }) => (
             ErrorCode::StoreFailed,
             "nothing was recorded; make the folder writable or free some space, then repeat",

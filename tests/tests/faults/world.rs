@@ -132,7 +132,7 @@ fn asked<T>(
         desk.begins(ticket, Some(&id()), now);
         let answer = if desk.is_busy(&id()) { Err(DeskError::Busy(id())) } else { ask(desk) };
         let Err(DeskError::Busy(_)) = answer else {
-            desk.requests_went_on();
+            desk.requests_went_on(now);
             return answer;
         };
         for work in desk.take_works() {

@@ -2,13 +2,19 @@
 //! meanwhile.
 
 use super::lab::{
-    At, KEY, Lab, NO, SAID, WIRES, Wire, YES, is_judge, on_both_wires, performed, to_endpoint,
+    At, KEY, Lab, NO, SAID, THREAD, WIRES, Wire, YES, is_judge, on_both_wires, performed,
+    to_endpoint,
 };
 use expect_test::{Expect, expect};
-use rawr_protocol::methods::ThreadOpen;
-use rawr_protocol::{Disposition, Gate, GateOutcome, InputKind, Outcome, Phase, Role};
+use rawr_protocol::methods::{ActionPerform, ThreadOpen, TurnStarted};
+use rawr_protocol::{
+    Disposition, ErrorCode, Gate, GateOutcome, InputKind, Notification, Outcome, Phase, Role,
+    TurnOrigin, TurnStartedParams,
+};
 use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
+use std::fs::File;
 use std::net::TcpListener;
+use std::time::Duration;
 
 /// What is told of one turn's end at `ready`, and how many requests it takes.
 fn check(replies: impl Fn(Wire) -> Vec<Reply>, requests: usize, expected: Expect) {
@@ -96,6 +102,38 @@ fn a_busy_endpoint_is_asked_again_and_its_answer_counts() {
         phase awaiting_packet
     "#]],
     );
+}
+
+/// The lock is waited for in vain, so that the thread's files are left alone for a while; then the judge answers.
+#[test]
+fn an_answer_is_kept_while_another_process_holds_the_log() {
+    let wire = Wire::Responses;
+    let endpoint = Mock::start_apart(vec![wire.said(YES).held(), wire.said(NO)]);
+    let mut lab = Lab::on(&endpoint, wire, &[]);
+    assert!(is_judge(&lab.turn(At::Ready)));
+    block_on(endpoint.wait_for_request());
+    let log = File::open(lab.home.events(THREAD)).unwrap();
+    log.lock().unwrap();
+    let started = TurnStartedParams {
+        thread_id: THREAD.to_owned(),
+        turn_id: "t9".to_owned(),
+        origin: TurnOrigin::Host,
+        action_id: None,
+        text: None,
+    };
+    assert_eq!(lab.sidecar.failure::<TurnStarted>(&started).code, ErrorCode::StoreFailed);
+    endpoint.let_go();
+    for _ in 0..100 {
+        if lab.sidecar.log().contains("what was found out") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(log);
+    while lab.sidecar.next_note().method != ActionPerform::METHOD {}
+    assert_eq!(endpoint.seen().len(), 1, "the judge is not asked again");
+    lab.sidecar.take_notes();
+    lab.leave();
 }
 
 #[test]
