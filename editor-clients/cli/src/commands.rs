@@ -31,6 +31,7 @@ mod watch;
 mod wish;
 mod written;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -100,13 +101,25 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// To an agent, the exit code of wrong usage is a hook's word that it must not stop: hooks that another release put in
-/// place must not say that.
+/// To an agent, the exit code of wrong usage is a hook's word that it must not stop: hooks that another release installed must
+/// not say that.
 fn not_understood(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() && std::env::args_os().any(|word| word == "hook") {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if error.use_stderr() && is_installed_hook(&words) {
+        // Where it cannot be shown there is nothing else to do about it.
+        let _ = error.print();
         return ExitCode::SUCCESS;
     }
     error.exit()
+}
+
+/// Whether this is how `rawr hooks install` has agents call it: `[--home DIR] hook EVENT --host HOST`.
+fn is_installed_hook(words: &[OsString]) -> bool {
+    let words = match words {
+        [flag, _, rest @ ..] if flag == "--home" => rest,
+        words => words,
+    };
+    matches!(words, [hook, _, host, ..] if hook == "hook" && host == "--host")
 }
 
 /// What every command may be told.
@@ -119,8 +132,14 @@ struct Common {
 impl Common {
     /// Where rawr's files are, by the same rule as the sidecar's.
     fn home(&self) -> anyhow::Result<Home> {
-        Home::resolve(self.home.as_deref(), None::<PathBuf>)
-            .map_err(|problem| anyhow!("{}: name one with --home DIR", problem.message))
+        let home = Home::resolve(self.home.as_deref(), None::<PathBuf>)
+            .map_err(|problem| anyhow!("{}: name one with --home DIR", problem.message))?;
+        // The protocol's texts are UTF-8: the sidecar would make another folder of it.
+        if home.dir.to_str().is_none() {
+            let dir = home.dir.display();
+            return Err(anyhow!("the home {dir} is not valid UTF-8: name another with --home DIR"));
+        }
+        Ok(home)
     }
 
     /// How this program starts its sidecar.

@@ -5,6 +5,8 @@ pub mod host;
 mod args;
 mod commands;
 mod drive;
+#[cfg(unix)]
+mod posix;
 mod presence;
 mod private;
 #[cfg(unix)]

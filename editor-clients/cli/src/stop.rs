@@ -2,6 +2,9 @@
 
 use tokio::sync::watch;
 
+#[cfg(unix)]
+use crate::posix::is_ignored;
+
 /// Resolves once somebody asked to stop.
 #[derive(Debug, Clone)]
 pub struct Stop {
@@ -56,32 +59,47 @@ impl Stop {
     }
 }
 
+/// Those that this process was not started to ignore.
 #[cfg(unix)]
 struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
+    interrupt: Option<tokio::signal::unix::Signal>,
+    terminate: Option<tokio::signal::unix::Signal>,
+    hang_up: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
+        let heard = |kind: SignalKind| match is_ignored(kind.as_raw_value()) {
+            true => Ok(None),
+            false => signal(kind).map(Some),
+        };
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
+            interrupt: heard(SignalKind::interrupt())?,
+            terminate: heard(SignalKind::terminate())?,
+            hang_up: heard(SignalKind::hangup())?,
         })
     }
 
     /// 128 and the signal's number, as shells tell it.
     async fn next(&mut self) -> u8 {
         tokio::select! {
-            _ = self.interrupt.recv() => INTERRUPTED,
-            _ = self.terminate.recv() => 143,
-            _ = self.hang_up.recv() => 129,
+            () = received(&mut self.interrupt) => INTERRUPTED,
+            () = received(&mut self.terminate) => 143,
+            () = received(&mut self.hang_up) => 129,
         }
     }
+}
+
+#[cfg(unix)]
+async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+    if let Some(signal) = signal
+        && signal.recv().await.is_some()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 #[cfg(not(unix))]

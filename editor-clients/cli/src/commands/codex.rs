@@ -5,7 +5,7 @@ mod lease;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use super::attach::WIDTH;
 use super::exec::Switches;
 use super::written::Written;
 use crate::args::CodexArgs;
+use crate::host::HostError;
 use crate::host::codex::{Threads, find_codex, left_to_codex};
 use crate::relay::{CODEX, SCREEN};
 use crate::render::one_line;
@@ -159,15 +160,19 @@ async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Resul
     }
 }
 
-/// The socket is reached by whoever may enter the folder: its owner. The names of sockets must be short.
+/// The address of a socket holds 104 bytes on macOS, 108 on Linux: what a folder's path may be, for `/rawr-XXXXXX/driver`.
+const LONGEST_PATH: usize = 80;
+
+/// The sockets are reached by whoever may enter the folder: its owner.
 fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("rawr-").permissions(Permissions::from_mode(0o700));
     let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
-    if let Some(made) = run_time.and_then(|folder| builder.tempdir_in(folder).ok()) {
-        return Ok(made);
-    }
-    builder.tempdir()
+    let places = run_time.map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
+    let mut short = places.filter(|place| place.as_os_str().len() <= LONGEST_PATH);
+    short
+        .find_map(|place| builder.tempdir_in(place).ok())
+        .map_or_else(|| builder.tempdir_in("/tmp"), Ok)
 }
 
 /// The command line of the app-server.
@@ -225,7 +230,9 @@ async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> 
                     threads.close().await;
                     return Ok(());
                 }
-                Err(error) if Instant::now() > give_up => return Err(error.into()),
+                Err(error) if Instant::now() > give_up || can_never_be_reached(&error) => {
+                    return Err(error.into());
+                }
                 Err(_) => {}
             }
         }
@@ -234,6 +241,11 @@ async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> 
         }
         sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// A path that is too long for a socket does not get shorter by waiting.
+fn can_never_be_reached(error: &HostError) -> bool {
+    matches!(error, HostError::NotReached { source, .. } if source.kind() == ErrorKind::InvalidInput)
 }
 
 fn driver(

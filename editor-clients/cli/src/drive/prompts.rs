@@ -128,8 +128,11 @@ fn read_stdin() -> mpsc::UnboundedReceiver<String> {
     let (line, lines) = mpsc::unbounded_channel();
     // A thread of its own: a read that a person never ends must not keep this program from ending.
     std::thread::spawn(move || {
-        for text in std::io::stdin().lock().lines() {
-            let Ok(text) = text else { return };
+        // A terminal that is gone ends the messages as its end of file would.
+        for bytes in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+            let bytes = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
+            // One wrong byte must not cost a message, nor those behind it.
+            let text = String::from_utf8_lossy(bytes).into_owned();
             if !text.trim().is_empty() && line.send(text).is_err() {
                 return;
             }

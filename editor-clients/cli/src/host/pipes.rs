@@ -8,6 +8,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use crate::posix::end_with_parent;
+
 /// What came from the other side.
 #[derive(Debug)]
 pub(super) enum Received {
@@ -64,6 +66,7 @@ impl Pipes {
         // Ctrl-C in a terminal is for the driver, which then ends the program in order.
         #[cfg(unix)]
         command.process_group(0);
+        end_with_parent(&mut command);
         let mut child = command.spawn()?;
         let missing = || std::io::Error::other("a pipe is missing");
         let stdout = LineReader::new(child.stdout.take().ok_or_else(missing)?);

@@ -27,7 +27,7 @@ impl Json {
                 let body = json!({
                     "threadId": opened.thread_id,
                     "host": host.host,
-                    "cwd": host.cwd,
+                    "cwd": host.cwd.display().to_string(),
                     "model": host.model,
                     "contextWindow": host.context_window,
                     "phase": opened.phase,

@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until};
 
 use super::EmbeddedSettings;
+use crate::posix::{end_with_parent, in_own_session};
 
 /// What came of a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,14 +47,16 @@ pub(super) async fn run(
     let limit = timeout_seconds.map_or(TIME_LIMIT, |it| Duration::from_secs(it.min(LONGEST)));
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).current_dir(&settings.cwd);
+    // Nobody is there to be asked for a name or a password.
+    command.env("GIT_TERMINAL_PROMPT", "0");
     command.envs(settings.environment.iter().cloned());
     for name in &settings.hidden {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
+    in_own_session(&mut command);
+    end_with_parent(&mut command);
     match command.spawn() {
         Ok(child) => watch(child, limit).await,
         Err(error) => Ran { exit_code: NOT_FOUND, output: format!("sh: {error}") },

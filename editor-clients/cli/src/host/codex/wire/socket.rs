@@ -37,7 +37,8 @@ const GREETING: Duration = Duration::from_secs(30);
 impl Socket {
     pub(super) async fn connect(path: &Path) -> io::Result<Self> {
         let greeted = tokio::time::timeout(GREETING, async {
-            let stream = UnixStream::connect(path).await?;
+            // A long path is a link to a short one: the address of a socket holds about a hundred bytes.
+            let stream = UnixStream::connect(path.canonicalize()?).await?;
             let config = WebSocketConfig::default()
                 .max_message_size(Some(LARGEST))
                 .max_frame_size(Some(LARGEST));
@@ -102,5 +103,30 @@ impl Socket {
             }
         }
         self.stream.poll_flush_unpin(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+    use tokio::net::UnixListener;
+
+    use super::Socket;
+
+    #[tokio::test]
+    async fn a_socket_is_reached_by_a_path_that_is_too_long_for_an_address() {
+        let (short, long) =
+            (TempDir::with_prefix_in("s", "/tmp").unwrap(), TempDir::new().unwrap());
+        let listener = UnixListener::bind(short.path().join("it")).unwrap();
+        let folder = long.path().join("x".repeat(120));
+        std::fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(short.path().join("it"), folder.join("socket")).unwrap();
+        let server = async {
+            let (stream, _) = listener.accept().await.unwrap();
+            tokio_tungstenite::accept_async(stream).await.unwrap()
+        };
+        let path = folder.join("socket");
+        let (reached, _) = tokio::join!(Socket::connect(&path), server);
+        reached.unwrap();
     }
 }

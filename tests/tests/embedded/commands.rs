@@ -1,0 +1,65 @@
+//! The agent's commands as processes: the terminal they do not get, and how long they live.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rawr_tests::mock_chat::{Reply, Script, call, say};
+use rawr_tests::{MockChat, Terminal};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::json;
+
+use super::lab::Lab;
+
+fn shell(command: &str) -> Reply {
+    call("shell", json!({ "command": command }))
+}
+
+#[test]
+fn a_command_that_wants_to_ask_at_the_terminal_fails_at_once() {
+    let script = Script::default()
+        .on("go", [shell("read -r name </dev/tty; echo \"code $?\""), say("It could not ask.")]);
+    let model = MockChat::start(script);
+    let lab = Lab::on_endpoint(&model, 100_000);
+    let mut command = lab.command(&["go"]);
+    command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let mut terminal = Terminal::run(&command, 24, 200);
+    assert!(terminal.wait_for_the_end().success(), "{}", terminal.written());
+    let results = model.requests().last().unwrap().transcript().join("\n");
+    assert!(!results.contains("stopped after") && results.contains("code "), "{results}");
+}
+
+#[test]
+fn a_command_ends_with_a_rawr_that_is_killed() {
+    let script = Script::default().on("go", [shell("echo $$ >pid; exec sleep 1000")]);
+    let model = MockChat::start(script);
+    let lab = Lab::on_endpoint(&model, 100_000);
+    let mut rawr = lab.start(&["go"]);
+    let command = wait_for_process(&lab.repository.path().join("pid"));
+    rawr.kill().unwrap();
+    rawr.wait().unwrap();
+    if cfg!(not(target_os = "linux")) {
+        kill_process(command, Signal::KILL).unwrap();
+        return;
+    }
+    let give_up = Instant::now() + LIMIT;
+    while test_kill_process(command).is_ok() {
+        assert!(Instant::now() < give_up, "the command goes on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Only a hang takes this long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn wait_for_process(file: &Path) -> Pid {
+    let give_up = Instant::now() + LIMIT;
+    loop {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some(process) = text.strip_suffix('\n') {
+            return Pid::from_raw(process.parse().unwrap()).unwrap();
+        }
+        assert!(Instant::now() < give_up, "the command never began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
