@@ -121,12 +121,11 @@ mod tests {
         let folder = long.path().join("x".repeat(120));
         std::fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(short.path().join("it"), folder.join("socket")).unwrap();
-        let server = async {
+        let server = tokio::spawn(async move {
             let (stream, _) = listener.accept().await.unwrap();
             tokio_tungstenite::accept_async(stream).await.unwrap()
-        };
-        let path = folder.join("socket");
-        let (reached, _) = tokio::join!(Socket::connect(&path), server);
-        reached.unwrap();
+        });
+        Socket::connect(&folder.join("socket")).await.unwrap();
+        server.await.unwrap();
     }
 }
