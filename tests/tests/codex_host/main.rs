@@ -215,7 +215,7 @@ async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
         shell("echo two").input_tokens(19_500),
         say("done").input_tokens(8_000),
     ];
-    let script = Script::default().on("DO-WORK", work);
+    let script = ok().on("DO-WORK", work);
     let mut lab =
         Lab::configured(script, &Config { context_window: 20_000, ..Config::default() }).await;
     lab.turn("DO-WORK please").await;
@@ -232,7 +232,7 @@ async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
         turn 1 compacts for host
         turn 1 has compacted for host, with an estimate
         turn 1 says: ok
-        turn 1 uses 9887 of Some(19000), goes on: false
+        turn 1 uses 9529 of Some(19000), goes on: false
         turn 1 completed, last said: ok
     "#]]);
 }
