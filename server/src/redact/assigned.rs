@@ -15,7 +15,7 @@ const LONG: usize = 20;
 const LOOK_BACK: usize = 200;
 
 /// Two bytes that are in a name, in any case, and what looks for the names that have them.
-pub(super) const LOOKS: [(&str, &str, Look); 11] = [
+pub(super) const LOOKS: [(&str, &str, Look); 13] = [
     ("sS", "wWpP", named),
     ("wW", "dD", named),
     ("_-", "pP", named),
@@ -24,9 +24,11 @@ pub(super) const LOOKS: [(&str, &str, Look); 11] = [
     ("eE", "yY", named),
     ("aA", "uU", authorization),
     ("kK", "iI", cookie),
-    ("?&;", "s", signature),
+    ("?&;", "s", parameter),
+    ("?&;", "k", parameter),
     ("-", "u", user_option),
     ("-", "p", password_option),
+    ("-", "a", password_option),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -185,10 +187,25 @@ fn skip_bold(scan: Scan<'_>, at: usize) -> usize {
     if scan.starts_with(at, b"**") { at + 2 } else { at }
 }
 
-/// The value may be the next item of a list: `"X-Api-Key:", "…"`.
+/// The value may be the next item of a list: `"X-Api-Key:", "…"`. It may stand on the next line.
 fn value_start(scan: Scan<'_>, sign_end: usize) -> usize {
     let start = skip_blanks(scan, skip_bold(scan, sign_end));
-    next_item(scan, start).unwrap_or(start)
+    next_item(scan, start).or_else(|| next_line(scan, start)).unwrap_or(start)
+}
+
+/// The first text of the next line, if that is indented. YAML may announce it by `|` or `>-`.
+fn next_line(scan: Scan<'_>, line_end: usize) -> Option<usize> {
+    const INDENT: usize = 64;
+    let announced = scan.run(line_end, |byte| matches!(byte, b'|' | b'>' | b'-' | b'+'));
+    let end = if announced.len() <= 2 { announced.end } else { return None };
+    let end = end + usize::from(scan.byte(end) == b'\r');
+    if scan.byte(end) != b'\n' {
+        return None;
+    }
+    let rest = scan.text.get(end + 1..)?;
+    let indent = rest.iter().take(INDENT).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    steps::add(indent);
+    (indent > 0).then_some(end + 1 + indent)
 }
 
 fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
@@ -199,7 +216,7 @@ fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
     is_next.then_some(open)
 }
 
-/// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`.
+/// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`, and `ENV TOKEN …` of a Dockerfile.
 fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option<usize> {
     let start = skip_blanks(scan, name_end);
     let value = if start > name_end { start } else { next_item(scan, name_end)? };
@@ -209,7 +226,11 @@ fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option
         let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         word.is_empty() && words.nth(1) == Some(b"login")
     };
-    (word.starts_with(b"--") || of_netrc()).then_some(value)
+    let is_variable = || {
+        let command = before[..before.len() - word.len()].trim_ascii();
+        [&b"ENV"[..], b"setenv", b"setx"].contains(&command)
+    };
+    (word.starts_with(b"--") || of_netrc() || is_variable()).then_some(value)
 }
 
 /// The end of the line before a place, from behind what was replaced in it: there stands a `]`, now and next time.
@@ -245,7 +266,7 @@ fn authorization(scan: Scan<'_>, at: usize) -> Option<Secret> {
     Some(Secret { kind, range })
 }
 
-/// The first random value of a `Cookie:` or `Set-Cookie:` line and all that follows it there.
+/// All of a `Cookie:` or `Set-Cookie:` line that holds a random value: other secrets may stand before that.
 fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
     const AT_LEAST: usize = 16;
     /// A line may hold the name again and again.
@@ -254,33 +275,30 @@ fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
     if scan.byte(end) != b':' {
         return None;
     }
-    let start = end + 1;
+    let start = skip_blanks(scan, end + 1);
     let line = scan.text.get(start..)?;
     let line = line.get(..FIRST_PART).unwrap_or(line);
     let line = line.split(|byte| !is_cookie(*byte)).next().unwrap_or_default();
     steps::add(line.len());
-    let mut pair_start = start;
-    for pair in line.split(|byte| *byte == b';') {
+    let is_random = |pair: &[u8]| {
         let sign = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
         let value = pair.get(sign + 1..).unwrap_or_default();
-        let is_value = value.len() >= AT_LEAST && !value.contains(&b' ');
-        if is_value && is_secret(value, Named::Key) {
-            let start = pair_start + sign + 1;
-            return Some(Secret { kind: "cookie", range: scan.run(start, is_cookie) });
-        }
-        pair_start += pair.len() + 1;
-    }
-    None
+        value.len() >= AT_LEAST && !value.contains(&b' ') && is_secret(value, Named::Key)
+    };
+    line.split(|byte| *byte == b';')
+        .any(is_random)
+        .then(|| Secret { kind: "cookie", range: scan.run(start, is_cookie) })
 }
 
 const fn is_cookie(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\'' | b'\\' | b'[')
 }
 
-/// `?sig=…`: whoever has the address has the access.
-fn signature(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    let value = at + b"sig=".len();
-    let range = scan.starts_with(at, b"sig=").then(|| bare(scan, value, Named::Key))??;
+/// `?sig=…` and `?key=…`: the address alone gives access.
+fn parameter(scan: Scan<'_>, at: usize) -> Option<Secret> {
+    const NAMES: [&[u8]; 2] = [b"sig=", b"key="];
+    let name = NAMES.iter().find(|name| scan.starts_with(at, name))?;
+    let range = bare(scan, at + name.len(), Named::Key)?;
     Some(Secret { kind: "secret", range })
 }
 
@@ -300,21 +318,58 @@ fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
         .then_some(Secret { kind: "password", range: user.start..password.end })
 }
 
-/// `mysql -p…`, without a blank.
+/// An option of one letter whose value is a password.
+struct PasswordOption {
+    letter: u8,
+    programs: &'static [&'static [u8]],
+    /// Of several commands, the one that takes it.
+    command: Option<&'static [u8]>,
+    /// `-p …`, as well as `-p…`.
+    may_be_apart: bool,
+}
+
+const PASSWORD_OPTIONS: [PasswordOption; 4] = [
+    PasswordOption {
+        letter: b'p',
+        programs: &[b"mysql", b"mysqldump", b"mysqladmin", b"mariadb"],
+        command: None,
+        may_be_apart: false,
+    },
+    PasswordOption { letter: b'p', programs: &[b"sshpass"], command: None, may_be_apart: true },
+    PasswordOption {
+        letter: b'p',
+        programs: &[b"docker", b"podman", b"buildah", b"skopeo", b"helm", b"oc"],
+        command: Some(b"login"),
+        may_be_apart: true,
+    },
+    PasswordOption { letter: b'a', programs: &[b"redis-cli"], command: None, may_be_apart: true },
+];
+
+/// `mysql -p…`, `sshpass -p …`, `redis-cli -a …`.
 fn password_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    const PROGRAMS: [&[u8]; 3] = [b"mysql", b"mysqldump", b"mariadb"];
     if !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
         return None;
     }
-    let start = quote_at(scan, at + 1).map_or(at + 1, |(_, open)| open);
+    let apart = skip_blanks(scan, at + 1);
+    let start = quote_at(scan, apart).map_or(apart, |(_, open)| open);
     let range = scan.run(start, |byte| is_bare(byte) && byte != b'/');
-    let is_value = range.len() >= 3 && scan.byte(range.start) != b'$';
-    (is_value && runs(scan, at, &PROGRAMS)).then_some(Secret { kind: "password", range })
+    let is_value = range.len() >= 3 && !matches!(scan.byte(range.start), b'$' | b'-');
+    let is_apart = apart > at + 1;
+    let takes_it = |option: &PasswordOption| {
+        option.letter == scan.byte(at)
+            && (option.may_be_apart || !is_apart)
+            && runs(scan, at, option.programs)
+            && option.command.is_none_or(|command| runs(scan, at, &[command]))
+    };
+    (is_value && PASSWORD_OPTIONS.iter().any(takes_it))
+        .then_some(Secret { kind: "password", range })
 }
 
-/// Whether one of these is a word of the line so far.
+/// Whether one of these is a word of the command so far.
 fn runs(scan: Scan<'_>, at: usize, programs: &[&[u8]]) -> bool {
-    line_before(scan, at).split(|byte| !is_word(*byte)).any(|word| programs.contains(&word))
+    let line = line_before(scan, at);
+    let command = line.rsplit(|byte| matches!(byte, b';' | b'|' | b'&')).next().unwrap_or_default();
+    command.split(|byte| !is_word(*byte)).any(|word| programs.contains(&word))
 }
 
 fn skip_blanks(scan: Scan<'_>, from: usize) -> usize {

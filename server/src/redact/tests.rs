@@ -118,6 +118,18 @@ fn secrets_go_in_whatever_form_they_are_handed_over() {
         "curl -u app:{password} https://h/",
         "curl -sS --user 'app' -u 'app:{password}' https://h/",
         "mysql -u root -p{password} db",
+        "sshpass -p {password} ssh root@h",
+        "sshpass -p'{password}' ssh root@h",
+        "docker login -u app -p {password} registry.example",
+        "redis-cli -h h -a {password} ping",
+        "ENV API_TOKEN {secret}\nRUN make",
+        "setenv DB_PASSWORD {password}",
+        "https://h/v1/places?key={secret}&q=x",
+        "https://h/v1/places?q=x&key={secret}",
+        "password:\n  {password}\nuser: app",
+        "auth:\n    token: >-\n      {secret}\n",
+        "{\n  \"token\":\n    \"{secret}\"\n}",
+        "api_key: |\r\n  {secret}\r\n",
         "curl -H 'X-Api-Key: {secret}' -u app:{password} https://h/",
         "run --password {password} --yes",
         "run --api-key {secret}",
@@ -145,6 +157,17 @@ fn secrets_go_in_whatever_form_they_are_handed_over() {
         let left = redact(&text);
         assert!(!left.contains(&secret) && !left.contains("hunter2"), "{text} is left: {left}");
         assert_eq!(redact(&left), left, "twice is the same as once");
+    }
+}
+
+/// A secret before the value that gives a line away must not be passed over, to be found the next time.
+#[test]
+fn a_line_of_cookies_goes_whole() {
+    let (one, other) = (key("", 40), key("", 40));
+    for before in
+        ["theme=dark; ", &format!("Bearer {one}; "), &format!("x=1; u=https://a:{one}@h; ")]
+    {
+        goes(&format!("Cookie: {before}sid={other}; a=b\nx"), "Cookie: [redacted:cookie]\nx");
     }
 }
 
@@ -294,6 +317,10 @@ fn ordinary_text_and_code_stay() {
         "**Token**: see `auth.rs:120`; the private key: id_ed25519",
         "--token --with-a-long-option-behind-it",
         "docker run -u 1000:1000 -p 8080:80 -pall x; chown -u root:wheel",
+        "docker login -p \"$PASSWORD\"; docker run -p 8080:80; redis-cli -a $REDIS; cp -a source1 to",
+        "token:\n  name: my-token-1\n  kind: secret\nsecret:\n- item2\npassword: >-\n",
+        "ENV PATH /usr/local/bin and the ENV token is unset, setenv TERM xterm",
+        "https://h/map?key=value1&key=name",
     ] {
         stays(text);
     }
@@ -354,6 +381,30 @@ fn fragments() -> impl Strategy<Value = String> {
         "-----END PRIVATE KEY-----",
         "-----",
         "${",
+        "Cookie: ",
+        "; ",
+        "sid=",
+        "Authorization: ",
+        "Basic ",
+        " -u ",
+        " -p ",
+        " -a ",
+        "mysql",
+        "sshpass",
+        "docker login",
+        "redis-cli",
+        "--token ",
+        "ENV ",
+        "login ",
+        "?key=",
+        "&sig=",
+        " => ",
+        "**",
+        "<token>",
+        "</",
+        "\n  ",
+        "12345678:AA",
+        "(",
     ]
     .into_iter()
     .map(str::to_owned)
