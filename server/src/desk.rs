@@ -46,6 +46,7 @@ use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
 use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens, TurnId};
 use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 /// Who takes a thread up, and as what.
@@ -100,6 +101,8 @@ struct Open {
     calls_owner: bool,
     /// The requests of this batch that concern it.
     tickets: Vec<Ticket>,
+    /// Those that have seen what the batch holds: they are answered with it, because it may still be refused.
+    readers: RefCell<Vec<Ticket>>,
     /// What the world shall hear of this batch.
     staged: Vec<Staged>,
     /// To be kept before this batch is stored.
@@ -133,6 +136,7 @@ impl Open {
             closing: false,
             calls_owner: false,
             tickets: Vec::new(),
+            readers: RefCell::default(),
             staged: Vec::new(),
             capsules: Vec::new(),
             look: outside::Look::default(),
@@ -178,8 +182,6 @@ pub struct Desk {
     ticket: Ticket,
     /// Threads that the next commit has something to do for.
     batch: Vec<ThreadId>,
-    /// One of these will wait for the disk.
-    batch_waits: bool,
     work: work::Progress,
     /// To be done outside, once its records are stored.
     jobs: Vec<Job>,
@@ -229,7 +231,6 @@ impl Desk {
             base,
             ticket: 0,
             batch: Vec::new(),
-            batch_waits: false,
             work: work::Progress::default(),
             jobs: Vec::new(),
             newest: editing::Newest::default(),
@@ -334,7 +335,9 @@ impl Desk {
     }
 
     fn open_thread(&self, id: &ThreadId) -> Result<&Open, DeskError> {
-        self.threads.get(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))
+        let open = self.threads.get(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
+        open.is_seen_by(self.ticket);
+        Ok(open)
     }
 
     /// For what only the thread's host may say.
@@ -356,11 +359,6 @@ impl Desk {
     pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {
         self.ticket = ticket;
         self.work.waits_for.clear();
-        // What this batch has done to the thread may be seen once it is stored.
-        let batch = thread.and_then(|id| self.threads.get_mut(id)).map(|open| &mut open.tickets);
-        if let Some(tickets) = batch.filter(|tickets| !tickets.is_empty()) {
-            tickets.push(ticket);
-        }
         let Some(id) = thread.filter(|id| self.threads.get(id).is_some_and(Open::is_behind)) else {
             return;
         };
@@ -372,9 +370,9 @@ impl Desk {
         }
     }
 
-    /// Whether some thread must be looked at before a request that names it, or is about to go to the disk.
+    /// Whether some thread must be looked at before a request that names it.
     pub fn reads_on_request(&mut self, now: Timestamp) -> bool {
-        self.batch_waits || self.threads.is_any_behind(now)
+        self.threads.is_any_behind(now)
     }
 
     /// Decides on one input. What follows is stored with the next [`Self::commit`], and only then the world hears of it.
@@ -429,7 +427,6 @@ impl Desk {
         if let Some(decision) = &handled.decision {
             open.last_decision = Some(decision.clone());
         }
-        self.batch_waits |= log.wants_sync();
         self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
             open.staged.push(Staged { effects: staged, now });

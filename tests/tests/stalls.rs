@@ -146,6 +146,37 @@ fn a_sync_that_hangs_holds_up_no_other_thread() {
     leave(sidecar);
 }
 
+/// They come in one piece, so that they make one batch, whose last request has to wait for the disk.
+#[test]
+fn what_has_seen_a_batch_is_answered_with_it() {
+    let home = Home::new();
+    leave(two_threads(&home));
+    let (launch, hold) = held_syncs(&home, "a");
+    let mut sidecar = Sidecar::launch(&home, &launch);
+    for thread in ["a", "b"] {
+        StandIn::new(thread).open(&home, &mut sidecar);
+    }
+    std::fs::write(&hold, "").unwrap();
+    let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let signal = json!({ "kind": "directive", "text": "keep the API", "pinned": true });
+    sidecar.send_at_once(&[
+        request(
+            91,
+            "rawr/turn/started",
+            json!({ "threadId": "a", "turnId": "t", "origin": "user" }),
+        ),
+        request(92, "rawr/thread/get", json!({ "threadId": "a" })),
+        request(93, "rawr/thread/get", json!({ "threadId": "b" })),
+        request(94, "rawr/signal/report", json!({ "threadId": "a", "signal": signal })),
+    ]);
+    next_is(&mut sidecar, 93);
+    std::fs::remove_file(&hold).unwrap();
+    for id in [91, 92, 94] {
+        next_is(&mut sidecar, id);
+    }
+    leave(sidecar);
+}
+
 #[test]
 fn a_sync_that_never_returns_does_not_keep_the_sidecar() {
     for shuts_down in [false, true] {

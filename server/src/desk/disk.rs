@@ -142,7 +142,6 @@ impl Desk {
     }
 
     fn store_batches(&mut self) {
-        self.batch_waits = false;
         for id in std::mem::take(&mut self.batch) {
             self.store_batch(&id);
         }
@@ -150,7 +149,8 @@ impl Desk {
 
     pub(super) fn stored(&mut self, id: &ThreadId, stored: Result<(), StoreError>) {
         let Some(open) = self.threads.get_mut(id) else { return };
-        let tickets = std::mem::take(&mut open.tickets);
+        let mut tickets = std::mem::take(&mut open.tickets);
+        tickets.append(open.readers.get_mut());
         let before = open.health.error.take();
         match stored {
             Ok(()) if !open.stale => open.health.stored(open.machine.thread()),

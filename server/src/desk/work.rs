@@ -44,6 +44,13 @@ impl Open {
         self.tickets.is_empty() && self.log.is_some()
     }
 
+    pub(super) fn is_seen_by(&self, ticket: Ticket) {
+        let mut readers = self.readers.borrow_mut();
+        if ticket != NOBODYS && !self.tickets.is_empty() && readers.last() != Some(&ticket) {
+            readers.push(ticket);
+        }
+    }
+
     /// It is not kept up to date while nothing asks for it.
     pub(super) fn is_behind(&self) -> bool {
         let is_told = self.owner.is_some() || self.watched;
@@ -99,7 +106,11 @@ impl Desk {
     /// Of requests whose batch is being stored: they must not be answered yet.
     pub fn unsettled(&self) -> Vec<Ticket> {
         let away = self.work.away.iter().filter_map(|id| self.threads.get(id));
-        away.flat_map(|open| open.tickets.iter().copied()).collect()
+        away.flat_map(|open| {
+            let readers = open.readers.borrow();
+            open.tickets.iter().chain(readers.iter()).copied().collect::<Vec<_>>()
+        })
+        .collect()
     }
 
     fn wait_for(&mut self, id: &ThreadId) -> DeskError {
@@ -227,6 +238,7 @@ impl Desk {
 
     /// A worker is done: the thread goes on.
     pub fn worked(&mut self, worked: Worked, now: Timestamp) {
+        self.ticket = NOBODYS;
         let Worked { thread: id, outcome } = worked;
         let (log, outcome) = match outcome {
             Outcome::Opened(opened) => {

@@ -6,10 +6,10 @@ use super::lab::{
     to_endpoint,
 };
 use expect_test::{Expect, expect};
-use rawr_protocol::methods::{ActionPerform, ThreadOpen, TurnStarted};
+use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen, TurnStarted};
 use rawr_protocol::{
     Disposition, ErrorCode, Gate, GateOutcome, InputKind, Notification, Outcome, Phase, Role,
-    TurnOrigin, TurnStartedParams,
+    ThreadListParams, TurnOrigin, TurnStartedParams,
 };
 use rawr_tests::mock_endpoint::{Mock, Reply, block_on, reply};
 use std::fs::File;
@@ -132,6 +132,8 @@ fn an_answer_is_kept_while_another_process_holds_the_log() {
     drop(log);
     while lab.sidecar.next_note().method != ActionPerform::METHOD {}
     assert_eq!(endpoint.seen().len(), 1, "the judge is not asked again");
+    // What is told with the order comes before this answer.
+    lab.sidecar.call::<ThreadList>(&ThreadListParams {});
     lab.sidecar.take_notes();
     lab.leave();
 }
