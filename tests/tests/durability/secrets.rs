@@ -2,7 +2,7 @@
 
 use super::THREAD;
 use rawr_protocol::methods::{ActionPerform, ThreadOpen};
-use rawr_protocol::{ErrorCode, Role};
+use rawr_protocol::{Action, ErrorCode, Role};
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 use serde_json::{Value, json};
 use std::fs;
@@ -114,6 +114,46 @@ fn no_secret_reaches_the_disk() {
     for root in [home.path(), home.work()] {
         assert_clean(&root);
     }
+}
+
+#[test]
+fn a_judges_reason_reaches_the_disk_without_its_secrets() {
+    let home = Home::new();
+    home.configure(
+        "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\njudgment.backend = \"host\"\n",
+    );
+    let mut sidecar = Sidecar::start(&home);
+    let mut opening = StandIn::new(THREAD).opening(&home, Role::Owner);
+    opening.host.capabilities.judge = true;
+    sidecar.call::<ThreadOpen>(&opening);
+    let mut say = |method: &str, params: Value| {
+        let answer = sidecar.say(method, &params).unwrap();
+        answer.unwrap_or_else(|failure| panic!("{method} {params}: {failure:?}"))
+    };
+    let turn = json!({ "threadId": THREAD, "turnId": "t1" });
+    let with = |fields: Value| {
+        let mut params = turn.clone();
+        params.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        params
+    };
+    say("rawr/turn/started", with(json!({ "origin": "user" })));
+    say("rawr/signal/report", with(json!({ "signal": { "kind": "commit" } })));
+    let end = json!({ "status": "completed", "usage": { "contextTokens": 57_000 },
+        "lastAgentMessage": "The parser is written; the docs come next." });
+    say("rawr/turn/completed", with(end));
+    let asked = sidecar.take::<ActionPerform>();
+    let Some(Action::Judge { request_id, .. }) = asked.first().map(|asked| &asked.action) else {
+        panic!("{asked:?}\n{}", sidecar.told())
+    };
+    let answer = json!({ "threadId": THREAD, "requestId": request_id, "shouldCompact": false,
+        "reason": said() });
+    let taken = sidecar.say("rawr/judgment/answer", &answer).unwrap().unwrap();
+    assert_eq!(taken["accepted"], true, "{taken}");
+    sidecar.take_notes();
+    sidecar.leave();
+    let log = fs::read_to_string(home.events(THREAD)).unwrap();
+    assert!(log.contains("[redacted:github-token]"), "{log}");
+    assert_clean(&home.path());
 }
 
 fn assert_clean(folder: &Path) {
