@@ -18,6 +18,7 @@ mod node;
 mod report;
 mod saved;
 mod servers;
+mod slow;
 mod soak;
 mod stats;
 mod store;

@@ -12,18 +12,25 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use crate::{
-    home::Home,
+    home::{Home, scratch_dir},
     link::Link,
     load,
     report::Cells,
     servers::{self, Session, Subject},
+    slow,
     stats::quantile,
     system::resident_mb,
 };
 
 pub const STORED: &[&str] = &["1000 threads stored"];
-pub const LIVE: &[&str] =
-    &["alone", "beside 99", "beside a locked one", "beside a busy one", "beside 1999"];
+pub const LIVE: &[&str] = &[
+    "alone",
+    "beside 99",
+    "beside a locked one",
+    "beside a busy one",
+    "beside a slow sync",
+    "beside 1999",
+];
 const FIRST_ID: u64 = 10_000;
 
 /// A home in which so many threads were opened, worked in and closed.
@@ -60,7 +67,7 @@ fn millis(begin: Instant) -> f64 {
 }
 
 /// One thread's calls: alone, with 99 more open in its sidecar, with another process holding the lock of one of them, with
-/// another sidecar of the home busy, and with 1,999 more open.
+/// another sidecar of the home busy, while another thread's sync hangs, and with 1,999 more open.
 pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     let mut session = subject.open()?;
     let alone = called(&mut session, calls)?;
@@ -71,12 +78,13 @@ pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     let home = session.home.take().context("a server without a home has no threads")?;
     let beside_locked = beside_locked(&home, &mut session, calls)?;
     let beside_busy = beside_busy(subject, &home, &mut session, calls)?;
+    let beside_slow = beside_slow_sync(subject, calls)?;
     session.home = Some(home);
     for nth in 99..1999 {
         servers::open_named(&mut session.link, FIRST_ID + 2 * nth, &format!("live-{nth}"))?;
     }
     let beside_very_many = called(&mut session, calls)?;
-    Ok(vec![alone, beside_many, beside_locked, beside_busy, beside_very_many])
+    Ok(vec![alone, beside_many, beside_locked, beside_busy, beside_slow, beside_very_many])
 }
 
 /// Shorter than the sidecar waits for a lock: then it would answer.
@@ -88,6 +96,24 @@ fn beside_locked(home: &Home, session: &mut Session, calls: u64) -> Result<Cells
     let cells = called(session, calls.min(5_000))?;
     log.unlock()?;
     // The answer to it.
+    session.link.reply()?;
+    Ok(cells)
+}
+
+/// In a sidecar of its own.
+fn beside_slow_sync(subject: &Subject, calls: u64) -> Result<Cells> {
+    let scratch = scratch_dir()?;
+    let hold = scratch.path().join("hold");
+    let environment = slow::environment(scratch.path(), "slow", &hold)?;
+    let mut session = subject.with(environment).open()?;
+    servers::open_named(&mut session.link, FIRST_ID, "slow")?;
+    fs::write(&hold, "")?;
+    let signal = json!({"kind": "directive", "text": "keep the API", "pinned": true});
+    let params = json!({"threadId": "slow", "signal": signal});
+    session.link.ask(FIRST_ID + 2, "rawr/signal/report", params)?;
+    let cells = called(&mut session, calls.min(5_000))?;
+    fs::remove_file(&hold)?;
+    // The answer to it, which had to wait.
     session.link.reply()?;
     Ok(cells)
 }

@@ -3,6 +3,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     path::{Path, PathBuf},
     process,
 };
@@ -137,6 +138,13 @@ impl Subject {
         let mut link = Link::start(&launch, Dialect::Bytes)?;
         link.call(1, "initialize", json!({"capabilities": {}}))?;
         Ok(link)
+    }
+
+    /// The same, started with more in its environment.
+    pub fn with(&self, environment: impl IntoIterator<Item = (&'static str, OsString)>) -> Self {
+        let mut subject = self.clone();
+        subject.launch.env.extend(environment);
+        subject
     }
 
     /// A server that is ready for its requests, in a home of its own.
