@@ -66,6 +66,10 @@ impl Session {
         Self { lab, terminal, id }
     }
 
+    fn kill_the_owner(&self) {
+        kill(processes(self.id, &[" lease "])[0]);
+    }
+
     fn kill_the_driver(&self) {
         kill(drivers(self.id)[0]);
     }
@@ -160,8 +164,31 @@ fn nothing_goes_on_where_driver_and_shell_are_killed() {
 #[test]
 fn nothing_goes_on_where_the_owner_of_the_app_server_was_killed_before() {
     let mut session = Session::start(Turn::Busy);
-    kill(processes(session.id, &[" lease "])[0]);
+    session.kill_the_owner();
     assert!(leave(&mut session.terminal).success());
+    session.nothing_goes_on();
+}
+
+#[test]
+fn nothing_goes_on_where_the_owner_of_the_app_server_and_the_shell_are_killed() {
+    for turn in [Turn::Busy, Turn::Asking] {
+        let session = Session::start(turn);
+        session.kill_the_owner();
+        session.kill_the_shell();
+        session.nothing_goes_on();
+    }
+}
+
+/// No process is left that could end it: the next session does, before it takes the conversation up.
+#[test]
+fn nothing_goes_on_in_the_next_session_where_all_of_rawr_is_killed() {
+    let mut session = Session::start(Turn::Busy);
+    session.kill_the_driver();
+    session.kill_the_owner();
+    session.kill_the_shell();
+    session.terminal.hang_up();
+    let mut next = session.lab.on_a_terminal(&[]);
+    assert!(leave(&mut next).success());
     session.nothing_goes_on();
 }
 

@@ -13,8 +13,8 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 
-use super::detach::end_process;
 use super::exec::Switches;
+use super::lease;
 use super::written::Written;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
@@ -73,6 +73,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
     let mut failure = None;
     let mut is_there = true;
+    let mut without_owner = None;
     while is_there || !sessions.is_empty() {
         tokio::select! {
             biased;
@@ -82,7 +83,11 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             }
             () = &mut parent, if is_there && args.beside.is_some() => {
                 is_there = false;
-                end_what_is_left(&args);
+                without_owner = left_without_owner(&args);
+                if without_owner.is_some() {
+                    // Only with the app-server would they end by themselves.
+                    sessions.clear();
+                }
             }
             () = &mut asked => {}
             Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
@@ -104,6 +109,9 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         }
     }
     threads.close().await;
+    if let Some(folder) = without_owner {
+        lease::end_without_owner(folder).await;
+    }
     drop(presence);
     match failure {
         Some(error) => Err(error),
@@ -146,9 +154,10 @@ async fn orphaned() {
 }
 
 /// The shell that waits for Codex would ask for the app-server's end. It was killed, and with it Codex has lost its terminal.
-fn end_what_is_left(args: &AttachArgs) {
-    // The lease lives for as long as this process, so that the number is its own.
-    let _ = args.lease.map(end_process);
+/// The folder of an app-server that nothing else would end.
+fn left_without_owner(args: &AttachArgs) -> Option<&Path> {
+    let folder = args.beside.as_deref()?;
+    (!lease::ask_to_end(folder, args.lease?)).then_some(folder)
 }
 
 /// It goes with its folder where Codex has ended.

@@ -1,6 +1,7 @@
 //! `rawr codex`: a person's own Codex in the foreground, rawr beside it. This process becomes a shell that waits for Codex,
 //! so that nothing of rawr's stands between Codex and its terminal.
 
+mod abandoned;
 mod lease;
 
 use std::ffi::{OsStr, OsString};
@@ -140,6 +141,8 @@ struct Beside {
 }
 
 async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Result<Beside> {
+    // It may hold the conversation that is wanted now.
+    abandoned::end_all(places()).await;
     let folder = private_folder().context("there is no place for a socket")?;
     let socket = folder.path().join(CODEX);
     // First, so that it is none of those whom the app-server lives for. It ends with the folder.
@@ -166,13 +169,23 @@ const LONGEST_PATH: usize = 80;
 /// The sockets are reached by whoever may enter the folder: its owner.
 fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix("rawr-").permissions(Permissions::from_mode(0o700));
+    builder.prefix(PREFIX).permissions(Permissions::from_mode(0o700));
+    let made = places().find_map(|place| builder.tempdir_in(place).ok());
+    made.map_or_else(|| builder.tempdir_in(LAST_PLACE), Ok)
+}
+
+/// Of the folders of sockets.
+const PREFIX: &str = "rawr-";
+
+/// Its path is short everywhere.
+const LAST_PLACE: &str = "/tmp";
+
+/// Where folders of sockets are made: in the first that can be written to.
+fn places() -> impl Iterator<Item = PathBuf> {
     let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let places = run_time.map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
-    let mut short = places.filter(|place| place.as_os_str().len() <= LONGEST_PATH);
-    short
-        .find_map(|place| builder.tempdir_in(place).ok())
-        .map_or_else(|| builder.tempdir_in("/tmp"), Ok)
+    let short = places.filter(|place| place.as_os_str().len() <= LONGEST_PATH);
+    short.chain([PathBuf::from(LAST_PLACE)])
 }
 
 /// The command line of the app-server.

@@ -2,26 +2,30 @@
 //! shell asks for it, it interrupts what runs in the app-server and ends it: no Codex works on unseen, and the conversation
 //! can be resumed.
 
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group, test_kill_process};
+use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::timeout;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use crate::args::LeaseArgs;
 use crate::host::codex::Threads;
 use crate::relay::CODEX;
 
-/// Holds the app-server's process id for as long as this process has not ended it.
+/// Holds the app-server's process id for as long as this process has not ended it, and is locked for as long as it could.
 pub(super) const SERVER: &str = "server";
+
+/// Locked for as long as one of the processes lives that the app-server is there for: the lock passes from `rawr codex` to the
+/// shell that it becomes, to Codex and to the driver.
+pub(super) const USERS: &str = "users";
 
 /// How long the app-server may take to interrupt its turns.
 const INTERRUPT: Duration = Duration::from_secs(5);
@@ -34,10 +38,12 @@ pub(super) async fn run(args: LeaseArgs) -> anyhow::Result<ExitCode> {
     let mut asked = signal(SignalKind::terminate())?;
     // Those of the terminal are meant for Codex.
     let _ignored = [signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
-    let mut users = Users::on_stdin()?;
+    let mut users = Users::of(&folder)?;
     let mut server = start(&server)?;
     let process = server.id().context("the app-server has ended")?;
-    std::fs::write(folder.join(SERVER), process.to_string())?;
+    let mut kept = File::create(folder.join(SERVER))?;
+    kept.lock()?;
+    write!(kept, "{process}")?;
     let ended = tokio::select! {
         ended = server.wait() => Some(ended?),
         _ = asked.recv() => None,
@@ -99,20 +105,96 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// The processes that the app-server is there for. Each holds the other end of standard input.
+/// The processes that the app-server is there for.
 struct Users {
-    end: Receiver,
+    gone: Option<oneshot::Receiver<File>>,
 }
 
 impl Users {
-    fn on_stdin() -> io::Result<Self> {
-        let end: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
-        Ok(Self { end: Receiver::from_owned_fd(end)? })
+    fn of(folder: &Path) -> io::Result<Self> {
+        let file = File::options().read(true).write(true).open(folder.join(USERS))?;
+        let (tell, gone) = oneshot::channel();
+        // A thread that waits for a lock does not keep the process from ending.
+        std::thread::spawn(move || {
+            while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
+            let _ = tell.send(file);
+        });
+        Ok(Self { gone: Some(gone) })
     }
 
     /// May be cancelled at any time.
     async fn are_gone(&mut self) {
-        let mut nothing = [0; 64];
-        while matches!(self.end.read(&mut nothing).await, Ok(1..)) {}
+        if let Some(gone) = &mut self.gone {
+            let _ = gone.await;
+            self.gone = None;
+        }
     }
+}
+
+/// Asks the process that owns the app-server to end it; false where that process was killed.
+pub(super) fn ask_to_end(folder: &Path, owner: u32) -> bool {
+    let kept = File::open(folder.join(SERVER));
+    let lives = kept.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    // Only while it lives is the number its own.
+    if let Some(owner) = owner.try_into().ok().and_then(Pid::from_raw).filter(|_| lives) {
+        let _ = kill_process(owner, Signal::TERM);
+    }
+    lives
+}
+
+/// A folder whose app-server is there for no process any more, and has no owner that would end it. While this is kept, no other
+/// process finds the same.
+#[derive(Debug)]
+pub(super) struct Abandoned {
+    _locked: [File; 2],
+}
+
+impl Abandoned {
+    pub(super) fn find(folder: &Path) -> Option<Self> {
+        let locked = |name| {
+            let file = File::options().read(true).write(true).open(folder.join(name)).ok()?;
+            file.try_lock().ok().map(|()| file)
+        };
+        Some(Self { _locked: [locked(SERVER)?, locked(USERS)?] })
+    }
+}
+
+/// Ends an app-server whose owner was killed, with its folder. It is known by its socket: a number that was written down may be
+/// another process's by now.
+pub(super) async fn end_without_owner(folder: &Path) {
+    let socket = folder.join(CODEX);
+    if let Some((process, group)) = listener(&socket).await {
+        interrupt(&socket).await;
+        for _ in 0..2 {
+            let _ = kill_process(process, Signal::TERM);
+            if timeout(END, end_of(process, &socket)).await.is_ok() {
+                break;
+            }
+        }
+        // Mostly nothing is left in it.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+/// Who listens there, and its process group.
+async fn listener(socket: &Path) -> Option<(Pid, Pid)> {
+    let process = UnixStream::connect(socket).await.ok()?.peer_cred().ok()?.pid()?;
+    let process = Pid::from_raw(process)?;
+    Some((process, getpgid(Some(process)).ok()?))
+}
+
+/// A process that its parent has not asked about is still there by its number.
+async fn end_of(process: Pid, socket: &Path) {
+    const LOOK: Duration = Duration::from_millis(50);
+    const FAREWELL: Duration = Duration::from_secs(1);
+    while UnixStream::connect(socket).await.is_ok() {
+        sleep(LOOK).await;
+    }
+    let gone = async {
+        while test_kill_process(process).is_ok() {
+            sleep(LOOK).await;
+        }
+    };
+    let _ = timeout(FAREWELL, gone).await;
 }

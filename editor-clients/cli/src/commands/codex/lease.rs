@@ -1,9 +1,8 @@
 //! The process that owns the app-server, seen from `rawr codex`: it lives for as long as this process, which becomes the shell,
-//! and what is started from here on, the driver and Codex, hold the end of a pipe.
+//! and what is started from here on, the driver and Codex, hold a lock.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::PipeWriter;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -11,22 +10,25 @@ use std::process::{Child, ExitStatus};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::rawr_again;
+use crate::commands::lease::USERS;
 
 /// A running app-server.
 #[derive(Debug)]
 pub(super) struct Lease {
     process: Child,
-    held: PipeWriter,
+    held: File,
 }
 
 impl Lease {
     /// Starts the app-server. To be called before everything else that lives as long as Codex.
     pub(super) fn take(folder: &Path, server: Vec<OsString>) -> anyhow::Result<Self> {
-        let (theirs, held) = std::io::pipe()?;
+        let held = File::create(folder.join(USERS))?;
+        held.lock()?;
         let mut command = rawr_again()?;
         command.arg("lease").arg(folder).arg("--").args(server);
-        command.stdin(theirs).stderr(File::create(folder.join("log"))?);
+        command.stderr(File::create(folder.join("log"))?);
         let process = command.spawn()?;
+        // What is started from here on shares the lock.
         fcntl_setfd(held.as_fd(), FdFlags::empty())?;
         Ok(Self { process, held })
     }
