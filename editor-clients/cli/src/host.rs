@@ -117,7 +117,7 @@ pub trait Host {
 pub enum Fate {
     /// It is to be asked for again.
     Nothing,
-    /// The host is at something that may be it; whoever asks again when that is over is told.
+    /// The host is at something that may be it: ask again when that is over.
     Unclear,
     /// Its turn runs; what happens in it is told as of any turn that was asked for.
     Running {

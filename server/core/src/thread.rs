@@ -3,18 +3,21 @@
 
 mod apply;
 mod ids;
+mod issued;
 mod known;
 mod marks;
+mod turn;
 
 pub use apply::FOLD;
+pub use issued::{Issued, Progress};
 pub use known::{Directive, Known, Said, Speaker, StepMove};
 pub use marks::Mark;
+pub use turn::{Turn, TurnEnd};
 
-use crate::boundary::Boundaries;
 use crate::breaker::{Strike, Worth};
 use crate::event::{
     Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, Item, ItemRole,
-    JudgeSource, JudgeUsage, Origin, Packet, Phase, RateLimit, Trigger, TurnStatus, Until,
+    JudgeSource, JudgeUsage, Packet, Phase, RateLimit, Trigger, Until,
 };
 use crate::fate::DecisionFate;
 use crate::packet::TRIVIAL_CHARS;
@@ -144,44 +147,6 @@ pub struct Judged {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Turn {
-    pub id: TurnId,
-    pub origin: Origin,
-    /// The action that this turn carries out. Known from the turn's start, from its marker, or only later from
-    /// the host's report.
-    pub action: Option<ActionId>,
-    /// Actions whose text went into it while it ran.
-    pub steers: Vec<ActionId>,
-    /// A person's message joined it while it ran.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub joined: bool,
-    pub end: Option<TurnEnd>,
-    /// The host came back without it. It may be wrong about that: what it reports of the turn later holds.
-    #[serde(default)]
-    pub lost: bool,
-    /// Boundaries that were spent or left behind here: the same ones told again are not new.
-    #[serde(default)]
-    pub counted: Boundaries,
-}
-
-impl Turn {
-    /// Not known to be over. Only the newest turn can still be running.
-    pub const fn is_open(&self) -> bool {
-        self.end.is_none() && !self.lost
-    }
-
-    pub const fn is_synthetic(&self) -> bool {
-        matches!(self.origin, Origin::Synthetic)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct TurnEnd {
-    pub status: TurnStatus,
-    pub message: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Guard {
     pub id: GuardId,
     pub until: Until,
@@ -219,53 +184,6 @@ pub struct HeldInput {
     pub asked_again: bool,
     /// It has been asked whether a compaction comes before it.
     pub assessed: bool,
-}
-
-/// An action that left, or is about to leave, for the host.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Issued {
-    pub id: ActionId,
-    pub sequence: SequenceId,
-    pub kind: Action,
-    pub progress: Progress,
-    #[serde(default)]
-    pub issued_at: Timestamp,
-    pub turn: Option<TurnId>,
-    /// A person's message came into its turn before the agent had answered: what it said then may be meant for them.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub talked_over: bool,
-}
-
-impl Issued {
-    /// A message that waited and goes out alone: its turn is the user's like any other.
-    pub fn delivers_only_input(&self) -> bool {
-        match &self.kind {
-            Action::DeliverInput { items, .. } => {
-                items.iter().all(|item| item.role == ItemRole::Input)
-            }
-            Action::InjectTurn { .. }
-            | Action::Compact { .. }
-            | Action::Judge { .. }
-            | Action::SamplePacket { .. } => false,
-        }
-    }
-
-    /// Neither done nor given up.
-    pub const fn is_open(&self) -> bool {
-        matches!(self.progress, Progress::Issued | Progress::Accepted)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Progress {
-    Issued,
-    Accepted,
-    /// With the text that the host gave along, if any.
-    Completed(Option<String>),
-    Failed(String),
-    /// Its sequence ended without it.
-    Withdrawn,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -98,8 +98,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// A message that waited was let go by whoever held it when its driver died, and stands in the conversation then: it is
-    /// not said again.
+    /// A message that waited was let go by the process that held it when its driver died, and stands in the conversation
+    /// then: it is not said again.
     async fn look_for_message(&mut self, action: &PendingAction) -> Result<Message, DriveError> {
         let Action::DeliverInput { input_id, items } = &action.action else {
             return Ok(Message::None);

@@ -166,7 +166,7 @@ const KEYS: &[Key] = &[
         Never,
         0..=YEAR,
         policy.breaker.reset_seconds,
-        "How many seconds after the last of them rawr tries once more at the tier that it stopped at. A compaction that frees enough, whoever asked for it, ends the waiting at once. 0: only that does."
+        "How many seconds after the last of them rawr tries once more at the tier that it stopped at. Any compaction that frees enough, also one by a person or the host, ends the waiting at once. 0: only that does."
     ),
     switch!(
         "rawr_auto_compaction.scratch_write_enabled",

@@ -5,7 +5,7 @@ use rawr_protocol::PendingAction;
 
 use crate::host::{CompactionOrder, Fate, HostThread, Next, Question};
 
-/// Refuses a turn whose items hold all of `words`, each time anew.
+/// Refuses every turn whose items hold all of `words`.
 struct Picky {
     agent: Embedded,
     words: &'static [&'static str],

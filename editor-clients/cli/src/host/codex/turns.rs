@@ -315,8 +315,8 @@ impl Turns {
         }
     }
 
-    /// A message in the middle of a turn. With nobody else at the thread it is the driver's, and with people it is
-    /// where it is not marked as such.
+    /// A message in the middle of a turn. In a thread without people it is the driver's; in a thread with people it
+    /// is the driver's where it is marked as such.
     fn joined(&mut self, turn_id: &str, text: String, events: &mut Vec<HostEvent>) {
         if self.company == Company::People && !is_marked(&text) && self.turn(turn_id).is_some() {
             events.push(HostEvent::UserMessage { turn_id: turn_id.to_owned(), text });

@@ -244,3 +244,15 @@ async fn a_command_that_takes_too_long_is_stopped_and_what_it_left_running_holds
     )
     .await;
 }
+
+/// Its turns are counted from one again, so its names of turns may come twice on this machine, and not in one thread.
+#[tokio::test]
+async fn an_agent_that_goes_on_with_the_history_of_another_has_a_thread_of_its_own() {
+    let folder = TempDir::new().unwrap();
+    let mut first = agent(&folder, vec![on("go", vec![Line::says("done")])]);
+    first.start_turn(&["go"]).await.unwrap();
+    turn(&mut first).await;
+    let history = first.history().await.unwrap().unwrap();
+    let next = Embedded::resume(settings(&folder), Script::new(Vec::new()), history).unwrap();
+    assert_ne!(first.thread().thread_id, next.thread().thread_id);
+}
