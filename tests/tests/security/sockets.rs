@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Each with what it may hold, and for what.
-const MAY: [(&str, &str); 15] = [
+const MAY: [(&str, &str); 16] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
     ("server/src/judge/retry.rs", "reqwest"),
@@ -13,6 +13,8 @@ const MAY: [(&str, &str); 15] = [
     // The app-server that a person's own Codex works on: a socket among files.
     ("editor-clients/cli/src/host/codex/wire/socket.rs", "tungstenite"),
     ("editor-clients/cli/src/host/codex/wire/socket.rs", "UnixStream"),
+    // Who listens there, where the owner of that app-server was killed.
+    ("editor-clients/cli/src/commands/lease.rs", "UnixStream"),
     // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver: files, too.
     ("editor-clients/cli/src/relay.rs", "UnixListener"),
     ("editor-clients/cli/src/relay/stream.rs", "UnixStream"),
