@@ -1,6 +1,10 @@
-//! A host in a test: it owns a thread, carries out every action once however often it is asked, and says again what it
-//! has done where a sidecar does not know it. It survives sidecars. It decides nothing.
+//! A host in a test and its driver: the driver carries out every action once however often it is asked, and says again what
+//! was done where a sidecar does not know it. The host's record survives both; a new driver looks there before it acts. It
+//! decides nothing.
 
+mod record;
+
+use self::record::{Did, Record};
 use crate::sidecar::{Home, Note, Sidecar, must};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CompactionReport, InputSubmit, SignalReport, ThreadOpen,
@@ -9,9 +13,9 @@ use rawr_protocol::methods::{
 use rawr_protocol::{
     Action, ActionPerformNotification, ActionReportParams, ActionStatus, CommandLine,
     CompactionOrigin, CompactionReportParams, CompactionReportStatus, Host, HostCapabilities,
-    InputKind, InputSubmitParams, ItemRole, Notification, PlanStep, Purpose, Request, Role, Signal,
-    SignalReportParams, StepStatus, ThreadOpenParams, ThreadOpenResult, TokenUsage,
-    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
+    InputItem, InputKind, InputSubmitParams, ItemRole, Notification, PendingAction, PlanStep,
+    Purpose, Request, Role, Signal, SignalReportParams, StepStatus, ThreadOpenParams,
+    ThreadOpenResult, TokenUsage, TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -39,6 +43,7 @@ pub struct StandIn {
     /// How many turns there were. A host that takes a conversation up again goes on counting.
     pub turns: u32,
     to_say: VecDeque<Call>,
+    record: Record,
     /// By action: what it led to, to be said again on request.
     done: BTreeMap<String, Vec<Call>>,
     /// What was carried out, in order: the purpose of a turn, `compact`, or `deliver` with its items.
@@ -49,7 +54,10 @@ pub struct StandIn {
     pub delivered: Vec<String>,
     /// Methods that were answered, with the turn that they were about.
     pub acknowledged: Vec<(&'static str, String)>,
-    inputs: u32,
+    /// The user's messages, in this order.
+    pub written: Vec<String>,
+    /// As soon as this has been carried out, the user writes something.
+    pub writes_during: Option<&'static str>,
 }
 
 impl StandIn {
@@ -58,12 +66,14 @@ impl StandIn {
             thread: thread.to_owned(),
             turns: 0,
             to_say: VecDeque::new(),
+            record: Record::default(),
             done: BTreeMap::new(),
             performed: Vec::new(),
             verdicts: Vec::new(),
             delivered: Vec::new(),
             acknowledged: Vec::new(),
-            inputs: 0,
+            written: Vec::new(),
+            writes_during: None,
         }
     }
 
@@ -92,9 +102,27 @@ impl StandIn {
         let opened = answer.unwrap_or_else(|failure| panic!("{failure:#?}\n{}", sidecar.told()));
         let opened: ThreadOpenResult = must(serde_json::from_value(opened), "read an answer");
         for pending in opened.pending_actions {
-            self.perform(&pending.action_id, &pending.action);
+            self.take_up(&pending);
         }
         true
+    }
+
+    /// Of what the driver knew nothing is left. What the host has done stays done.
+    pub fn driver_dies(&mut self) {
+        self.done.clear();
+        self.to_say.clear();
+    }
+
+    /// The same; whoever was to send the messages that waited for the driver's word lives on, and sends them.
+    pub fn driver_dies_alone(&mut self) {
+        self.driver_dies();
+        for text in self.written.clone() {
+            if !self.delivered.contains(&text) {
+                let turn = self.next_turn();
+                self.record.took(&turn, &[&text]);
+                self.delivered.push(text);
+            }
+        }
     }
 
     /// A turn of the user's in which a phase of work ends.
@@ -131,16 +159,15 @@ impl StandIn {
     }
 
     /// The user writes something. The agent gets it now, or when the sidecar says so.
-    pub fn message(&mut self) -> String {
-        self.inputs += 1;
-        let text = format!("message {}", self.inputs);
+    pub fn message(&mut self) {
+        let text = format!("message {}", self.written.len() + 1);
+        self.written.push(text.clone());
         self.to_say.push_back(call::<InputSubmit>(&InputSubmitParams {
             thread_id: self.thread.clone(),
-            input_id: format!("i{}", self.inputs),
-            text: text.clone(),
+            input_id: format!("i{}", self.written.len()),
+            text,
             kind: InputKind::Message,
         }));
-        text
     }
 
     /// Says everything there is to say, and leaves the answers to these requests for later.
@@ -167,7 +194,7 @@ impl StandIn {
                 if note.method == ActionPerform::METHOD {
                     let asked: ActionPerformNotification =
                         must(serde_json::from_value(note.params), "read a notification");
-                    self.perform(&asked.action_id, &asked.action);
+                    self.perform(&asked.action_id, &asked.action, None);
                 }
             }
             let Some(next) = self.to_say.front() else { return true };
@@ -188,6 +215,7 @@ impl StandIn {
         self.acknowledged.push((method, of("turnId")));
         if method == InputSubmit::METHOD && result["disposition"] == "deliver" {
             self.delivered.push(of("text"));
+            self.record.took(&format!("t{}", self.turns + 1), &[&of("text")]);
             self.user_turn();
         }
     }
@@ -201,7 +229,23 @@ impl StandIn {
         self.performed.iter().filter(|done| *done == what).count()
     }
 
-    fn perform(&mut self, id: &str, action: &Action) {
+    /// A driver that has not carried it out itself asks the host whether another one has.
+    fn take_up(&mut self, pending: &PendingAction) {
+        let did = self.record.became_of(pending);
+        let PendingAction { action_id, action, .. } = pending;
+        match (action, did) {
+            (Action::DeliverInput { input_id, items }, _) => {
+                let is_missing = |item: &&InputItem| !self.record.has_said(item);
+                let items = items.iter().filter(is_missing).cloned().collect();
+                let input_id = input_id.clone();
+                self.perform(action_id, &Action::DeliverInput { input_id, items }, None);
+            }
+            (_, did) => self.perform(action_id, action, did),
+        }
+    }
+
+    /// Tells what the host did, now or before.
+    fn perform(&mut self, id: &str, action: &Action, did: Option<Did>) {
         if let Some(said) = self.done.get(id) {
             // What is still to be said will be.
             if self.to_say.is_empty() {
@@ -210,25 +254,36 @@ impl StandIn {
             return;
         }
         let before = self.to_say.len();
-        let turn = self.next_turn();
+        let is_new = did.is_none();
+        let turn = did.map_or_else(|| self.next_turn(), |did| did.turn);
         match action {
             Action::InjectTurn { purpose, text, .. } => {
-                self.performed.push(name(*purpose).to_owned());
+                if is_new {
+                    self.record.took(&turn, &[text]);
+                    self.performed.push(name(*purpose).to_owned());
+                }
                 self.synthetic_turn(id, &turn, text, *purpose == Purpose::PacketRequest);
             }
+            Action::DeliverInput { items, .. } if items.is_empty() => {
+                self.report(id, ActionStatus::Completed, None);
+            }
             Action::DeliverInput { items, .. } => {
-                let role = |item: &rawr_protocol::InputItem| match item.role {
+                let role = |item: &InputItem| match item.role {
                     ItemRole::Handoff => "handoff",
                     ItemRole::Input => "input",
                 };
                 self.performed.extend(items.iter().map(|item| role(item).to_owned()));
                 let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+                self.record.took(&turn, &texts);
                 let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
                 self.delivered.extend(inputs.map(|item| item.text.clone()));
                 self.synthetic_turn(id, &turn, &texts.join("\n"), false);
             }
             Action::Compact { .. } => {
-                self.performed.push("compact".to_owned());
+                if is_new {
+                    self.record.compacted(&turn);
+                    self.performed.push("compact".to_owned());
+                }
                 self.report(id, ActionStatus::Accepted, Some(&turn));
                 self.compaction(id, CompactionReportStatus::Started, None);
                 self.compaction(id, CompactionReportStatus::Completed, Some(AFTER_COMPACTION));
@@ -240,6 +295,13 @@ impl StandIn {
         }
         let said = self.to_say.iter().skip(before).cloned().collect();
         self.done.insert(id.to_owned(), said);
+        if self
+            .writes_during
+            .take_if(|what| self.performed.iter().any(|done| done == what))
+            .is_some()
+        {
+            self.message();
+        }
     }
 
     fn synthetic_turn(&mut self, id: &str, turn: &str, text: &str, packet: bool) {

@@ -1,8 +1,9 @@
-//! The sidecar is killed after its first, second, third … event of a whole sequence, and another takes the thread up. The
-//! host lives on and carries out each action once. Whatever the point: one compaction, one handoff, and then quiet.
+//! The sidecar is killed after its first, second, third … event of a whole sequence, and another takes the thread up: with the
+//! driver that lives on, or with a new one that knows what the host's record says. Whatever the point: the host has done
+//! everything once, and then it is quiet.
 
-use rawr_protocol::methods::{ThreadGet, ThreadOpen};
-use rawr_protocol::{Phase, Role, ThreadGetParams};
+use rawr_protocol::methods::{InputSubmit, ThreadGet, ThreadOpen};
+use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 
 const THREAD: &str = "walked";
@@ -12,7 +13,19 @@ const MOST_EVENTS: u64 = 100;
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
 fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
-    walk("", &["packet_request", "compact", "handoff"]);
+    walk("", Dies::Sidecar, &["packet_request", "compact", "handoff"]);
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+fn a_host_does_nothing_twice_when_driver_and_sidecar_die_at_any_event() {
+    walk("", Dies::Both, &["packet_request", "compact", "handoff"]);
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+fn a_message_that_waits_is_delivered_once_when_driver_and_sidecar_die_at_any_event() {
+    walk("", Dies::BothWithAMessage, &["packet_request", "compact", "handoff", "input"]);
 }
 
 #[test]
@@ -20,15 +33,33 @@ fn a_sequence_with_the_agents_packet_survives_a_crash_at_any_event() {
 fn a_sequence_with_rawrs_packet_and_scratch_survives_a_crash_at_any_event() {
     let config =
         "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";
-    walk(config, &["heads_up", "scratch_write", "compact", "handoff"]);
+    walk(config, Dies::Sidecar, &["heads_up", "scratch_write", "compact", "handoff"]);
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds can be told to die")]
+fn a_host_writes_no_scratch_twice_when_driver_and_sidecar_die_at_any_event() {
+    let config =
+        "[rawr_auto_compaction]\npacket_author = \"watcher\"\nscratch_write_enabled = true\n";
+    walk(config, Dies::Both, &["heads_up", "scratch_write", "compact", "handoff"]);
+}
+
+/// What dies, once in each story.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dies {
+    Sidecar,
+    /// With its driver.
+    Both,
+    /// While a message waits.
+    BothWithAMessage,
 }
 
 /// Until the sidecar outlives the whole story.
-fn walk(config: &str, expected: &[&str]) {
+fn walk(config: &str, dies: Dies, expected: &[&str]) {
     for events in 1..MOST_EVENTS {
         let home = Home::new();
         home.configure(config);
-        if !crashes_after(events, &home, expected) {
+        if !crashes_after(events, &home, dies, expected) {
             assert!(events > 20, "the whole story has more events than {events}");
             return;
         }
@@ -36,22 +67,34 @@ fn walk(config: &str, expected: &[&str]) {
     panic!("it never outlived the story");
 }
 
-fn crashes_after(events: u64, home: &Home, expected: &[&str]) -> bool {
+fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> bool {
     let limit = ("RAWR_DEBUG_KILL_AFTER_EVENTS", events.to_string().into());
     let mut sidecar =
         Sidecar::launch(home, &Launch { environment: vec![limit], ..Launch::default() });
     let mut host = StandIn::new(THREAD);
     host.user_turn_with_boundaries();
+    if dies == Dies::BothWithAMessage {
+        host.writes_during = Some("packet_request");
+    }
     let mut crashes = 0;
     if !host.open(home, &mut sidecar) {
         crashes += 1;
-        restart(home, &mut sidecar, &mut host);
+        restart(home, &mut sidecar, &mut host, dies);
     }
     while !host.run(&mut sidecar) {
         crashes += 1;
-        restart(home, &mut sidecar, &mut host);
+        restart(home, &mut sidecar, &mut host, dies);
+    }
+    // What a driver has not told when it dies has been told to nobody: there is more work.
+    if host.count("compact") == 0 {
+        host.user_turn_with_boundaries();
+        assert!(host.run(&mut sidecar), "it died without being killed");
     }
     let died = format!("killed after event {events}");
+    // One that was not taken went with those who died.
+    let taken = host.acknowledged.iter().any(|(method, _)| *method == InputSubmit::METHOD);
+    let waits = |what: &&&str| **what != "input" || taken || host.count("input") > 0;
+    let expected: Vec<_> = expected.iter().filter(waits).copied().collect();
     assert_eq!(host.performed, expected, "{died}\n{}", home.lines(THREAD).join("\n"));
     assert_at_rest(&mut sidecar, &died);
 
@@ -59,7 +102,7 @@ fn crashes_after(events: u64, home: &Home, expected: &[&str]) -> bool {
     assert!(host.run(&mut sidecar) || crashes == 0, "{died}: it died again");
     if !host.run(&mut sidecar) {
         crashes += 1;
-        restart(home, &mut sidecar, &mut host);
+        restart(home, &mut sidecar, &mut host, dies);
         assert!(host.run(&mut sidecar));
     }
     assert_eq!(host.performed, expected, "{died}: the same pressure started something");
@@ -75,7 +118,10 @@ fn crashes_after(events: u64, home: &Home, expected: &[&str]) -> bool {
     crashes > 0
 }
 
-fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn) {
+fn restart(home: &Home, sidecar: &mut Sidecar, host: &mut StandIn, dies: Dies) {
+    if dies != Dies::Sidecar {
+        host.driver_dies();
+    }
     sidecar.wait();
     sidecar.take_notes();
     *sidecar = Sidecar::start(home);

@@ -17,6 +17,8 @@ mod once;
 mod person;
 #[cfg(target_os = "linux")]
 mod preflight;
+#[cfg(target_os = "linux")]
+mod questions;
 mod races;
 mod sample;
 mod screen;

@@ -2,11 +2,12 @@
 //! and asks for nothing twice.
 
 use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
+use serde_json::Value;
 
 use super::deaths::{drivers, kill, nothing_is_left, wait_until};
 use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, leave, say_to};
 use super::person::Beside;
-use super::races::agent;
+use super::races::{TELLS_THE_TIME, agent};
 
 fn compacting_behind(script: Script, gate: &Gate) -> Script {
     script.on_compaction([say("A summary by the model.").input_tokens(146_000).behind(gate)])
@@ -61,6 +62,23 @@ fn a_packet_that_was_written_for_nobody_is_not_asked_for_again() {
     killed_and_resumed(script, &gate, is_asked, "Goal: a parser with docs");
 }
 
+/// As the sidecar was told it when its thread was opened last.
+fn running_turn(beside: &Beside) -> Value {
+    let threads = beside.lab.home.path().join("rawr/auto_compaction/threads");
+    let log = threads.join(&beside.person.thread_id).join("events.jsonl");
+    let log = std::fs::read_to_string(log).unwrap();
+    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let opened = events.filter(|record| record["event"].get("thread_opened").is_some()).last();
+    opened.unwrap()["event"]["thread_opened"]["running_turn"].clone()
+}
+
+fn turn_that_runs(beside: &Beside) -> Value {
+    let rollout = beside.lab.home.rollouts();
+    let lines = rollout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let started = lines.filter(|line| line["payload"]["type"] == "task_started").last();
+    started.unwrap()["payload"]["turn_id"].clone()
+}
+
 /// Another one joins while Codex is still at it.
 async fn killed_and_joined(script: Script, gate: &Gate, asked: &str) {
     let mut beside = Beside::new(script).await;
@@ -70,6 +88,7 @@ async fn killed_and_joined(script: Script, gate: &Gate, asked: &str) {
     beside.rawr.wait().unwrap();
     beside.attach_again();
     beside.tells("session", |_| true).await;
+    assert_eq!(running_turn(&beside), turn_that_runs(&beside), "{}", beside.dump());
     gate.open();
     beside.person.hears(GOES_ON).await;
     beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
@@ -88,4 +107,27 @@ async fn a_compaction_that_runs_is_waited_for() {
     let gate = Gate::new();
     let script = compacting_behind(agent(), &gate);
     killed_and_joined(script, &gate, "compaction").await;
+}
+
+/// They wrote into the packet's turn while no rawr was there to see it.
+#[tokio::test]
+async fn what_answers_a_person_while_no_driver_lives_is_no_packet() {
+    let answer = say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"));
+    let gate = Gate::new();
+    let script = agent().behind(":packet_request]", 0, &gate).on_first("AND-THEN", [answer]);
+    let mut beside = Beside::new(script).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.model_is_asked(":packet_request]").await;
+    beside.rawr.kill().unwrap();
+    beside.rawr.wait().unwrap();
+    beside.person.says("AND-THEN tell me the time").await.unwrap();
+    gate.open();
+    beside.person.hears("ten past nine").await;
+    beside.attach_again();
+    let packet = beside.tells("packet", |_| true).await;
+    assert!(packet["packet"].as_str().unwrap().contains("a parser with docs"), "{packet}");
+    assert_eq!(packet["author"], "agent", "{}", beside.dump());
+    beside.person.hears(GOES_ON).await;
+    beside.check(&["WRITE-PARSER", "AND-THEN", "HANDOFF", "LAST-WORD"]).await;
+    beside.compacted(1);
 }

@@ -41,13 +41,17 @@ async fn a_person_types_while_the_packet_is_written() {
     beside.compacted(1);
 }
 
+/// In the tags of a packet.
+pub const TELLS_THE_TIME: &str = "<continuation_packet>\nState: done\nGoal: tell the time\nNext: nothing\n\
+    </continuation_packet>";
+
 /// What the agent says then is for the person, in whatever words: it is asked for its packet once more.
 #[tokio::test]
 async fn what_answers_a_person_in_the_packets_turn_is_no_packet() {
     let gate = Gate::new();
     let script = agent()
         .behind(":packet_request]", 0, &gate)
-        .on("AND-NOW", [say("It is ten past nine, and the parser skips comments.")]);
+        .on_first("AND-NOW", [say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"))]);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
     beside.model_is_asked(":packet_request]").await;

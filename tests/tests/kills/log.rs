@@ -29,22 +29,33 @@ impl Log {
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
         let mut done = BTreeMap::new();
         for issued in self.events("action_issued") {
-            let kind = &issued["kind"];
-            let hands_over = kind.pointer("/inject_turn/purpose").is_some_and(|it| it == "handoff")
-                || kind
-                    .pointer("/deliver_input/items")
-                    .is_some_and(|items| items.to_string().contains("handoff"));
-            let what = if kind.get("compact").is_some() {
-                "compact"
-            } else if hands_over {
-                "handoff"
-            } else {
-                continue;
-            };
+            // An agent may be asked for its packet once more.
+            let what = asked_for(issued).filter(|what| *what != "packet_request");
+            let Some(what) = what else { continue };
             let sequence = issued["sequence"].as_str().unwrap_or_default();
             *done.entry((sequence, what)).or_insert(0) += 1;
         }
         let twice: Vec<_> = done.iter().filter(|(_, times)| **times > 1).collect();
         assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    /// How often the host was asked for it, each time under an id of its own.
+    pub fn times_issued(&self, what: &str) -> usize {
+        self.events("action_issued").filter(|issued| asked_for(issued) == Some(what)).count()
+    }
+}
+
+fn asked_for(issued: &Value) -> Option<&'static str> {
+    let kind = &issued["kind"];
+    let purpose = kind.pointer("/inject_turn/purpose").and_then(Value::as_str);
+    let hands_over = kind
+        .pointer("/deliver_input/items")
+        .is_some_and(|items| items.to_string().contains("handoff"));
+    match purpose {
+        _ if kind.get("compact").is_some() => Some("compact"),
+        Some("packet_request") => Some("packet_request"),
+        Some("handoff") => Some("handoff"),
+        _ if hands_over => Some("handoff"),
+        _ => None,
     }
 }

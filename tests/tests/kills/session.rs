@@ -53,7 +53,6 @@ pub struct Session {
     host: StandIn,
     /// The host's, and two editors'.
     sidecars: [Sidecar; 3],
-    written: Vec<String>,
     guards: Vec<String>,
     rules: Vec<String>,
     kills: u64,
@@ -71,7 +70,6 @@ impl Session {
             seed,
             host: StandIn::new(THREAD),
             sidecars,
-            written: Vec::new(),
             guards: Vec::new(),
             rules: Vec::new(),
             kills: 0,
@@ -96,6 +94,9 @@ impl Session {
         self.kills += 1;
         self.sidecars[victim].wait();
         self.sidecars[victim].take_notes();
+        if victim == OWNER && self.dice.below(2) == 0 {
+            self.host.driver_dies_alone();
+        }
         self.sidecars[victim] = start(&self.home);
         self.take_up(victim);
     }
@@ -124,7 +125,7 @@ impl Session {
     fn host_works(&mut self) {
         match self.dice.below(4) {
             0 => self.host.user_turn(),
-            1 => self.written.push(self.host.message()),
+            1 => self.host.message(),
             _ => self.host.user_turn_with_boundaries(),
         }
         self.host.run(&mut self.sidecars[OWNER]);
@@ -160,8 +161,15 @@ impl Session {
         let log = Log::read(&self.home, THREAD);
         let seed = self.seed;
         log.assert_every_action_once();
-        assert_eq!(self.host.delivered, self.written, "seed {seed}");
+        assert_eq!(self.host.delivered, self.host.written, "seed {seed}");
         assert_eq!(self.host.count("compact"), self.host.count("handoff"), "seed {seed}");
+        for what in ["packet_request", "compact", "handoff"] {
+            let (done, issued) = (self.host.count(what), log.times_issued(what));
+            assert!(
+                done <= issued,
+                "seed {seed}: {what} was done {done} times for {issued} orders"
+            );
+        }
         let started = log.all("turn_started", "turn");
         let ended = log.all("turn_completed", "turn");
         let times = |all: &[String], turn: &str| all.iter().filter(|it| *it == turn).count();
@@ -186,7 +194,7 @@ impl Session {
         Told {
             kills: self.kills,
             compactions: self.host.count("compact") as u64,
-            messages: self.written.len() as u64,
+            messages: self.host.written.len() as u64,
             answered: (self.host.acknowledged.len() + self.guards.len() + self.rules.len()) as u64,
         }
     }

@@ -179,6 +179,36 @@ async fn a_prompt_is_submitted_started_and_reported() {
     .await;
 }
 
+/// Two commands of one turn are two signals, and one that is told twice is one.
+#[tokio::test]
+async fn a_command_is_reported_under_its_turn_and_tool_call() {
+    let folder = TempDir::new().unwrap();
+    let replies = vec![Line::does([shell("true"), shell("true")]), Line::says("done")];
+    let host = start(&folder, vec![Scene { cue: Cue::Anything, replies }], 1000);
+    let signals: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let told = Arc::clone(&signals);
+    let listening = life(move |method, params| {
+        if method == "rawr/signal/report" {
+            told.lock().unwrap().push(params.clone());
+        }
+        None
+    });
+    let done = run_on(host, &["work"], vec![listening], None).await;
+    assert!(done.ended.is_ok(), "{:?}", done.ended);
+    let signals = signals.lock().unwrap();
+    let of = |kind: &str| -> Vec<_> {
+        signals.iter().filter(|params| params["signal"]["kind"] == kind).collect()
+    };
+    let calls: Vec<_> = of("tool_finished")
+        .iter()
+        .map(|params| format!("turn-1 {}", params["signal"]["callId"].as_str().unwrap()))
+        .collect();
+    let named: Vec<_> = of("command_finished").iter().map(|params| &params["signalId"]).collect();
+    assert_eq!(named.len(), 2);
+    assert_eq!(named, calls.iter().collect::<Vec<_>>(), "{signals:?}");
+    assert_ne!(calls[0], calls[1]);
+}
+
 #[tokio::test]
 async fn an_injected_turn_is_accepted_and_then_completed_with_its_text() {
     let lives = vec![at_turn_end(|thread| {
