@@ -67,15 +67,15 @@ fn running_turn(beside: &Beside) -> Value {
     let threads = beside.lab.home.path().join("rawr/auto_compaction/threads");
     let log = threads.join(&beside.person.thread_id).join("events.jsonl");
     let log = std::fs::read_to_string(log).unwrap();
-    let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let opened = events.filter(|record| record["event"].get("thread_opened").is_some()).last();
+    let mut events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let opened = events.rfind(|record| record["event"].get("thread_opened").is_some());
     opened.unwrap()["event"]["thread_opened"]["running_turn"].clone()
 }
 
 fn turn_that_runs(beside: &Beside) -> Value {
     let rollout = beside.lab.home.rollouts();
-    let lines = rollout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let started = lines.filter(|line| line["payload"]["type"] == "task_started").last();
+    let mut lines = rollout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let started = lines.rfind(|line| line["payload"]["type"] == "task_started");
     started.unwrap()["payload"]["turn_id"].clone()
 }
 

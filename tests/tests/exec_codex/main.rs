@@ -5,6 +5,7 @@
 mod lab;
 mod long;
 mod paths;
+mod refused;
 
 use std::process::Command;
 

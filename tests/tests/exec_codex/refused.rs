@@ -1,0 +1,45 @@
+//! A message that Codex takes alone and not with the handoff before it: together they are longer than it allows.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use rawr_tests::Session;
+use rawr_tests::mock_responses::{Script, say};
+
+use super::lab::{Lab, PACKET};
+
+/// Of all that one turn is sent, by Codex's own count.
+const MOST_CHARACTERS: usize = 1_048_576;
+
+#[test]
+fn a_message_too_long_to_come_with_its_handoff_comes_alone() {
+    let script = Script::default()
+        .on("packet_request]", [say(PACKET).input_tokens(66_000)])
+        .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
+        .on(
+            "WRITE-PARSER",
+            [say("The parser is written, and so are its tests.").input_tokens(65_000)],
+        )
+        .on_compaction([say("A SUMMARY.").input_tokens(66_000)]);
+    let lab = Lab::new(script);
+    lab.configure(
+        "[rawr_auto_compaction.policy.ready]\nrequires_any_boundary = [\"turn_complete\"]\n",
+    );
+    let mut long = "AND-NOW the docs".to_owned();
+    long.extend(std::iter::repeat_n('.', MOST_CHARACTERS - long.len() - 100));
+    let mut command = lab.command(&[]);
+    let mut exec = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut typed = exec.stdin.take().unwrap();
+    typed.write_all(format!("WRITE-PARSER please\n{long}\n").as_bytes()).unwrap();
+    drop(typed);
+    let session = Session::of(exec.wait_with_output().unwrap());
+    session.expect_success();
+    let compacted = session.all("compaction");
+    assert!(compacted.iter().any(|it| it["status"] == "completed"), "{}", session.dump());
+    let notices = session.notices().join("\n");
+    assert!(notices.contains("goes without the handoff"), "{notices}");
+    let requests = lab.model.requests();
+    let messages = requests.last().unwrap().user_messages();
+    let times = messages.iter().filter(|text| text.ends_with(&long)).count();
+    assert_eq!(times, 1, "{}", session.story());
+}
