@@ -90,6 +90,16 @@ impl Lab {
         at_its_prompt(&self.rawr_codex(arguments))
     }
 
+    /// By `nohup`, say.
+    pub fn on_a_terminal_that_ignores_hang_ups(&self) -> Terminal {
+        let codex = self.rawr_codex(&[]);
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+        command.arg(codex.get_program()).args(codex.get_args());
+        self.in_place(&mut command);
+        at_its_prompt(&command)
+    }
+
     /// Where messages may be held back.
     pub fn with_preflight(&self, arguments: &[&str]) -> Terminal {
         at_its_prompt(&self.rawr_codex_with(&["--preflight"], arguments))

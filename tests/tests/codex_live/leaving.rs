@@ -32,6 +32,14 @@ struct Session {
 
 impl Session {
     fn start(turn: Turn) -> Self {
+        Self::start_on(turn, |lab, arguments| lab.on_a_terminal(arguments))
+    }
+
+    fn start_ignoring_hang_ups() -> Self {
+        Self::start_on(Turn::Busy, |lab, _| lab.on_a_terminal_that_ignores_hang_ups())
+    }
+
+    fn start_on(turn: Turn, open: impl Fn(&Lab, &[&str]) -> Terminal) -> Self {
         let command = "while :; do date >> ticks; sleep 0.2; done";
         let mut arguments = json!({ "cmd": command, "yield_time_ms": 30_000 });
         if turn == Turn::Background {
@@ -50,8 +58,8 @@ impl Session {
         });
         let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
         let mut terminal = match turn {
-            Turn::Busy | Turn::Background => lab.on_a_terminal(&[]),
-            Turn::Asking => lab.on_a_terminal(&policy),
+            Turn::Busy | Turn::Background => open(&lab, &[]),
+            Turn::Asking => open(&lab, &policy),
         };
         let id = terminal.process_id();
         wait_until("a driver", || drivers(id).len() == 1);
@@ -189,6 +197,22 @@ fn nothing_goes_on_in_the_next_session_where_all_of_rawr_is_killed() {
     session.terminal.hang_up();
     let mut next = session.lab.on_a_terminal(&[]);
     assert!(leave(&mut next).success());
+    session.nothing_goes_on();
+}
+
+#[test]
+fn nothing_goes_on_where_a_stopped_session_loses_its_terminal() {
+    let mut session = Session::start(Turn::Busy);
+    session.terminal.press("\x1a");
+    session.close_the_terminal();
+    session.nothing_goes_on();
+}
+
+/// As where it was started by `nohup`.
+#[test]
+fn nothing_goes_on_where_hang_ups_are_ignored_and_the_terminal_is_closed() {
+    let mut session = Session::start_ignoring_hang_ups();
+    session.close_the_terminal();
     session.nothing_goes_on();
 }
 

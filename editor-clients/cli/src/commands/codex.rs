@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use tempfile::TempDir;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
 use self::lease::Lease;
@@ -141,6 +142,7 @@ struct Beside {
 }
 
 async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Result<Beside> {
+    hang_ups_count()?;
     // It may hold the conversation that is wanted now.
     abandoned::end_all(places()).await;
     let folder = private_folder().context("there is no place for a socket")?;
@@ -161,6 +163,12 @@ async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Resul
             Err(error)
         }
     }
+}
+
+/// Codex cannot go on without its terminal, also where hang-ups were ignored before, as under `nohup`: a signal that this
+/// process listens to has its default effect in what it becomes and starts.
+fn hang_ups_count() -> std::io::Result<()> {
+    signal(SignalKind::hangup()).map(drop)
 }
 
 /// The address of a socket holds 104 bytes on macOS, 108 on Linux: what a folder's path may be, for `/rawr-XXXXXX/driver`.
