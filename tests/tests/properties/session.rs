@@ -317,7 +317,7 @@ impl Session {
             self.delivered.push((input.clone(), texts[0].clone()));
         }
         let turn = self.host.perform(issued);
-        if !issued.delivers_only_input() {
+        if issued.kind.delivered_text().is_none() {
             self.synthetic.insert(turn);
         }
         self.done.push(Done { action: id, sequence, kind });
@@ -334,13 +334,7 @@ impl Done {
     }
 
     pub fn hands_over(&self) -> bool {
-        match &self.kind {
-            Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
-            Action::DeliverInput { items, .. } => {
-                items.iter().any(|item| item.role == ItemRole::Handoff)
-            }
-            Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
-        }
+        self.kind.hands_over()
     }
 }
 
@@ -392,7 +386,7 @@ impl Host {
     fn perform(&mut self, issued: &Issued) -> TurnId {
         let turn = self.next_turn();
         let named = Some(turn.clone()).filter(|_| self.manner != Manner::BindsMidway);
-        let boundary = if issued.delivers_only_input() {
+        let boundary = if issued.kind.delivered_text().is_some() {
             CommitMade { turn: named, signal: None, hash: None, subject: None }.into()
         } else {
             PrCheckpoint { turn: named, signal: None, action: "create".to_owned(), url: None }

@@ -3,7 +3,7 @@
 use super::{Case, Finding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
 use crate::breaker::Hold;
-use crate::event::{Action, Answer, ItemRole, Purpose, TurnStatus};
+use crate::event::{Action, Answer, TurnStatus};
 use crate::policy::{MidTurn, Mode, Tier};
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Tokens};
@@ -101,13 +101,7 @@ fn compacts(thread: &Thread, turn: &Turn) -> bool {
 
 fn hands_off(thread: &Thread, turn: &Turn) -> bool {
     let action = turn.action.as_ref().and_then(|action| thread.action(action));
-    action.is_some_and(|issued| match &issued.kind {
-        Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
-        Action::DeliverInput { items, .. } => {
-            items.iter().any(|item| item.role == ItemRole::Handoff)
-        }
-        Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
-    })
+    action.is_some_and(|issued| issued.kind.hands_over())
 }
 
 pub(super) fn mode_of_host(case: &Case<'_>) -> Finding {

@@ -289,6 +289,23 @@ impl Action {
         matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
     }
 
+    /// What a person wrote that goes out with it. A turn that begins with that is the person's like any other, also where
+    /// a handoff comes first.
+    pub fn delivered_text(&self) -> Option<&str> {
+        let Self::DeliverInput { items, .. } = self else { return None };
+        items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
+    }
+
+    pub fn hands_over(&self) -> bool {
+        match self {
+            Self::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+            Self::DeliverInput { items, .. } => {
+                items.iter().any(|item| item.role == ItemRole::Handoff)
+            }
+            Self::Compact { .. } | Self::Judge { .. } | Self::SamplePacket { .. } => false,
+        }
+    }
+
     /// Answered from what the conversation was when it was asked, and by no turn.
     pub const fn is_sample(&self) -> bool {
         matches!(self, Self::SamplePacket { .. })

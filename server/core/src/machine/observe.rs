@@ -97,9 +97,14 @@ impl Machine {
                 updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
             }
             Event::TurnStarted(started) if started.origin == Origin::User => {
-                let ours = started.action.is_some();
-                let text = started.text.as_deref().filter(|_| !ours).unwrap_or_default();
-                started.directives = message::directives(text, &policy.phrases);
+                // A text of ours that a host calls a user's says nothing of the person's; a message that waited does.
+                let text = match &started.action {
+                    Some(action) => {
+                        self.thread.action(action).and_then(|issued| issued.kind.delivered_text())
+                    }
+                    None => started.text.as_deref(),
+                };
+                started.directives = message::directives(text.unwrap_or_default(), &policy.phrases);
             }
             Event::UserMessage(said) => {
                 said.directives = message::directives(&said.text, &policy.phrases);

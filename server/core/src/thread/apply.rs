@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 1;
+pub const FOLD: u32 = 2;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -147,7 +147,7 @@ impl Thread {
                 }
             }
             Event::ActionIssued(issued) => self.action_issued(issued, at),
-            Event::ActionReported(reported) => self.action_reported(reported),
+            Event::ActionReported(reported) => self.action_reported(reported, v),
             Event::PacketTaken(taken) => {
                 self.last_packet = Some(LastPacket {
                     sequence: taken.sequence.clone(),

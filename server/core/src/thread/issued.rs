@@ -1,6 +1,6 @@
 //! An action and how far it has come.
 
-use crate::event::{Action, ItemRole};
+use crate::event::Action;
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -20,19 +20,6 @@ pub struct Issued {
 }
 
 impl Issued {
-    /// A message that waited and goes out alone: its turn is the user's like any other.
-    pub fn delivers_only_input(&self) -> bool {
-        match &self.kind {
-            Action::DeliverInput { items, .. } => {
-                items.iter().all(|item| item.role == ItemRole::Input)
-            }
-            Action::InjectTurn { .. }
-            | Action::Compact { .. }
-            | Action::Judge { .. }
-            | Action::SamplePacket { .. } => false,
-        }
-    }
-
     /// Neither done nor given up.
     pub const fn is_open(&self) -> bool {
         matches!(self.progress, Progress::Issued | Progress::Accepted)

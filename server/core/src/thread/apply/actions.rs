@@ -41,7 +41,7 @@ impl Thread {
         self.forget_old();
     }
 
-    pub(super) fn action_reported(&mut self, reported: &ActionReported) {
+    pub(super) fn action_reported(&mut self, reported: &ActionReported, v: u16) {
         let progress = match reported.status {
             ActionStatus::Accepted => Progress::Accepted,
             ActionStatus::Completed => Progress::Completed(reported.text.clone()),
@@ -50,7 +50,7 @@ impl Thread {
         let failed = matches!(progress, Progress::Failed(_));
         self.progressed(&reported.action, progress);
         if let Some(turn) = &reported.turn {
-            self.bind(turn, &reported.action);
+            self.bind(turn, &reported.action, v);
         }
         let judges = |judging: &Judging| judging.action.as_ref() == Some(&reported.action);
         if failed && self.judging.as_ref().is_some_and(judges) {

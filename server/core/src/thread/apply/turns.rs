@@ -28,7 +28,7 @@ impl Thread {
             entry.origin = started.origin;
         }
         if let Some(action) = action {
-            self.bind(&started.turn, &action);
+            self.bind(&started.turn, &action, v);
         }
         let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
         // Whatever the host did by itself before is over, even if its end was never told.
@@ -269,13 +269,16 @@ impl Thread {
         &mut self.turns[at]
     }
 
-    pub(super) fn bind(&mut self, turn: &TurnId, action: &ActionId) {
+    pub(super) fn bind(&mut self, turn: &TurnId, action: &ActionId, v: u16) {
         let inside = self.sequence.as_ref().is_some_and(|of| of.turn.as_ref() == Some(turn));
         if inside && self.action(action).is_some_and(|issued| issued.kind.is_steer()) {
             self.steered(turn, action);
             return;
         }
-        let users_own = self.action(action).is_some_and(Issued::delivers_only_input);
+        // In format 1 a turn that began with a handoff was the sequence's, whatever came along.
+        let users_own = self.action(action).is_some_and(|issued| {
+            issued.kind.delivered_text().is_some() && (v > 1 || !issued.kind.hands_over())
+        });
         let entry = self.turn_entry(turn);
         let joined = entry.joined;
         entry.origin = if users_own || joined { Origin::User } else { Origin::Synthetic };
