@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use rawr_protocol::{PromptGetParams, methods};
 use rawr_server::ServeOptions;
 use rawr_server::config::Home;
@@ -53,11 +53,11 @@ use crate::stop::Stop;
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (cli, command) = match parsed() {
+        Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
     };
-    let common = Common { home: cli.home, is_verbose: cli.verbose };
+    let common = Common { command, home: cli.home, is_verbose: cli.verbose };
     let done = match cli.command {
         Command::Serve(args) => {
             return rawr_server::serve(ServeOptions { home: common.home, log_file: args.log_file });
@@ -101,6 +101,14 @@ pub fn main() -> ExitCode {
     })
 }
 
+/// What was asked for, and the command as a person types it.
+fn parsed() -> Result<(Cli, String), clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    let command = format!("rawr {}", matches.subcommand_name().unwrap_or_default());
+    let cli = Cli::from_arg_matches(&matches);
+    Ok((cli.map_err(|error| error.format(&mut Cli::command()))?, command))
+}
+
 /// To an agent, the exit code of wrong usage is a hook's word that it must not stop: hooks that another release installed must
 /// not say that.
 fn not_understood(error: &clap::Error) -> ExitCode {
@@ -125,6 +133,8 @@ fn is_installed_hook(words: &[OsString]) -> bool {
 /// What every command may be told.
 #[derive(Debug)]
 struct Common {
+    /// What others are told who did something: `rawr compact`.
+    command: String,
     home: Option<PathBuf>,
     is_verbose: bool,
 }
@@ -152,8 +162,8 @@ impl Common {
         };
         let program =
             std::env::current_exe().context("this program does not know where it is itself")?;
-        let home = Some(home);
-        Ok(SidecarSettings { program, home, config, log })
+        let (client, home) = (self.command.clone(), Some(home));
+        Ok(SidecarSettings { program, client, home, config, log })
     }
 }
 

@@ -38,6 +38,8 @@ pub trait Launch {
 pub struct SidecarSettings {
     /// This very program.
     pub program: PathBuf,
+    /// The command that starts it, as a person types it: others are told who did something.
+    pub client: String,
     pub home: Option<PathBuf>,
     /// Values that go before every configuration file's, under the files' keys.
     pub config: Map<String, Value>,
@@ -97,7 +99,7 @@ impl Launch for SidecarSettings {
         let writer = child.stdin.take().ok_or_else(missing)?;
         let mut sidecar = Sidecar::over(reader, writer);
         sidecar.child = Some(child);
-        sidecar.greet(self.home.as_ref(), &self.config).await?;
+        sidecar.greet(&self.client, self.home.as_ref(), &self.config).await?;
         Ok(sidecar)
     }
 }
@@ -134,13 +136,14 @@ impl Sidecar {
 
     pub(crate) async fn greet(
         &mut self,
+        client: &str,
         home: Option<&PathBuf>,
         config: &Map<String, Value>,
     ) -> Result<(), SidecarError> {
         let params = InitializeParams {
             process_id: Some(i64::from(std::process::id())),
             client_info: Some(PeerInfo {
-                name: "rawr-cli".to_owned(),
+                name: client.to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             }),
             initialization_options: InitializationOptions {

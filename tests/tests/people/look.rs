@@ -37,7 +37,7 @@ fn status_tells_where_a_thread_stands() {
             "alpha  93 % left · calm · just now",
             "run by     nobody now",
             "phase      idle: nothing under way",
-            "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr-cli",
+            "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
             "decided    compaction decided: 25 % left (asap) at commit, plan_checkpoint, plan_update",
             "compacted  143 139 → 13 000 tokens, by rawr (asap, commit, plan_checkpoint",
         ],

@@ -22,13 +22,13 @@ fn every_guard_can_be_set_listed_and_cleared() {
         check(&home, &arguments, &["Guard g", words, "short of an emergency.", NOBODY]);
         let set = event(&home, &[&arguments[..], &["--note", "why"]].concat());
         assert_eq!((&set["event"], &set["until"]["kind"]), (&json!("guard_set"), &json!(kind)));
-        assert_eq!((&set["note"], &set["setBy"]), (&json!("why"), &json!("rawr-cli")));
+        assert_eq!((&set["note"], &set["setBy"]), (&json!("why"), &json!("rawr guard")));
     }
     assert_eq!(events(&home, &["guard", "alpha", "--list"]).len(), 10);
     check(
         &home,
         &["guard", "alpha", "--list"],
-        &["g1 for 1 turn, set just now by rawr-cli", "g10 until"],
+        &["g1 for 1 turn, set just now by rawr guard", "g10 until"],
     );
     check(&home, &["guard", "alpha", "--clear", "g1"], &["1 guard is cleared.", NOBODY]);
     let cleared = event(&home, &["guard", "alpha", "--clear", "--all"]);
@@ -63,7 +63,7 @@ fn a_guard_holds_at_the_next_turn_of_the_session_that_runs() {
     check(&home, &["guard", "last", "--next-commit"], &["Guard g1", &takes_up]);
     assert_eq!(event(&home, &["guard", "last", "--turns", "2"])["owner"], running.owner());
     running.turn();
-    assert_eq!(running.last_reason(), "guard g1 set by rawr-cli is active");
+    assert_eq!(running.last_reason(), "guard g1 set by rawr guard is active");
     running.leave();
 }
 
@@ -191,7 +191,7 @@ fn what_is_pinned_can_be_taken_back() {
     for text in ["Use tabs.", "Use spaces."] {
         check(&home, &["pin", "alpha", text], &[" is pinned", NOBODY]);
     }
-    check(&home, &["pin", "alpha", "--list"], &["p1  pinned, given by rawr-cli just now"]);
+    check(&home, &["pin", "alpha", "--list"], &["p1  pinned, given by rawr pin just now"]);
     check(&home, &["pin", "alpha", "--remove", "p1"], &["p1 is taken back.", NOBODY]);
     let hint = "`rawr pin alpha --list` shows which there are";
     refused(&home, &["pin", "alpha", "--remove", "p1"], 1, &["there is no instruction `p1`", hint]);

@@ -25,11 +25,11 @@ fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
     let responded = recorded(&home, "responded");
     assert_eq!(responded.len(), 1);
     assert_eq!(responded[0]["choice"], "snooze");
-    assert_eq!(responded[0]["by"], "rawr-cli");
+    assert_eq!(responded[0]["by"], "rawr watch");
     running.sidecar.allow::<ThreadChanged>();
     running.sidecar.allow::<SequenceHeadsUp>();
     let heard = running.sidecar.wait_for::<SequenceResponded>();
-    assert_eq!(heard.by.as_deref(), Some("rawr-cli"));
+    assert_eq!(heard.by.as_deref(), Some("rawr watch"));
     terminal.press("q");
     assert!(terminal.wait_for_a_clean_end().success());
     running.leave();

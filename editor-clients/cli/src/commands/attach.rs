@@ -266,9 +266,13 @@ impl Place {
         socket: PathBuf,
         home: PathBuf,
     ) -> anyhow::Result<Self> {
+        let mut settings = common.sidecar(overrides(&args.config)?)?;
+        if args.beside.is_some() {
+            "rawr codex".clone_into(&mut settings.client);
+        }
         Ok(Self {
             socket,
-            settings: common.sidecar(overrides(&args.config)?)?,
+            settings,
             experimental: match args.without_experimental {
                 true => Experimental::Refused,
                 false => Experimental::Wanted,

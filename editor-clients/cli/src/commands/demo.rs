@@ -35,7 +35,8 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     let place = Place::new(args.keep.as_deref())?;
     let reader = if args.json { Reader::Program } else { Reader::Person };
     let mut renderer = Renderer::stdout(reader);
-    let common = Common { home: Some(place.home()), is_verbose: common.is_verbose };
+    let (command, is_verbose) = (common.command.clone(), common.is_verbose);
+    let common = Common { command, home: Some(place.home()), is_verbose };
     if !runs("sh", &["-c", ":"]).await {
         bail!("the demo runs its commands in a shell, and there is no `sh` in the PATH");
     }

@@ -196,6 +196,7 @@ async fn sidecar(common: &Common) -> Check {
         let home = tempfile::tempdir()?;
         let settings = SidecarSettings {
             program: std::env::current_exe()?,
+            client: common.command.clone(),
             home: Some(home.path().to_owned()),
             config: Map::new(),
             log: if common.is_verbose { SidecarLog::Terminal } else { SidecarLog::Nowhere },

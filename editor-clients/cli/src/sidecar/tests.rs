@@ -155,8 +155,10 @@ async fn a_sidecar_of_another_release_is_not_spoken_to() {
     let mut other = serde_json::to_value(InitializeResult::new("9.0.0")).unwrap();
     other["capabilities"]["experimental"]["rawr"]["protocolVersion"] = json!(99);
     let nobody = Map::new();
-    let (_, greeted) =
-        tokio::join!(peer.answer("initialize", other, &[], &[]), sidecar.greet(None, &nobody));
+    let (_, greeted) = tokio::join!(
+        peer.answer("initialize", other, &[], &[]),
+        sidecar.greet("rawr exec", None, &nobody)
+    );
     let error = greeted.unwrap_err().to_string();
     assert!(error.contains("speaks protocol 99"), "{error}");
 }

@@ -44,7 +44,7 @@ impl Launch for Cut {
         tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
         let (reader, writer) = tokio::io::split(ours);
         let mut sidecar = Sidecar::over(reader, writer);
-        sidecar.greet(Some(&self.home), &Map::new()).await?;
+        sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
         Ok(sidecar)
     }
 }

@@ -243,7 +243,7 @@ impl Launch for Real {
         self.last.replace(Some(serves));
         let (reader, writer) = tokio::io::split(ours);
         let mut sidecar = Sidecar::over(reader, writer);
-        sidecar.greet(Some(&self.home), &Map::new()).await?;
+        sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
         Ok(sidecar)
     }
 }

@@ -44,7 +44,7 @@ impl Launch for Fake {
         tokio::spawn(live(theirs, life, Arc::clone(&self.heard)));
         let (reader, writer) = tokio::io::split(ours);
         let mut sidecar = Sidecar::over(reader, writer);
-        sidecar.greet(None, &Map::new()).await?;
+        sidecar.greet("rawr exec", None, &Map::new()).await?;
         Ok(sidecar)
     }
 }
