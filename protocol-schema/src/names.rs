@@ -94,6 +94,8 @@ names! {
         AwaitingScratchWrite = "awaiting_scratch_write",
         /// The agent is writing its packet.
         AwaitingPacket = "awaiting_packet",
+        /// The packet is there, and a person is to type the compaction.
+        AwaitingCompaction = "awaiting_compaction",
         /// The host is compacting.
         Compacting = "compacting",
         /// The handoff was asked for and has not been taken.

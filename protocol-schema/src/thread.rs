@@ -114,6 +114,9 @@ pub struct HostCapabilities {
     /// Compact its own history.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub compact: bool,
+    /// A person types the compaction once the packet is there: none is ordered.
+    #[serde(deserialize_with = "crate::lenient::or_default")]
+    pub compact_by_person: bool,
     /// Compact between two sampling requests of a turn.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub mid_turn_compact: bool,

@@ -55,7 +55,7 @@ same_names! {
     }
     event::Phase = wire::Phase {
         Idle, AwaitingJudgment, AwaitingApproval, Deferred, AwaitingHeadsUp, AwaitingScratchWrite, AwaitingPacket,
-        Compacting, AwaitingHandoff,
+        AwaitingCompaction, Compacting, AwaitingHandoff,
     }
     rawr_core::assess::Gate = wire::Gate {
         Feature, Pressure, Origin, ModeOfHost, Guard, Breaker, Rearm, Cooldown, Boundary, WeakBoundary, SemanticBreak,
@@ -140,6 +140,7 @@ pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, 
                 sample: can.sample,
                 queue: can.queue,
                 compact: can.compact,
+                compact_by_person: can.compact_by_person,
                 mid_turn_compact: can.mid_turn_compact,
                 inject_items: can.inject_items,
                 judge: can.judge,

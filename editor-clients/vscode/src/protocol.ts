@@ -720,6 +720,8 @@ export interface Host {
 export interface HostCapabilities {
   /** Compact its own history. */
   compact?: boolean;
+  /** A person types the compaction once the packet is there: none is ordered. */
+  compactByPerson?: boolean;
   /** Put items into the history without a turn. */
   injectItems?: boolean;
   /** Start a turn with a text that rawr gives. */
@@ -1117,7 +1119,7 @@ export type PendingAction = {
 });
 
 /** Where a thread stands in the sequence machine (design §5). */
-export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'compacting' | 'awaiting_handoff';
+export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'awaiting_compaction' | 'compacting' | 'awaiting_handoff';
 
 /** One step of a plan. */
 export interface PlanStep {

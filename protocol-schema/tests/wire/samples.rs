@@ -56,7 +56,7 @@ fn observed() -> Vec<Sample> {
         ThreadOpenParams {
             "threadId": "t1", "cwd": "/w", "role": "owner",
             "host": { "name": "codex", "version": "0.99.0", "capabilities": { "injectTurn": true, "steer": true,
-                "sample": false, "queue": false, "compact": true, "midTurnCompact": false, "injectItems": true,
+                "sample": false, "queue": false, "compact": true, "compactByPerson": false, "midTurnCompact": false, "injectItems": true,
                 "judge": true } },
             "model": "gpt-5.2-codex", "contextWindow": 272_000, "baselineTokens": 12_000,
             "sessionSource": { "kind": "user" }, "transcript": { "path": "/c/sessions/rollout-t1.jsonl" },
@@ -65,13 +65,13 @@ fn observed() -> Vec<Sample> {
         ThreadOpenParams {
             "threadId": "t2", "cwd": "/w", "role": "observer", "baselineTokens": 0,
             "host": { "name": "x", "capabilities": { "injectTurn": false, "steer": false, "sample": false,
-                "queue": false, "compact": false, "midTurnCompact": false, "injectItems": false, "judge": false } },
+                "queue": false, "compact": false, "compactByPerson": true, "midTurnCompact": false, "injectItems": false, "judge": false } },
             "sessionSource": { "kind": "subagent", "name": "reviewer" },
         }
         ThreadOpenParams {
             "threadId": "t3", "cwd": "/w", "role": "owner", "contextWindow": 1_000_000, "contextWindowAssumed": true,
             "host": { "name": "claude", "capabilities": { "injectTurn": true, "steer": false, "sample": false,
-                "queue": false, "compact": true, "midTurnCompact": false, "injectItems": false, "judge": false } },
+                "queue": false, "compact": true, "compactByPerson": false, "midTurnCompact": false, "injectItems": false, "judge": false } },
             "baselineTokens": 0,
         }
         ThreadOpenResult {

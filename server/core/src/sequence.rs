@@ -101,15 +101,20 @@ impl Sequence {
         matches!(self.trigger, Trigger::Inline { .. })
     }
 
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self, thread: &Thread) -> Phase {
         if !self.approved {
             Phase::AwaitingApproval
         } else if self.is_inline() {
             Phase::Compacting
         } else if self.handoff.is_some() || self.compacted() {
             Phase::AwaitingHandoff
-        } else if self.compact.is_some() || self.packet.is_some() {
+        } else if self.compact.is_some() {
             Phase::Compacting
+        } else if self.packet.is_some() {
+            match thread.host.can.compact_by_person {
+                true => Phase::AwaitingCompaction,
+                false => Phase::Compacting,
+            }
         } else {
             let turn =
                 self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
@@ -168,14 +173,16 @@ impl Sequence {
             self.current.as_ref().and_then(|id| thread.action(id)).is_some_and(Issued::is_open);
         let compacts = self.compact.is_some() && !self.compacted();
         let waits = !self.approved || asked || compacts || !self.may_act(thread);
-        let seconds = match self.phase() {
+        let seconds = match self.phase(thread) {
             Phase::AwaitingApproval => deadlines.approval,
             Phase::AwaitingHeadsUp => deadlines.heads_up,
             Phase::AwaitingScratchWrite => deadlines.scratch_write,
             Phase::AwaitingPacket => deadlines.packet,
             Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
             Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
-            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred => return None,
+            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::AwaitingCompaction => {
+                return None;
+            }
         };
         // A turn that goes on may take its time; one of which nothing more is heard may not.
         let outlasts_turn = self.packet.is_some()

@@ -296,7 +296,7 @@ impl Thread {
 
     pub fn phase(&self) -> Phase {
         match &self.sequence {
-            Some(sequence) => sequence.phase(),
+            Some(sequence) => sequence.phase(self),
             None if self.judging.is_some() => Phase::AwaitingJudgment,
             None if self.deferred.is_some() => Phase::Deferred,
             None => Phase::Idle,

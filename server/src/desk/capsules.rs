@@ -9,7 +9,9 @@ use crate::prompts::PacketFrontMatter;
 use crate::recall::Source;
 use crate::redact::redact_counting;
 use crate::store::{Disk, Store};
-use rawr_core::event::{Action, CompactionOrigin, CompactionReported, CompactionStatus, Trigger};
+use rawr_core::event::{
+    Action, CompactionOrigin, CompactionReported, CompactionStatus, Phase, Trigger,
+};
 use rawr_core::thread::{Thread, Turn};
 use rawr_core::units::{SequenceId, ThreadId, Timestamp, Tokens, stable_hash};
 use rawr_core::{Event, Record, scratch};
@@ -193,9 +195,10 @@ fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source
     }
 }
 
-/// A compaction that is asked for, unless it is the second try of one; or one that the host begins, or tells of too late.
+/// A compaction that is asked for, of the host or of a person, unless it is the second try of one; or one that the host
+/// begins, or tells of too late.
 fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<Owed> {
-    let context = open.machine.thread().context;
+    let thread = open.machine.thread();
     match &record.event {
         Event::ActionIssued(issued) => match &issued.kind {
             Action::Compact { trigger, local: false, .. } => Some(Owed {
@@ -203,10 +206,18 @@ fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<Owed> {
                 trigger: trigger.clone(),
                 sequence: Some(issued.sequence.clone()),
                 at: record.at,
-                context,
+                context: thread.context,
             }),
             _ => None,
         },
+        // No order comes before a person's compaction.
+        Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => Some(Owed {
+            id: taken.sequence.to_string(),
+            trigger: thread.sequence.as_ref()?.trigger.clone(),
+            sequence: Some(taken.sequence.clone()),
+            at: record.at,
+            context: thread.context,
+        }),
         Event::CompactionReported(reported) => hosts_own(open, disk, reported, record.at),
         _ => None,
     }

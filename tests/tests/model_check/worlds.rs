@@ -91,6 +91,7 @@ const EVERYTHING: Capabilities = Capabilities {
     sample: true,
     queue: true,
     compact: true,
+    compact_by_person: false,
     mid_turn_compact: true,
     inject_items: true,
     judge: true,

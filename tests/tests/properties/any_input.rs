@@ -149,6 +149,7 @@ pub const fn plain() -> Capabilities {
     Capabilities {
         inject_turn: true,
         compact: true,
+        compact_by_person: false,
         steer: false,
         sample: false,
         queue: false,

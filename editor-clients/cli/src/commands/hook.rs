@@ -85,7 +85,7 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
         "PreCompact" => Ok(is_known(common, input, open)? && !awaits_compaction(open)),
         // Whoever ended the agent after a compaction hears of that only now.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
-            let waits = matches!(open.read(), Some(Awaits::Compaction { .. }));
+            let waits = matches!(open.read(), Some(Awaits::Compaction));
             Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
         }
         "SessionStart" => {
@@ -97,7 +97,7 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
 
 /// Something is asked of the agent for a compaction of rawr's, or there already.
 fn awaits_compaction(open: &Open) -> bool {
-    matches!(open.read(), Some(Awaits::Answer { .. } | Awaits::Compaction { .. }))
+    matches!(open.read(), Some(Awaits::Answer { .. } | Awaits::Compaction))
 }
 
 fn is_known(common: &Common, input: &Input, open: &Open) -> anyhow::Result<bool> {

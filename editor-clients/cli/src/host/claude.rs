@@ -140,6 +140,7 @@ impl Claude {
                     // Every input of this conversation comes from the driver, which can hold it.
                     queue: true,
                     compact: true,
+                    compact_by_person: false,
                     judge: false,
                     mid_turn_compact: false,
                     inject_items: false,

@@ -154,6 +154,7 @@ impl Codex {
             // Every input of this thread comes from the driver, which can hold it.
             queue: true,
             compact: true,
+            compact_by_person: false,
             judge: true,
             // Codex compacts inside a turn only when it wants to.
             mid_turn_compact: false,

@@ -104,6 +104,7 @@ impl Embedded {
                     // Every input of this thread comes from the driver, which can hold it.
                     queue: true,
                     compact: true,
+                    compact_by_person: false,
                     mid_turn_compact: true,
                     judge: true,
                     inject_items: false,

@@ -226,6 +226,7 @@ fn status_of(phase: Phase) -> Option<&'static str> {
         Phase::AwaitingHeadsUp => Some("giving notice…"),
         Phase::AwaitingScratchWrite => Some("saving working notes…"),
         Phase::AwaitingPacket => Some("writing packet…"),
+        Phase::AwaitingCompaction => Some("waiting for /compact…"),
         Phase::Compacting => Some("compacting…"),
         Phase::AwaitingHandoff => Some("handing over…"),
     }

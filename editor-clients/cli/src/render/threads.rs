@@ -161,6 +161,7 @@ pub fn doing(phase: Phase) -> &'static str {
         Phase::AwaitingHeadsUp => "the agent is given notice",
         Phase::AwaitingScratchWrite => "the agent saves its working notes",
         Phase::AwaitingPacket => "the agent writes its packet",
+        Phase::AwaitingCompaction => "the packet is written; type /compact in the agent",
         Phase::Compacting => "the history is being compacted",
         Phase::AwaitingHandoff => "the packet is handed back",
     }

@@ -536,6 +536,7 @@
 --- What a host can do, probed by its client (design §9). Absent means no.
 ---@class rawr.HostCapabilities
 ---@field compact? boolean Compact its own history.
+---@field compactByPerson? boolean A person types the compaction once the packet is there: none is ordered.
 ---@field injectItems? boolean Put items into the history without a turn.
 ---@field injectTurn? boolean Start a turn with a text that rawr gives.
 ---@field judge? boolean Run a judgment with its own model and login.
@@ -774,6 +775,7 @@
 ---| 'awaiting_heads_up' # The heads-up turn was asked for and has not ended.
 ---| 'awaiting_scratch_write' # The scratch turn was asked for and has not ended.
 ---| 'awaiting_packet' # The agent is writing its packet.
+---| 'awaiting_compaction' # The packet is there, and a person is to type the compaction.
 ---| 'compacting' # The host is compacting.
 ---| 'awaiting_handoff' # The handoff was asked for and has not been taken.
 

@@ -11,6 +11,7 @@ local SHORT = {
   awaiting_heads_up = 'heads-up',
   awaiting_scratch_write = 'notes',
   awaiting_packet = 'packet',
+  awaiting_compaction = 'type /compact',
   compacting = 'compacting',
   awaiting_handoff = 'handoff',
 }

@@ -11,6 +11,7 @@ M.DOING = {
   awaiting_heads_up = 'the agent is given notice',
   awaiting_scratch_write = 'the agent saves its working notes',
   awaiting_packet = 'the agent writes its packet',
+  awaiting_compaction = 'the packet is written; type /compact in the agent',
   compacting = 'the history is being compacted',
   awaiting_handoff = 'the packet is handed back',
 }

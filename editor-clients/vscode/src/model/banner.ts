@@ -76,7 +76,9 @@ export function progress(banner: Banner): { step: number; of: number } {
   const steps: Phase[] = ['awaiting_approval', 'awaiting_packet', 'compacting', 'awaiting_handoff'];
   const early: Phase[] = ['awaiting_heads_up', 'awaiting_scratch_write'];
   const phase = banner.phase ?? 'awaiting_approval';
-  const at = early.includes(phase) ? 1 : Math.max(0, steps.indexOf(phase));
+  const at = early.includes(phase)
+    ? 1
+    : steps.indexOf(phase === 'awaiting_compaction' ? 'compacting' : phase);
   return { step: at + 1, of: steps.length };
 }
 

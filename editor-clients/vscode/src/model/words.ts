@@ -52,6 +52,7 @@ export function phase(of: Phase): string {
     awaiting_heads_up: l10n.t('the agent is told'),
     awaiting_scratch_write: l10n.t('the agent saves its notes'),
     awaiting_packet: l10n.t('the agent writes its packet'),
+    awaiting_compaction: l10n.t('the packet is written; type /compact in the agent'),
     compacting: l10n.t('the history is compacted'),
     awaiting_handoff: l10n.t('the packet is handed back'),
   }[of];

@@ -23,6 +23,8 @@ pub struct Capabilities {
     pub sample: bool,
     pub queue: bool,
     pub compact: bool,
+    /// By a person, once the packet is there: none is ordered.
+    pub compact_by_person: bool,
     pub mid_turn_compact: bool,
     pub inject_items: bool,
     pub judge: bool,
@@ -437,6 +439,7 @@ pub enum Phase {
     AwaitingHeadsUp,
     AwaitingScratchWrite,
     AwaitingPacket,
+    AwaitingCompaction,
     Compacting,
     AwaitingHandoff,
 }
@@ -451,6 +454,7 @@ impl Phase {
             Self::AwaitingHeadsUp => "awaiting_heads_up",
             Self::AwaitingScratchWrite => "awaiting_scratch_write",
             Self::AwaitingPacket => "awaiting_packet",
+            Self::AwaitingCompaction => "awaiting_compaction",
             Self::Compacting => "compacting",
             Self::AwaitingHandoff => "awaiting_handoff",
         }

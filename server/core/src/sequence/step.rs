@@ -32,6 +32,7 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
         None => step.pre_compact(),
         Some(packet) => match step.late_answer(packet) {
             Some(packet) => Some(step.packet_taken(packet)),
+            None if thread.host.can.compact_by_person => None,
             None => step.when_free(step.may_compact(), || step.compact(false)),
         },
     }

@@ -19,10 +19,9 @@ pub(super) struct Open {
 #[serde(tag = "awaits", rename_all = "snake_case")]
 pub(super) enum Awaits {
     /// The agent answers a text of rawr's.
-    Answer { action_id: String, is_packet: bool },
-    /// The packet stands in the transcript, and the person, or the agent by itself, compacts. The thread is told of it
-    /// only then: up to there it can be called off.
-    Compaction { action_id: String },
+    Answer { action_id: String },
+    /// The packet is there, and the person, or the agent by itself, compacts.
+    Compaction,
     /// The agent compacts without a packet, and its thread has heard of the beginning.
     HostCompaction { by_person: bool },
     /// The person went on: from the end of that turn on the packet is an old one, whatever else the turn was.
@@ -79,7 +78,7 @@ mod tests {
         let open = Open::of(home.path(), "0199-a_b").unwrap();
         assert!(!open.is_there() && open.read().is_none());
         open.write(None).unwrap();
-        let awaits = Awaits::Compaction { action_id: "s1.1".into() };
+        let awaits = Awaits::Answer { action_id: "s1.1".into() };
         open.write(Some(&awaits)).unwrap();
         assert_eq!(open.read(), Some(awaits));
         open.write(None).unwrap();

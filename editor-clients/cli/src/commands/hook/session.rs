@@ -86,8 +86,8 @@ impl<'i> Talk<'i> {
                     steer: false,
                     sample: false,
                     queue: false,
-                    // The person does it, when told that the packet is there.
                     compact: self.may_ask,
+                    compact_by_person: true,
                     judge: false,
                     mid_turn_compact: false,
                     inject_items: false,
@@ -110,18 +110,14 @@ impl<'i> Talk<'i> {
     /// The turn has ended, or the agent has answered what it was asked instead of ending it.
     async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
         match open.read() {
-            Some(Awaits::Answer { action_id, is_packet })
-                if self.input.stop_hook_active && self.may_ask =>
-            {
-                if is_packet {
-                    return Self::saved(open, action_id);
-                }
+            Some(Awaits::Answer { action_id }) if self.input.stop_hook_active && self.may_ask => {
                 let said = self.input.last_assistant_message.clone();
+                let said = said.or_else(|| self.last_turn.said().map(str::to_owned));
                 self.answered(&action_id, said).await?;
                 return self.next(open).await;
             }
             // The agent was stopped before it answered.
-            Some(Awaits::Answer { .. } | Awaits::Compaction { .. }) => self.cancel().await,
+            Some(Awaits::Answer { .. } | Awaits::Compaction) => self.cancel().await,
             Some(Awaits::HostCompaction { .. } | Awaits::TurnsEnd) | None => {}
         }
         open.write(None)?;
@@ -134,8 +130,8 @@ impl<'i> Talk<'i> {
         }
     }
 
-    fn saved(open: &Open, action_id: String) -> anyhow::Result<Option<Answer>> {
-        open.write(Some(&Awaits::Compaction { action_id }))?;
+    fn saved(open: &Open) -> anyhow::Result<Option<Answer>> {
+        open.write(Some(&Awaits::Compaction))?;
         let message = "rawr: the continuation packet is there. Type /compact now, and the agent gets it \
                        back; go on with another message, and it is dropped.";
         Ok(Some(Answer::told(message.to_owned())))
@@ -144,42 +140,30 @@ impl<'i> Talk<'i> {
     /// A compaction without a packet begins: what there is now is kept before it goes.
     async fn compacts(&mut self, open: &Open) -> anyhow::Result<()> {
         let by_person = self.input.is_by_person();
-        self.report_compaction(CompactionReportStatus::Started, origin(by_person), None).await?;
+        self.report_compaction(CompactionReportStatus::Started, origin(by_person)).await?;
         open.write(Some(&Awaits::HostCompaction { by_person }))
     }
 
     /// A compaction is over, whoever wanted it.
     async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
-        let (action, begun) = match open.read() {
-            Some(Awaits::Compaction { action_id }) => {
-                // Where the agent was asked for no packet, its thread waits for the compaction already.
-                if self.compact_action().is_none() {
-                    let packet = self.last_turn.said().map(str::to_owned);
-                    self.answered(&action_id, packet).await?;
-                }
-                (self.next_action().await?, None)
-            }
+        let begun = match open.read() {
             Some(Awaits::Answer { .. }) => {
                 self.cancel().await;
-                (None, None)
+                None
             }
-            Some(Awaits::HostCompaction { by_person }) => (None, Some(origin(by_person))),
-            Some(Awaits::TurnsEnd) | None => (None, None),
+            Some(Awaits::HostCompaction { by_person }) => Some(origin(by_person)),
+            Some(Awaits::Compaction | Awaits::TurnsEnd) | None => None,
         };
         open.write(None)?;
-        let compact = action.filter(|asked| matches!(asked.action, Action::Compact { .. }));
-        let action_id = compact.map(|asked| asked.action_id);
-        let ours = action_id.as_ref().map(|_| CompactionOrigin::Rawr);
-        let by = ours.or(begun).unwrap_or(CompactionOrigin::Host);
+        // It may have been called off elsewhere.
+        let by = match self.phase().await? {
+            Phase::AwaitingCompaction => CompactionOrigin::Rawr,
+            _ => begun.unwrap_or(CompactionOrigin::Host),
+        };
         if begun.is_none() {
-            let started = CompactionReportStatus::Started;
-            self.report_compaction(started, by, action_id.clone()).await?;
+            self.report_compaction(CompactionReportStatus::Started, by).await?;
         }
-        let completed = CompactionReportStatus::Completed;
-        self.report_compaction(completed, by, action_id.clone()).await?;
-        if let Some(action_id) = action_id {
-            self.report(&action_id, ActionStatus::Completed, None).await?;
-        }
+        self.report_compaction(CompactionReportStatus::Completed, by).await?;
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
             return Ok(None);
         };
@@ -197,13 +181,12 @@ impl<'i> Talk<'i> {
         &mut self,
         status: CompactionReportStatus,
         origin: CompactionOrigin,
-        action_id: Option<String>,
     ) -> anyhow::Result<()> {
         let params = CompactionReportParams {
             thread_id: self.input.session_id.clone(),
             status,
             origin,
-            action_id,
+            action_id: None,
             tokens_before: None,
             tokens_after: None,
             error: None,
@@ -225,50 +208,40 @@ impl<'i> Talk<'i> {
 
     /// That it is refused only means that nothing is left to call off.
     async fn cancel(&mut self) {
-        match self.compact_action() {
-            // An order to compact cannot be called off, but nobody has to follow it.
-            Some(action_id) => {
-                let _ = self.report(&action_id, ActionStatus::Failed, None).await;
-            }
-            None => {
-                let params = SequenceRespondParams {
-                    thread_id: self.input.session_id.clone(),
-                    choice: Choice::Cancel,
-                    sequence_id: None,
-                    turns: None,
-                    minutes: None,
-                    packet: None,
-                };
-                let _ = self.call::<methods::SequenceRespond>(params).await;
-            }
-        }
+        let params = SequenceRespondParams {
+            thread_id: self.input.session_id.clone(),
+            choice: Choice::Cancel,
+            sequence_id: None,
+            turns: None,
+            minutes: None,
+            packet: None,
+        };
+        let _ = self.call::<methods::SequenceRespond>(params).await;
         self.asked.clear();
-    }
-
-    fn compact_action(&self) -> Option<String> {
-        let mut asked = self.asked.iter();
-        let asked = asked.find(|asked| matches!(asked.action, Action::Compact { .. }));
-        asked.map(|asked| asked.action_id.clone())
     }
 
     /// What the sequence wants next, handed to whoever can do it.
     async fn next(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
+            if self.phase().await? == Phase::AwaitingCompaction {
+                return Self::saved(open);
+            }
             open.write(None)?;
             return Ok(None);
         };
         match action {
-            Action::InjectTurn { text, purpose, .. } => {
+            Action::InjectTurn { text, .. } => {
                 self.report(&action_id, ActionStatus::Accepted, None).await?;
-                let is_packet = purpose == Purpose::PacketRequest;
-                open.write(Some(&Awaits::Answer { action_id, is_packet }))?;
+                open.write(Some(&Awaits::Answer { action_id }))?;
                 let told = self.reason.as_ref().map(|reason| {
                     format!("rawr: {reason}. The agent writes its continuation packet.")
                 });
                 Ok(Some(Answer::go_on(text, told)))
             }
-            Action::Compact { .. } => Self::saved(open, action_id),
-            Action::DeliverInput { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => {
+            Action::Compact { .. }
+            | Action::DeliverInput { .. }
+            | Action::Judge { .. }
+            | Action::SamplePacket { .. } => {
                 bail!("the sequence asks for something that hooks cannot do")
             }
         }
@@ -339,9 +312,11 @@ impl<'i> Talk<'i> {
             if let Some(asked) = self.asked.pop_front() {
                 return Ok(Some(asked));
             }
-            let params = ThreadGetParams { thread_id: self.input.session_id.clone() };
-            let phase = self.call::<methods::ThreadGet>(params).await?.thread.phase;
-            if matches!(phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval) {
+            let waits_for_person = matches!(
+                self.phase().await?,
+                Phase::Idle | Phase::Deferred | Phase::AwaitingApproval | Phase::AwaitingCompaction
+            );
+            if waits_for_person {
                 return Ok(self.asked.pop_front());
             }
             if self.asked.is_empty() {
@@ -351,6 +326,11 @@ impl<'i> Talk<'i> {
                 }
             }
         }
+    }
+
+    async fn phase(&mut self) -> anyhow::Result<Phase> {
+        let params = ThreadGetParams { thread_id: self.input.session_id.clone() };
+        Ok(self.call::<methods::ThreadGet>(params).await?.thread.phase)
     }
 
     async fn call<R: Request>(&mut self, params: R::Params) -> anyhow::Result<R::Result> {

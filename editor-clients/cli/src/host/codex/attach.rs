@@ -195,6 +195,7 @@ fn about(answer: ThreadAnswer, whose: Whose, sample: bool, typed: Typed) -> Host
         sample,
         queue: is_persons && typed == Typed::MayBeHeld,
         compact: is_persons,
+        compact_by_person: false,
         judge: true,
         // Codex compacts inside a turn only when it wants to.
         mid_turn_compact: false,

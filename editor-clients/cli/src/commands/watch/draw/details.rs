@@ -60,7 +60,7 @@ fn way(drawing: &Drawing<'_>, row: &Row, details: &Details) -> Option<Line<'stat
         Phase::AwaitingJudgment | Phase::AwaitingApproval | Phase::Deferred => None,
         Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite => Some(0),
         Phase::AwaitingPacket => Some(1),
-        Phase::Compacting => Some(2),
+        Phase::AwaitingCompaction | Phase::Compacting => Some(2),
         Phase::AwaitingHandoff => Some(3),
     };
     let steps = if details.is_inline() { &STEPS[2..3] } else { &STEPS[..] };
