@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use self::back::{capsule_line, place, restored, restoring};
 pub use self::banner::{answer, banner_title, banner_words};
-pub use self::decisions::{compacted_to, decided, decision, decision_line, fact};
+pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::Human;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
 use self::json::Json;

@@ -56,6 +56,14 @@ impl Lab {
         Session::of(self.command(prompts).output().unwrap())
     }
 
+    /// What another command says of it.
+    pub fn rawr(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(rawr());
+        let output = command.args(arguments).env("RAWR_HOME", self.home.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     pub fn start(&self, prompts: &[&str]) -> Child {
         self.command(prompts).spawn().unwrap()
     }

@@ -6,3 +6,4 @@ mod commands;
 mod endpoint;
 mod lab;
 mod paths;
+mod pause;

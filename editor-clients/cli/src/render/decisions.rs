@@ -270,6 +270,29 @@ mod tests {
     }
 
     #[test]
+    fn what_became_of_a_decision_is_told_in_full_and_in_one_line() {
+        let fate = json!({ "decisionId": "d7-1f", "status": "called_off", "atMs": 70_000,
+            "by": "rawr compact", "text": "called off by rawr compact (cancelled)" });
+        check(
+            json!({ "gates": [], "sequenceId": "s1", "fate": fate }),
+            expect![[r#"
+                thread t · d7-1f · 1 min ago, at the end of a turn
+                Compaction decided: the reason
+
+
+                  sequence   s1
+                  outcome    called off by rawr compact (cancelled), 20 s ago
+            "#]],
+        );
+        let listed: Decision = serde_json::from_value(json!({
+            "decisionId": "d7-1f", "outcome": "compact", "reason": "the reason", "atMs": 0,
+            "entrance": "turn_complete", "gates": [], "fate": fate }))
+        .expect("a decision");
+        let line = anstream::adapter::strip_str(&decision_line(&listed, 90_000)).to_string();
+        expect!["d7-1f             1 min ago                    compact   the reason · called off by rawr compact (cancelled)"].assert_eq(&line);
+    }
+
+    #[test]
     fn a_veto_is_quoted() {
         check(
             json!({

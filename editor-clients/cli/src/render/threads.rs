@@ -209,3 +209,88 @@ fn named(name: &'static str, entries: impl Iterator<Item = String>) -> Vec<Strin
     let names = std::iter::once(name).chain(std::iter::repeat(""));
     names.zip(entries).map(|(name, entry)| fact(name, &entry)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use serde_json::{Value, json};
+
+    /// A thread with this among what is known of it in short.
+    fn check(more: Value, last: Option<&str>, expected: Expect) {
+        let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
+            "updatedAtMs": 80_000, "open": false });
+        for (name, field) in more.as_object().expect("an object") {
+            thread[name.as_str()] = field.clone();
+        }
+        let thread = serde_json::from_value(json!({ "thread": thread })).expect("a thread");
+        let last = last.map(|id| {
+            let verdict = json!({ "decisionId": id, "outcome": "compact", "reason": "the reason" });
+            serde_json::from_value(verdict).expect("a verdict")
+        });
+        let shown = status(&thread, last.as_ref(), 90_000).join("\n");
+        expected.assert_eq(&(anstream::adapter::strip_str(&shown).to_string() + "\n"));
+    }
+
+    #[test]
+    fn a_pause_of_compactions_says_why_and_what_ends_it() {
+        let paused = json!({ "heldTier": "asap", "strikes": 3, "reason": "the last 3 compactions failed",
+            "endsWhen": "less than 15 % is left (emergency), or 30 minutes pass" });
+        check(
+            json!({ "breaker": paused }),
+            None,
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     nobody now
+              phase      idle: nothing under way
+              paused     the last 3 compactions failed
+                         compacts again when less than 15 % is left (emergency), or 30 minutes pass
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_became_of_a_decision_stands_below_it_or_names_it() {
+        let fate = json!({ "decisionId": "d1", "status": "called_off", "atMs": 70_000,
+            "text": "called off by rawr compact (cancelled)" });
+        check(
+            json!({ "lastFate": fate }),
+            Some("d1"),
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     nobody now
+              phase      idle: nothing under way
+              decided    compaction decided: the reason
+              outcome    called off by rawr compact (cancelled), 20 s ago
+        "#]],
+        );
+        check(
+            json!({ "lastFate": fate }),
+            Some("d2"),
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     nobody now
+              phase      idle: nothing under way
+              decided    compaction decided: the reason
+              outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_packet_that_waits_for_a_person_says_what_to_type() {
+        check(
+            json!({ "phase": "awaiting_compaction" }),
+            None,
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     nobody now
+              phase      awaiting_compaction: the packet is written; type /compact in the agent
+        "#]],
+        );
+    }
+}

@@ -174,6 +174,58 @@ fn a_sequence_under_way() {
 }
 
 #[test]
+fn a_pause_of_compactions_and_what_became_of_decisions() {
+    let fate = |decision: &str, status: &str, text: &str| json!({ "decisionId": decision, "status": status, "text": text, "atMs": NOW - 20_000 });
+    let mut called_off = decision("compact", "69 % left (ready) at commit");
+    called_off["fate"] = fate("d1", "called_off", "called off by rawr compact (cancelled)");
+    let mut failed = decision("compact", "60 % left (asap) at commit");
+    put(
+        &mut failed,
+        json!({ "decisionId": "d2",
+        "fate": fate("d2", "failed", "failed: the compaction failed: HTTP 500") }),
+    );
+    let paused = json!({ "heldTier": "asap", "neededTier": "emergency", "strikes": 3,
+        "reason": "the last 3 compactions failed",
+        "endsWhen": "less than 15 % is left (emergency), or a compaction frees enough" });
+    let thread = json!({ "percentRemaining": 60, "tier": "asap", "breaker": paused,
+        "lastFate": fate("d2", "failed", "failed: the compaction failed: HTTP 500") });
+    let mut view = after([
+        watching([json!({})]),
+        details(json!({ "thread": summary(thread), "decisions": [called_off, failed] })),
+    ]);
+    check(
+        &mut view,
+        (110, 24),
+        expect![[r#"
+        rawr watch · 1 thread
+        › t  just now                               │t  60 % left · asap · just now
+          ██████░░░░ 60 % left · asap               │  folder     /code/parser
+                                                    │  run by     nobody now
+                                                    │  phase      idle: nothing under way
+                                                    │  decided    compaction decided: 60 % left (asap) at commit
+                                                    │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
+                                                    │  paused     the last 3 compactions failed
+                                                    │             compacts again when less than 15 % is left
+                                                    │             (emergency), or a compaction frees enough
+                                                    │
+                                                    │decisions
+                                                    │  1 min ago  compaction decided: 60 % left (asap) at commit
+                                                    │             → failed: the compaction failed: HTTP 500, 20 s ago
+                                                    │  1 min ago  compaction decided: 69 % left (ready) at commit
+                                                    │             → called off by rawr compact (cancelled), 20 s ago
+                                                    │
+                                                    │
+                                                    │
+                                                    │
+                                                    │
+                                                    │
+                                                    │
+        ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
+    "#]],
+    );
+}
+
+#[test]
 fn a_narrow_terminal_has_one_below_the_other() {
     check(
         &mut full(),

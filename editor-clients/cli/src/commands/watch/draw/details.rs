@@ -1,7 +1,7 @@
 //! All that is known of the selected thread, as the other commands say it, with the sequence's way and the last decisions.
 
 use ratatui::text::{Line, Span};
-use rawr_protocol::{Choice, Decision, Phase, SequenceHeadsUpNotification};
+use rawr_protocol::{Choice, Decision, FateStatus, Phase, SequenceHeadsUpNotification};
 
 use super::Drawing;
 use crate::commands::watch::link::Details;
@@ -84,7 +84,11 @@ fn decided(drawing: &Drawing<'_>, decision: &Decision) -> Vec<Line<'static>> {
     let when = ago(decision.at_ms, drawing.now_ms);
     let what = render::decided(decision.outcome, &decision.reason);
     let mut lines = vec![drawing.ink.line(&fact(&when, &what))];
-    let came_of_it = decision.compaction.as_ref().map(render::compacted_to);
+    let tokens = decision.compaction.as_ref().map(render::compacted_to);
+    let fate = decision.fate.as_ref();
+    let fate = fate.filter(|fate| tokens.is_none() || fate.status != FateStatus::CarriedOut);
+    let fate = fate.map(|fate| render::outcome_of(fate, drawing.now_ms));
+    let came_of_it = tokens.into_iter().chain(fate);
     lines.extend(came_of_it.map(|came| drawing.ink.line(&fact("", &format!("→ {came}")))));
     lines
 }
