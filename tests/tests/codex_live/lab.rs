@@ -54,9 +54,13 @@ impl Lab {
 
     /// With more in Codex's own configuration.
     pub fn configured(script: Script, more: &str) -> Self {
+        Self::of(script, |config| config.tables.push_str(more))
+    }
+
+    pub fn of(script: Script, change: impl FnOnce(&mut Config)) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
         let mut config = Config::for_a_screen(repository.path());
-        config.tables.push_str(more);
+        change(&mut config);
         let home = CodexHome::new(&model, &config);
         Self { model, home, repository }
     }

@@ -57,8 +57,13 @@ impl Person {
 
     /// The turn that takes it in, or why none does.
     pub async fn says(&mut self, text: &str) -> Result<String, Value> {
-        let input = json!([{"type": "text", "text": text, "text_elements": []}]);
-        let params = json!({"threadId": self.thread_id, "input": input});
+        self.says_with(text, json!({})).await
+    }
+
+    /// With settings that hold from here on, as `/model` sends them.
+    pub async fn says_with(&mut self, text: &str, mut params: Value) -> Result<String, Value> {
+        params["threadId"] = json!(self.thread_id);
+        params["input"] = json!([{"type": "text", "text": text, "text_elements": []}]);
         let answer = self.ask("turn/start", params).await?;
         Ok(answer["turn"]["id"].as_str().unwrap().to_owned())
     }
@@ -163,7 +168,11 @@ impl Beside {
 
     /// With options of rawr's.
     pub async fn with(script: Script, options: &[&str]) -> Self {
-        let (lab, folder) = (Lab::new(script), TempDir::new().unwrap());
+        Self::in_lab(Lab::new(script), options).await
+    }
+
+    pub async fn in_lab(lab: Lab, options: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
         let socket = folder.path().join("codex.sock");
         let server = start_server(&lab, &socket);
         let mut person = until_it_listens(&socket).await;

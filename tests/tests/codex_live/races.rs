@@ -4,7 +4,7 @@ use rawr_tests::mock_responses::{Gate, Reply, Script, call_in, http_error, say, 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::lab::{GOES_ON, TASK, agent as typing_agent, shell};
+use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, shell};
 use super::person::Beside;
 
 pub fn agent() -> Script {
@@ -165,6 +165,35 @@ async fn a_pin_outlives_a_compaction_by_hand() {
     beside.tells("compaction", |told| told["status"] == "completed").await;
     assert!(!beside.told().iter().any(|told| told["event"] == "handoff"), "{}", beside.dump());
     beside.person.says("AND-THEN that").await.unwrap();
+    beside.tells("handoff", |_| true).await;
+    gate.open();
+    beside.person.hears(GOES_ON).await;
+    let rollouts = beside.lab.home.rollouts();
+    let compacted = rollouts.rfind("compacted").unwrap();
+    assert!(rollouts[compacted..].contains(PIN), "{}", beside.dump());
+    beside.compacted(1);
+}
+
+/// Codex compacts by itself for it, before the message goes out.
+#[tokio::test]
+async fn a_pin_outlives_a_switch_to_a_model_with_a_smaller_window() {
+    const PIN: &str = "Always write tests in Dutch.";
+    let gate = Gate::new();
+    let script = agent()
+        .on("READ-ALL", [say("All of it is read.").input_tokens(300_000)])
+        .behind("AND-THEN", 0, &gate);
+    let lab = Lab::of(script, |config| {
+        // Codex holds its models to windows of their own: 872,000 tokens at most, and 272,000.
+        "gpt-6.1-terra".clone_into(&mut config.model);
+        config.context_window = 500_000;
+    });
+    let mut beside = Beside::in_lab(lab, &[]).await;
+    beside.person.says("READ-ALL of it").await.unwrap();
+    beside.person.hears("All of it is read.").await;
+    beside.tells("session", |_| true).await;
+    let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
+    assert!(pinned.status.success(), "{pinned:?}");
+    beside.person.says_with("AND-THEN that", json!({"model": "gpt-5.5"})).await.unwrap();
     beside.tells("handoff", |_| true).await;
     gate.open();
     beside.person.hears(GOES_ON).await;

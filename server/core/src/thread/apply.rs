@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 2;
+pub const FOLD: u32 = 3;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -230,7 +230,7 @@ impl Thread {
         self.known.tools_running.clear();
         self.compaction_running = false;
         if v > 1 {
-            self.only_runs(opened.running_turn.as_ref());
+            self.only_runs(opened.running_turn.as_ref(), at);
         }
         if let Some(sequence) = &mut self.sequence {
             sequence.since = at;

@@ -83,6 +83,8 @@ impl Thread {
             turn.origin = Origin::User;
         }
         let (action, steers) = (turn.action.clone(), turn.steers.clone());
+        // A turn of the compaction's own takes no message.
+        self.compacted_in = self.compacted_in.take().filter(|own| *own != id);
         let unanswered = |issued: &Issued| issued.is_open() && steers.contains(&issued.id);
         for issued in &mut self.actions {
             issued.talked_over |= Some(&issued.id) == action.as_ref() || unanswered(issued);
@@ -97,7 +99,7 @@ impl Thread {
     }
 
     /// The host came back: of the turns whose end was never told, only this one still runs.
-    pub(super) fn only_runs(&mut self, running: Option<&TurnId>) {
+    pub(super) fn only_runs(&mut self, running: Option<&TurnId>, at: Timestamp) {
         if let Some(running) = running {
             self.turn_entry(running);
         }
@@ -106,6 +108,8 @@ impl Thread {
         }
         let asked_in = self.judging.as_ref().and_then(|judging| judging.asked_by.turn.as_ref());
         if asked_in.and_then(|turn| self.turn(turn)).is_some_and(|turn| turn.lost) {
+            let why = "its turn ended with the host that ran it".to_owned();
+            self.settle_waiting(&Fate::Dropped { why }, at);
             self.drop_question();
         }
         self.mid_turn_tier = self.mid_turn_tier.filter(|_| running.is_some());
