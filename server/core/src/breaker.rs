@@ -42,6 +42,8 @@ pub struct Strike {
 pub struct Hold {
     /// This tier and every less urgent one; `None`: the built-in compaction, which knows no tiers.
     pub tier: Option<Tier>,
+    /// The tier that is needed now; `None` where no more urgent one is in use.
+    pub needs: Option<Tier>,
     pub strikes: u32,
     /// When it lets one more try pass; `None`: not by itself.
     pub until: Option<Timestamp>,
@@ -52,16 +54,8 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// The tier that is needed now.
-    pub fn needs(&self) -> Option<Tier> {
-        let held = self.tier?;
-        Tier::ALL.into_iter().find(|tier| *tier > held)
-    }
-}
-
-impl Hold {
     fn ends_when(&self, policy: &Policy, now: Timestamp) -> String {
-        let urgent = self.needs().map(|tier| {
+        let urgent = self.needs.map(|tier| {
             let threshold = Percent(policy.tiers.rule(tier).percent_remaining_lt);
             format!("less than {threshold} is left ({tier})")
         });
@@ -113,9 +107,13 @@ impl Thread {
         if until.is_some_and(|until| until <= now) {
             return None;
         }
+        let in_use = |tier: &Tier| policy.tiers.rule(*tier).percent_remaining_lt > 0;
+        let needs =
+            tier.and_then(|held| Tier::ALL.into_iter().filter(in_use).find(|tier| *tier > held));
         let newest = &strikes[strikes.len() - limit as usize..];
         let mut hold = Hold {
             tier,
+            needs,
             strikes: u32::try_from(strikes.len()).unwrap_or(u32::MAX),
             until,
             reason: did_not_help(newest),

@@ -1,6 +1,6 @@
 //! What became of the decisions that were more than "nothing". Part of the fold; nothing is decided here.
 
-use crate::event::{Choice, Ending, SequenceEnded};
+use crate::event::{Ending, SequenceEnded};
 use crate::sequence::Sequence;
 use crate::thread::{Answered, Thread};
 use crate::units::{DecisionId, SequenceId, Timestamp};
@@ -71,8 +71,7 @@ impl Thread {
     pub(crate) fn fate_ends(&mut self, sequence: &Sequence, ended: &SequenceEnded, at: Timestamp) {
         let why = ended.reason.clone();
         let said = |answered: &&Answered| {
-            answered.sequence == sequence.id
-                && matches!(answered.choice, Choice::Cancel | Choice::Snooze)
+            answered.sequence == sequence.id && answered.choice.stops().is_some()
         };
         let by = self.answered.as_ref().filter(said).and_then(|answered| answered.by.clone());
         let fate = match ended.ending {

@@ -231,8 +231,9 @@ impl Sequence {
                 self.approved = true;
                 self.since = at;
             }
-            Choice::Snooze => self.cancelled = Some("snoozed".to_owned()),
-            Choice::Cancel => self.cancelled = Some("cancelled".to_owned()),
+            Choice::Snooze | Choice::Cancel => {
+                self.cancelled = responded.choice.stops().map(str::to_owned);
+            }
             Choice::EditPacket => {
                 if let Some(text) = &responded.packet {
                     let resume = packet::resume_state(text);

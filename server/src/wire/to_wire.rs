@@ -297,7 +297,7 @@ pub fn fate(known: &DecisionFate) -> wire::DecisionFate {
 fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
     wire::BreakerHold {
         held_tier: hold.tier.map(ToWire::to_wire),
-        needed_tier: hold.needs().map(ToWire::to_wire),
+        needed_tier: hold.needs.map(ToWire::to_wire),
         strikes: hold.strikes.into(),
         until_ms: hold.until.map(|until| until.0),
         reason: hold.reason.clone(),

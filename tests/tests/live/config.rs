@@ -158,6 +158,6 @@ fn a_deadline_that_a_new_configuration_sets_into_the_past_is_the_cores_to_deal_w
     while sidecar.wait_for::<ThreadChanged>().phase != Phase::Idle {}
     let log = home.lines("t").join("\n");
     assert!(log.contains("deadline_passed"), "{log}");
-    assert!(log.contains("nobody answered"), "{log}");
+    assert!(log.contains("no answer came in time"), "{log}");
     sidecar.leave();
 }

@@ -6,7 +6,7 @@ use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
     Action, ActionReported, ActionStatus, Capabilities, Choice, CommitMade, CompactionOrigin,
     CompactionReported, CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin,
-    PrCheckpoint, Purpose, TurnCompleted, TurnStatus, Until,
+    PrCheckpoint, TurnCompleted, TurnStatus, Until,
 };
 use rawr_core::machine::{InputKind, Response};
 use rawr_core::policy::Policy;

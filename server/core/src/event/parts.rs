@@ -24,6 +24,7 @@ pub struct Capabilities {
     pub queue: bool,
     pub compact: bool,
     /// By a person, once the packet is there: none is ordered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compact_by_person: bool,
     pub mid_turn_compact: bool,
     pub inject_items: bool,
@@ -425,6 +426,15 @@ impl Choice {
             Self::Snooze => "snooze",
             Self::Cancel => "cancel",
             Self::EditPacket => "edit packet",
+        }
+    }
+
+    /// What has become of a compaction that it stops.
+    pub const fn stops(self) -> Option<&'static str> {
+        match self {
+            Self::Snooze => Some("snoozed"),
+            Self::Cancel => Some("cancelled"),
+            Self::CompactNow | Self::Approve | Self::EditPacket => None,
         }
     }
 }

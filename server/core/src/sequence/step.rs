@@ -20,7 +20,7 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
         return Some(step.end(Ending::Cancelled, reason));
     }
     if !sequence.approved {
-        return sequence.overdue.then(|| step.end(Ending::Cancelled, "nobody answered"));
+        return sequence.overdue.then(|| step.end(Ending::Cancelled, "no answer came in time"));
     }
     if sequence.is_inline() {
         return step.inline();

@@ -124,16 +124,14 @@ impl Thread {
             self.answered = Some(Answered { sequence, choice, by });
             return;
         }
-        match responded.choice {
-            Choice::CompactNow => self.asked_for = true,
-            Choice::Snooze | Choice::Cancel => {
-                let (by, why) = (responded.by.clone(), responded.choice.name().to_owned());
-                self.settle_waiting(&Fate::CalledOff { by, why }, at);
-                self.drop_question();
-                self.deferred = None;
-                self.leave_boundaries_behind(None, v);
-            }
-            Choice::Approve | Choice::EditPacket => {}
+        if let Some(why) = responded.choice.stops() {
+            let (by, why) = (responded.by.clone(), why.to_owned());
+            self.settle_waiting(&Fate::CalledOff { by, why }, at);
+            self.drop_question();
+            self.deferred = None;
+            self.leave_boundaries_behind(None, v);
+        } else {
+            self.asked_for |= responded.choice == Choice::CompactNow;
         }
     }
 }
