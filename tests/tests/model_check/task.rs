@@ -94,8 +94,7 @@ impl Task {
     pub const fn makes(&self) -> Option<Purpose> {
         match self.what {
             What::Inject { purpose, .. } => Some(purpose),
-            What::Deliver { hands_off: true, .. } => Some(Purpose::Handoff),
-            What::Deliver { hands_off: false, .. } | What::Compact { .. } | What::Sample => None,
+            What::Deliver { .. } | What::Compact { .. } | What::Sample => None,
         }
     }
 }
