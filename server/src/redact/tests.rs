@@ -413,6 +413,8 @@ fn fragments() -> impl Strategy<Value = String> {
         key("sk-", 30),
         key("AKIA", 16).to_uppercase(),
         key("", 30),
+        "Cookie: a=1; ".to_owned(),
+        format!("; sid={}", key("", 30)),
         key("", 7),
         format!("{}.{}.{}", key("eyJ", 9), key("", 9), key("", 9)),
     ])

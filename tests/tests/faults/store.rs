@@ -107,6 +107,9 @@ fn a_state_that_is_ahead_of_the_log_is_not_cached() {
     let (mut log, (mut thread, _)) = Store::new(home.path()).open(&ThreadId::new(THREAD)).unwrap();
     push(&mut log, "first", true);
     thread.apply(&said("first"));
+    log.commit().unwrap();
+    push(&mut log, "second", true);
+    thread.apply(&said("second"));
     let cache = log.folder().join("state.json");
     log.save_cache(&thread).unwrap();
     assert!(!cache.exists(), "the batch is not stored yet");
