@@ -280,12 +280,16 @@ fn cookie(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let line = line.get(..FIRST_PART).unwrap_or(line);
     let line = line.split(|byte| !is_cookie(*byte)).next().unwrap_or_default();
     steps::add(line.len());
+    // A value that goes on behind what was replaced in it is not known whole.
+    let is_cut = scan.byte(start + line.len()) == b'[';
+    let whole = if is_cut { memchr::memrchr(b';', line).unwrap_or(0) } else { line.len() };
     let is_random = |pair: &[u8]| {
         let sign = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
         let value = pair.get(sign + 1..).unwrap_or_default();
         value.len() >= AT_LEAST && !value.contains(&b' ') && is_secret(value, Named::Key)
     };
-    line.split(|byte| *byte == b';')
+    line[..whole]
+        .split(|byte| *byte == b';')
         .any(is_random)
         .then(|| Secret { kind: "cookie", range: scan.run(start, is_cookie) })
 }
