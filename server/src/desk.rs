@@ -192,7 +192,9 @@ pub struct Desk {
 
 impl std::fmt::Debug for Desk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("threads", &self.threads.keys()).finish_non_exhaustive()
+        f.debug_struct("Desk")
+            .field("threads", &self.threads.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
     }
 }
 

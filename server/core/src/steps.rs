@@ -1,5 +1,6 @@
-//! How much work a text has cost, counted per thread, for tests that hold that twice the text costs twice the work. A
-//! clock would make such a test depend on the machine. Counted only where debug assertions are.
+//! How much work something has cost, counted per thread, for tests that hold that twice the text costs twice the work,
+//! or that a request costs the same beside many threads. A clock would make such a test depend on the machine. Counted
+//! only where debug assertions are.
 
 use std::cell::Cell;
 
@@ -7,7 +8,7 @@ thread_local! {
     static TAKEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// So many bytes or pieces were looked at.
+/// So many bytes, pieces or threads were looked at.
 #[inline]
 pub fn add(steps: usize) {
     if cfg!(debug_assertions) {

@@ -296,9 +296,9 @@ impl Desk {
     pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         let again =
             self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
-        let follows = !self.watching.wishes.is_empty() || self.owns_any();
+        let follows = || !self.watching.wishes.is_empty() || self.owns_any();
         let every = POLL_EVERY.as_millis() as u64;
-        let polls = (self.watcher.polls() && follows)
+        let polls = (self.watcher.polls() && follows())
             .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
         again.into_iter().chain(polls).min()
     }

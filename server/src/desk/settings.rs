@@ -119,10 +119,9 @@ impl Desk {
 
     /// For a thread that is only watched: as one of the same folder and model has it, where there is one.
     pub(super) fn configured_like_others(&mut self, whose: &Whose) -> (Config, Vec<Problem>) {
-        match self.threads.values().find(|open| open.whose == *whose) {
-            Some(open) => (open.config.clone(), open.problems.clone()),
-            None => self.configured(whose),
-        }
+        let same = self.threads.values().find(|open| open.whose == *whose);
+        let known = same.map(|open| (open.config.clone(), open.problems.clone()));
+        known.unwrap_or_else(|| self.configured(whose))
     }
 
     /// Takes up the configuration of what the host says of the thread now.

@@ -3,9 +3,9 @@
 
 use super::Open;
 use super::disk::due;
+use rawr_core::steps;
 use rawr_core::units::{ThreadId, Timestamp};
-use std::collections::hash_map::{self, HashMap};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Threads {
@@ -37,21 +37,21 @@ impl Threads {
         self.open.contains_key(id)
     }
 
-    pub(super) fn iter(&self) -> hash_map::Iter<'_, ThreadId, Open> {
-        self.open.iter()
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ThreadId, &Open)> {
+        counted(self.open.iter())
     }
 
-    pub(super) fn keys(&self) -> hash_map::Keys<'_, ThreadId, Open> {
-        self.open.keys()
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ThreadId> {
+        counted(self.open.keys())
     }
 
-    pub(super) fn values(&self) -> hash_map::Values<'_, ThreadId, Open> {
-        self.open.values()
+    pub(super) fn values(&self) -> impl Iterator<Item = &Open> {
+        counted(self.open.values())
     }
 
-    pub(super) fn values_mut(&mut self) -> hash_map::ValuesMut<'_, ThreadId, Open> {
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Open> {
         self.touched.extend(self.open.keys().cloned());
-        self.open.values_mut()
+        counted(self.open.values_mut())
     }
 
     pub(super) fn insert(&mut self, id: ThreadId, open: Open) {
@@ -66,7 +66,10 @@ impl Threads {
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Open) -> bool) {
         self.touched.extend(self.open.keys().cloned());
-        self.open.retain(|_, open| keep(open));
+        self.open.retain(|_, open| {
+            steps::add(1);
+            keep(open)
+        });
     }
 
     /// When the first of them wants to be looked at.
@@ -92,7 +95,7 @@ impl Threads {
             self.touched.extend(self.open.keys().cloned());
         }
         self.asked_at = now;
-        for id in std::mem::take(&mut self.touched) {
+        for id in counted(std::mem::take(&mut self.touched).into_iter()) {
             let open = self.open.get(&id);
             let (at, is_behind) =
                 (open.and_then(|open| due(open, now)), open.is_some_and(Open::is_behind));
@@ -111,3 +114,11 @@ impl Threads {
         }
     }
 }
+
+/// Every look at one of them is a step, so that a test can tell what grows with their number.
+fn counted<T>(threads: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    threads.inspect(|_| steps::add(1))
+}
+
+#[cfg(test)]
+mod tests;

@@ -314,4 +314,4 @@ enum Back {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -79,3 +79,36 @@ fn newest(
     }
     Ok(file.newest_first()?.take(limit).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Store, StoredDecision};
+    use rawr_core::Thread;
+    use rawr_core::assess::{Question, assess};
+    use rawr_core::policy::Policy;
+    use rawr_core::steps;
+    use rawr_core::units::{ThreadId, Timestamp};
+
+    #[test]
+    fn the_newest_decision_costs_the_same_however_many_there_are() {
+        let cost = |decisions: usize| {
+            let home = tempfile::TempDir::new().unwrap();
+            let store = Store::new(home.path());
+            let id = ThreadId::new("t");
+            std::fs::create_dir_all(store.folder(&id)).unwrap();
+            let thread = Thread::new(id.clone());
+            let decision =
+                assess(&thread, &Policy::default(), Question::Person, Timestamp(1_000_000));
+            let mut line = serde_json::to_vec(&StoredDecision::of(&decision)).unwrap();
+            line.push(b'\n');
+            let mut file = store.decisions(&id);
+            file.append(&line.repeat(decisions)).unwrap();
+            steps::take();
+            assert_eq!(newest(&file, None, 1).unwrap(), [decision]);
+            steps::take()
+        };
+        assert!(cost(1000) > 0);
+        assert_eq!(cost(4000), cost(1000));
+    }
+}

@@ -1,5 +1,6 @@
 //! The lines of a file from its end, so that the newest cost the same however long the file is.
 
+use rawr_core::steps;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -38,6 +39,7 @@ impl Backwards {
         }
         let more = self.from.min(BLOCK);
         let mut block = vec![0; usize::try_from(more).unwrap_or_default()];
+        steps::add(block.len());
         self.file.read_exact_at(&mut block, self.from - more)?;
         self.from -= more;
         block.append(&mut self.pending);

@@ -12,6 +12,7 @@ use super::reader::{Reader, Unreadable, newer, parse, replay_until};
 use super::{Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay};
 use rawr_core::Thread;
 use rawr_core::event::Record;
+use rawr_core::steps;
 use rawr_core::units::ThreadId;
 use std::collections::HashSet;
 use std::fs::File;
@@ -230,7 +231,7 @@ impl ThreadLog {
         let mut file = disk.open_to_append(&path).map_err(failed("open", &path))?;
         let mut known = String::new();
         file.read_to_string(&mut known).map_err(failed("read", &path))?;
-        let known: HashSet<_> = known.lines().collect();
+        let known: HashSet<_> = known.lines().inspect(|_| steps::add(1)).collect();
         let mut news = String::new();
         for damage in damage {
             if let Damage::Unreadable { line, reason, text } = damage {
@@ -443,5 +444,30 @@ impl ThreadLog {
 
     pub const fn wants_caching(&self) -> bool {
         self.lines >= self.cached_at + CACHE_EVERY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_many_unreadable_lines_cost_linear_work() {
+        let cost = |lines: u64| {
+            let folder = tempfile::TempDir::new().unwrap();
+            let damage = (1..=lines).map(|line| Damage::Unreadable {
+                line,
+                reason: "not JSON".to_owned(),
+                text: "{".to_owned(),
+            });
+            let damage: Vec<_> = damage.collect();
+            let list = || ThreadLog::quarantine(&Disk::default(), folder.path(), &damage).unwrap();
+            list();
+            steps::take();
+            list();
+            steps::take()
+        };
+        assert!(cost(1000) >= 1000);
+        assert!(cost(2000) <= cost(1000) * 2 + 100);
     }
 }

@@ -10,9 +10,9 @@ use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-const NOW: Timestamp = Timestamp(10_000_000);
+pub(crate) const NOW: Timestamp = Timestamp(10_000_000);
 
-fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
+pub(crate) fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
     let setup =
         Setup { home: Home::at(home.path().to_owned()), prompt_folder: None, overrides: None };
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -25,7 +25,7 @@ fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
     (Desk::new(setup, Default::default(), Box::new(tell)), told)
 }
 
-fn opening(role: Role) -> Opening {
+pub(crate) fn opening(role: Role) -> Opening {
     Opening {
         thread: ThreadId::new("a"),
         cwd: "/work".to_owned(),

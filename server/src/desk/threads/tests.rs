@@ -1,0 +1,56 @@
+//! What a request costs beside other open threads, counted in steps.
+
+use crate::desk::work::tests::{NOW, desk, opening};
+use crate::desk::{Desk, DeskError, Opening};
+use rawr_core::event::{Origin, TurnStarted};
+use rawr_core::machine::Role;
+use rawr_core::units::{ThreadId, TurnId};
+use rawr_core::{Input, steps};
+use tempfile::TempDir;
+
+fn open(desk: &mut Desk, thread: &str, role: Role) {
+    let opening = || Opening { thread: ThreadId::new(thread), ..opening(role) };
+    assert!(matches!(desk.open(opening(), NOW), Err(DeskError::Busy(_))));
+    desk.settle(NOW);
+    desk.open(opening(), NOW).unwrap();
+    desk.requests_went_on(NOW);
+    desk.settle(NOW);
+}
+
+/// The steps of one request beside so many other threads.
+fn cost(role: Role, others: usize) -> usize {
+    let home = TempDir::new().unwrap();
+    let (mut owner, _) = desk(&home);
+    let names: Vec<_> = (0..=others).map(|number| format!("t{number}")).collect();
+    names.iter().for_each(|name| open(&mut owner, name, Role::Owner));
+    let (mut observer, _) = desk(&home);
+    let asked = match role {
+        Role::Owner => &mut owner,
+        Role::Observer => {
+            names.iter().for_each(|name| open(&mut observer, name, role));
+            &mut observer
+        }
+    };
+    asked.next_deadline(NOW);
+    steps::take();
+    let id = ThreadId::new("t0");
+    let (turn, origin) = (TurnId::new("1"), Origin::User);
+    let started = TurnStarted { turn, origin, action: None, text: None, directives: Vec::new() };
+    asked.reads_on_request(NOW);
+    asked.begins(1, Some(&id), NOW);
+    asked.handle(&id, Input::Saw(started.into()), NOW).unwrap();
+    asked.settle(NOW);
+    asked.requests_went_on(NOW);
+    asked.tick(NOW);
+    asked.next_deadline(NOW);
+    steps::take()
+}
+
+#[test]
+fn a_request_costs_the_same_beside_many_open_threads() {
+    for role in [Role::Owner, Role::Observer] {
+        let among_few = cost(role, 2);
+        assert!(among_few > 0);
+        assert_eq!(cost(role, 20), among_few, "{role:?}");
+    }
+}
