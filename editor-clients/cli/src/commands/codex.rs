@@ -179,21 +179,23 @@ fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).permissions(Permissions::from_mode(0o700));
     let made = places().find_map(|place| builder.tempdir_in(place).ok());
-    made.map_or_else(|| builder.tempdir_in(LAST_PLACE), Ok)
+    made.ok_or_else(|| std::io::Error::other("no folder for temporary files can be written to"))
 }
 
 /// Of the folders of sockets.
 const PREFIX: &str = "rawr-";
 
-/// Its path is short everywhere.
-const LAST_PLACE: &str = "/tmp";
+/// Stands in for a place whose path is too long.
+const SHORT_PLACE: &str = "/tmp";
 
 /// Where folders of sockets are made: in the first that can be written to.
 fn places() -> impl Iterator<Item = PathBuf> {
     let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let places = run_time.map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
-    let short = places.filter(|place| place.as_os_str().len() <= LONGEST_PATH);
-    short.chain([PathBuf::from(LAST_PLACE)])
+    places.map(|place| match place.as_os_str().len() <= LONGEST_PATH {
+        true => place,
+        false => PathBuf::from(SHORT_PLACE),
+    })
 }
 
 /// The command line of the app-server.
