@@ -13,7 +13,7 @@ use crate::event::{
 use crate::packet;
 use crate::policy::{Deadlines, PacketAuthor};
 use crate::prompt::SequencePrompts;
-use crate::thread::{Issued, Thread};
+use crate::thread::{Issued, Progress, Thread, Turn};
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
@@ -168,9 +168,25 @@ impl Sequence {
         self.turn.as_ref().is_some_and(|turn| thread.is_in_turn(turn))
     }
 
+    /// The turn that carries out the newest action goes on.
+    fn runs(&self, thread: &Thread) -> bool {
+        let turn = self.newest_action(thread).and_then(|issued| issued.turn.as_ref());
+        turn.and_then(|turn| thread.turn(turn)).is_some_and(Turn::is_open)
+    }
+
+    /// A host may call an action done as soon as its turn runs; the answer comes with the turn's end.
+    fn awaits_answer(&self, thread: &Thread) -> bool {
+        self.newest_action(thread).is_some_and(|issued| {
+            issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(thread)
+        })
+    }
+
+    fn newest_action<'t>(&self, thread: &'t Thread) -> Option<&'t Issued> {
+        thread.action(self.current.as_ref()?)
+    }
+
     pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
-        let asked =
-            self.current.as_ref().and_then(|id| thread.action(id)).is_some_and(Issued::is_open);
+        let asked = self.awaits_answer(thread);
         let compacts = self.compact.is_some() && !self.compacted();
         let waits = !self.approved || asked || compacts || !self.may_act(thread);
         let seconds = match self.phase(thread) {

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::machine::Rules;
 use crate::packet::{self, Continue, RequestParts};
 use crate::policy::PacketAuthor;
-use crate::thread::{Issued, Progress, Thread, Turn};
+use crate::thread::{Issued, Progress, Thread};
 use crate::units::{ActionId, Percent, Tokens};
 
 /// The next event of the running sequence; `None` while it has to wait.
@@ -49,9 +49,7 @@ struct Step<'s> {
 
 impl Step<'_> {
     fn pre_compact(&self) -> Option<Event> {
-        if self.current().is_some_and(|issued| self.answer_may_come(issued))
-            && !self.sequence.overdue
-        {
+        if self.sequence.awaits_answer(self.thread) && !self.sequence.overdue {
             return None;
         }
         if self.was_interrupted() {
@@ -111,16 +109,6 @@ impl Step<'_> {
         }
         let late = self.sequence.overdue;
         late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
-    }
-
-    /// A host may call a turn done as soon as it runs; its answer comes with its end.
-    fn answer_may_come(&self, issued: &Issued) -> bool {
-        issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(issued)
-    }
-
-    fn runs(&self, issued: &Issued) -> bool {
-        let turn = issued.turn.as_ref().and_then(|turn| self.thread.turn(turn));
-        turn.is_some_and(Turn::is_open)
     }
 
     fn ask(&self, turn: &[Request]) -> Event {
@@ -245,7 +233,8 @@ impl Step<'_> {
     fn hand_off(&self) -> Option<Event> {
         let Some(packet) = &self.sequence.packet else {
             // The host was first, but the agent is at its packet still.
-            let writes = self.current().is_some_and(|issued| self.runs(issued));
+            let writes =
+                self.sequence.runs(self.thread) && self.sequence.awaits_answer(self.thread);
             return (!writes || self.sequence.overdue).then(|| self.take_packet());
         };
         if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
@@ -293,7 +282,7 @@ impl Step<'_> {
     }
 
     fn current(&self) -> Option<&Issued> {
-        self.thread.action(self.sequence.current.as_ref()?)
+        self.sequence.newest_action(self.thread)
     }
 
     /// A person who interrupts the packet turn wants to be left alone.

@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 3;
+pub const FOLD: u32 = 4;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -194,7 +194,7 @@ impl Thread {
         self.compaction_since = self.compaction_since.min(now);
     }
 
-    /// Somebody is there: a person who writes, or a host whose turn ended.
+    /// A client is there that can answer: a person writes, a host's turn ended, or a host came back.
     fn may_ask_again(&mut self) {
         self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
@@ -231,6 +231,7 @@ impl Thread {
         self.compaction_running = false;
         if v > 1 {
             self.only_runs(opened.running_turn.as_ref(), at);
+            self.may_ask_again();
         }
         if let Some(sequence) = &mut self.sequence {
             sequence.since = at;

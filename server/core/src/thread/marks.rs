@@ -36,6 +36,11 @@ impl Thread {
 
     /// Nothing more is done in it: it has an end, or another has begun since.
     pub(super) fn is_over(&self, turn: &Turn) -> bool {
-        !turn.is_open() || self.turns.back().is_none_or(|newest| newest.id != turn.id)
+        !turn.is_open() || self.is_followed(&turn.id)
+    }
+
+    /// Another turn has begun since.
+    pub(super) fn is_followed(&self, id: &TurnId) -> bool {
+        self.turns.iter().rev().skip(1).any(|turn| turn.id == *id)
     }
 }

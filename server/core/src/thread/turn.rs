@@ -17,6 +17,9 @@ pub struct Turn {
     /// A person's message joined it while it ran.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub joined: bool,
+    /// Its start was reported: the same report again is no news.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub started: bool,
     pub end: Option<TurnEnd>,
     /// The host came back without it. It may be wrong about that: what it reports of the turn later holds.
     #[serde(default)]

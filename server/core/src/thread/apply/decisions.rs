@@ -12,7 +12,11 @@ use crate::units::{Timestamp, Tokens};
 impl Thread {
     pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp, v: u16) {
         self.decisions += 1;
-        self.asked_for = false;
+        // A person who asked during a turn is answered after it, by an assessment of their own.
+        let asked_by_person =
+            assessed.entrance == Entrance::TurnComplete && assessed.turn.is_none();
+        let starts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
+        self.asked_for &= v > 1 && !asked_by_person && !starts;
         self.unassessed = None;
         self.deferred = None;
         self.drop_question();

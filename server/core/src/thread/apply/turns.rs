@@ -23,6 +23,7 @@ impl Thread {
         });
         let entry = self.turn_entry(&started.turn);
         entry.lost = false;
+        let is_repeat = std::mem::replace(&mut entry.started, true);
         // What a report has said of it already holds: a host may call every turn a user's.
         if entry.action.is_none() {
             entry.origin = started.origin;
@@ -30,7 +31,11 @@ impl Thread {
         if let Some(action) = action {
             self.bind(&started.turn, &action, v);
         }
-        let Some(origin) = self.turn(&started.turn).map(|turn| turn.origin) else { return };
+        let Some(turn) = self.turn(&started.turn) else { return };
+        let (origin, is_over) = (turn.origin, self.is_over(turn));
+        if v > 1 && is_repeat {
+            return;
+        }
         // Whatever the host did by itself before is over, even if its end was never told.
         if v > 1 {
             self.compaction_running &= !is_new || self.compacts(&started.turn);
@@ -39,6 +44,10 @@ impl Thread {
         }
         if origin != Origin::Synthetic {
             self.heard_person(started.text.as_deref(), &started.directives, at);
+            // A start that comes late says nothing of what runs and waits now.
+            if v > 1 && is_over {
+                return;
+            }
             let asked_by = self.judging.as_ref().map(|judging| &judging.asked_by);
             if let Some(assessed) = asked_by.or(self.deferred.as_ref()) {
                 let turn = assessed.turn.clone();
@@ -102,6 +111,7 @@ impl Thread {
     pub(super) fn only_runs(&mut self, running: Option<&TurnId>, at: Timestamp) {
         if let Some(running) = running {
             self.turn_entry(running);
+            self.make_newest(running);
         }
         for turn in &mut self.turns {
             turn.lost = turn.end.is_none() && running != Some(&turn.id);
@@ -116,12 +126,24 @@ impl Thread {
         self.forget_old();
     }
 
+    /// A turn that runs began after all others, in whatever order their reports came.
+    fn make_newest(&mut self, running: &TurnId) {
+        let open = |turn: &Turn| turn.id == *running && turn.end.is_none();
+        if let Some(turn) = self.turns.iter().position(open).and_then(|at| self.turns.remove(at)) {
+            self.turns.push_back(turn);
+        }
+    }
+
     pub(super) fn usage_reported(&mut self, reported: &UsageReported, at: Timestamp, v: u16) {
         if let Some(turn) = self.turns.iter_mut().find(|turn| turn.id == reported.turn) {
             turn.lost = false;
         }
         if reported.window.is_some() {
             (self.window, self.window_is_assumed) = (reported.window, false);
+        }
+        // What an older turn has used is not what the context holds now.
+        if v > 1 && self.is_followed(&reported.turn) {
+            return;
         }
         self.used(reported.usage, at);
         self.between_requests = reported.needs_follow_up.then(|| reported.turn.clone());
@@ -264,6 +286,7 @@ impl Thread {
                 action: None,
                 steers: Vec::new(),
                 joined: false,
+                started: false,
                 end: None,
                 lost: false,
                 counted: Boundaries::NONE,
