@@ -25,6 +25,8 @@ pub enum Defect {
     ActsAfterTheEnd,
     /// Its handoff does not wait for the compaction.
     HandsOffAtOnce,
+    /// What it owes after a compaction that it did not ask for is forgotten.
+    OwesNothing,
 }
 
 /// The machine of a world: the sound one, or a broken copy of it.
@@ -108,6 +110,7 @@ impl Defect {
                     turn.origin = Origin::User;
                 }
             }
+            Self::OwesNothing => thread.late_handoff = None,
             Self::HandsOffAtOnce => {
                 if let Some(sequence) = &mut thread.sequence
                     && sequence.packet.is_some()

@@ -1,10 +1,12 @@
 //! Visits every state of a model once, nearest first, so that what is found wrong comes with the shortest way to it. It
 //! knows nothing of the model and keeps no state longer than it is needed: what it has seen is remembered by its hash.
 
+use foldhash::quality::FixedState;
 use std::collections::HashMap;
-use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::hash_map::Entry;
 use std::fmt::Debug;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
 
 /// A step, with what it leads to.
 pub type Taken<M> = (<M as Model>::Step, Result<<M as Model>::State, Violation>);
@@ -75,21 +77,51 @@ struct Visit<S> {
 
 struct Explorer<'m, M: Model> {
     model: &'m M,
-    seen: HashMap<Seen, Visit<M::Step>>,
+    seen: HashMap<Seen, Visit<M::Step>, FixedState>,
     explored: Explored,
 }
 
+/// A value that is hashed over and over, and whose hash is taken once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<T> {
+    value: T,
+    name: Seen,
+}
+
+impl<T: Hash> Named<T> {
+    pub fn new(value: T) -> Self {
+        let name = name(&value);
+        Self { value, name }
+    }
+
+    pub const fn name(&self) -> Seen {
+        self.name
+    }
+}
+
+impl<T> Deref for Named<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Hash for Named<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 pub fn name(state: &impl Hash) -> Seen {
-    let mut hasher = DefaultHasher::new();
-    state.hash(&mut hasher);
-    hasher.finish().max(RESTS + 1)
+    FixedState::default().hash_one(state).max(RESTS + 1)
 }
 
 /// Stops at the first violation, or where there are more states than that.
 pub fn explore<M: Model>(model: &M, most_states: usize) -> Explored {
     let explored =
         Explored { states: 0, steps: 0, depth: 0, to_rest: 0, is_cut: false, violation: None };
-    let mut explorer = Explorer { model, seen: HashMap::new(), explored };
+    let mut explorer = Explorer { model, seen: HashMap::default(), explored };
     let start = model.start();
     let mut layer = vec![(name(&start), start)];
     explorer.seen.insert(layer[0].0, Visit { from: None, ending: RESTS });
@@ -151,7 +183,8 @@ impl<M: Model> Explorer<'_, M> {
     /// Every state has one way to rest, so that it is enough to walk each part of it once.
     fn follow_to_rest(&mut self) {
         const ON_THE_WAY: usize = usize::MAX;
-        let mut lengths: HashMap<Seen, usize> = HashMap::with_capacity(self.seen.len());
+        let mut lengths: HashMap<Seen, usize, FixedState> = HashMap::default();
+        lengths.reserve(self.seen.len());
         for start in self.seen.keys().copied().collect::<Vec<_>>() {
             let (mut way, mut at) = (Vec::new(), start);
             let mut length = loop {

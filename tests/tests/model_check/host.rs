@@ -1,7 +1,7 @@
 //! The host of a small world: one turn at a time, every action id carried out once, and a line of reports to rawr that
 //! the world may disturb. It says what happens; it decides nothing and does not know rawr's state.
 
-use crate::explore::Violation;
+use crate::explore::{Named, Violation};
 use crate::task::{Begun, INPUT, ONCE, OWED, Report, Said, Task, What};
 use crate::worlds::{Manner, World};
 use rawr_core::boundary::Boundaries;
@@ -27,9 +27,9 @@ pub struct Host {
     pub turn: Option<Turn>,
     pub compacting: Option<Task>,
     /// What rawr has not heard yet.
-    pub said: VecDeque<Rc<Report>>,
+    pub said: VecDeque<Rc<Named<Report>>>,
     /// Actions that were begun, and what there is to say of them when they are asked for again.
-    pub begun: BTreeMap<ActionId, Rc<Begun>>,
+    pub begun: BTreeMap<ActionId, Rc<Named<Begun>>>,
     /// Questions that have no answer yet, this host's or the sidecar's own judge's.
     pub judging: Vec<(RequestId, ActionId)>,
     pub turns: u8,
@@ -38,8 +38,6 @@ pub struct Host {
     pub got: Vec<u8>,
     /// Those that the host would not take.
     pub refused: BTreeSet<u8>,
-    /// Signals of the user's own turns that a phase ended there.
-    pub signals: BTreeMap<TurnId, u8>,
     pub compactions: u8,
     pub handoffs: u8,
 }
@@ -75,7 +73,6 @@ impl Host {
             context: world.starts_at,
             got: Vec::new(),
             refused: BTreeSet::new(),
-            signals: BTreeMap::new(),
             compactions: 0,
             handoffs: 0,
         };
@@ -94,7 +91,7 @@ impl Host {
         let task = Task::of(issued)?;
         if let Some(begun) = self.begun.get(&task.action) {
             let report = begun.report();
-            self.said.push_back(Rc::new(report));
+            self.says_that(report);
         } else if !self.todo.contains(&Todo::Perform(task.clone())) {
             self.todo.push_back(Todo::Perform(task));
         }
@@ -143,7 +140,7 @@ impl Host {
             What::Compact { .. } => {
                 self.compactions += 1;
                 self.acted(&task, ActionStatus::Accepted, None, None, true);
-                self.compaction(Some(&task), CompactionStatus::Started, None);
+                self.compaction(Some(&task), CompactionStatus::Started, None, world);
                 self.compacting = Some(task);
             }
             What::Inject { purpose, steers: true } if self.turn.is_some() => {
@@ -167,7 +164,7 @@ impl Host {
     }
 
     fn done_once(&mut self, task: &Task) -> Result<(), Violation> {
-        let same = |begun: &&Rc<Begun>| begun.task.sequence == task.sequence;
+        let same = |begun: &&Rc<Named<Begun>>| begun.task.sequence == task.sequence;
         let mut others = self.begun.values().filter(same).map(|begun| &begun.task);
         let repeats = match task.what {
             What::Compact { .. } => others.any(|other| other.what == task.what),
@@ -296,10 +293,6 @@ impl Host {
         }
         let message = if users_own { SAID } else { PACKET };
         let last_message = (status == TurnStatus::Completed).then(|| message.to_owned());
-        if users_own {
-            let signals = u8::from(world.commits) + u8::from(last_message.is_some());
-            self.signals.insert(turn.id.clone(), signals);
-        }
         let ended = TurnCompleted {
             turn: turn.id.clone(),
             status,
@@ -327,23 +320,29 @@ impl Host {
         let after = (status == ActionStatus::Completed).then_some(self.context);
         if world.manner == Manner::Late {
             self.acted(task, status, None, None, true);
-            self.compaction(Some(task), seen, after);
+            self.compaction(Some(task), seen, after, world);
         } else {
-            self.compaction(Some(task), seen, after);
+            self.compaction(Some(task), seen, after, world);
             self.acted(task, status, None, None, true);
         }
     }
 
-    /// A compaction that nobody asked it for.
+    /// A compaction that rawr did not ask for, between turns.
     pub fn compacts_by_itself(&mut self, world: &World) {
         self.compactions += 1;
         self.context = world.lands_at;
-        self.compaction(None, CompactionStatus::Started, None);
-        self.compaction(None, CompactionStatus::Completed, Some(world.lands_at));
+        self.compaction(None, CompactionStatus::Started, None, world);
+        self.compaction(None, CompactionStatus::Completed, Some(world.lands_at), world);
     }
 
-    fn compaction(&mut self, task: Option<&Task>, status: CompactionStatus, after: Option<u64>) {
-        let origin = if task.is_some() { CompactionOrigin::Rawr } else { CompactionOrigin::Host };
+    fn compaction(
+        &mut self,
+        task: Option<&Task>,
+        status: CompactionStatus,
+        after: Option<u64>,
+        world: &World,
+    ) {
+        let origin = if task.is_some() { CompactionOrigin::Rawr } else { world.compacts_for };
         let (action, tokens_after) = (task.map(|task| task.action.clone()), after.map(Tokens));
         let (tokens_before, error) = (None, None);
         self.says(
@@ -397,13 +396,17 @@ impl Host {
     ) {
         let begun = Begun { task: task.clone(), status, turn, text };
         if loud {
-            self.said.push_back(Rc::new(begun.report()));
+            self.says_that(begun.report());
         }
-        self.begun.insert(task.action.clone(), Rc::new(begun));
+        self.begun.insert(task.action.clone(), Rc::new(Named::new(begun)));
     }
 
     fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, Purpose)>) {
-        self.said.push_back(Rc::new(Report { said: Said::Event(event.into()), tells }));
+        self.says_that(Report { said: Said::Event(event.into()), tells });
+    }
+
+    pub fn says_that(&mut self, report: Report) {
+        self.said.push_back(Rc::new(Named::new(report)));
     }
 }
 

@@ -8,20 +8,20 @@ use crate::worlds::World;
 use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
 use rawr_core::boundary::Boundary;
 use rawr_core::event::{
-    Action, ActionIssued, Assessed, Entrance, Event, Item, ItemRole, Outcome, Purpose,
-    SequenceStarted, Trigger,
+    Action, ActionIssued, Assessed, CompactionOrigin, CompactionStatus, Entrance, Event, Item,
+    ItemRole, Outcome, Purpose, SequenceStarted, Trigger,
 };
 use rawr_core::policy::Tier;
 use rawr_core::thread::{Issued, Mark};
 use rawr_core::units::{RequestId, SequenceId, TurnId};
-use rawr_core::{Effect, Machine, Record, Thread};
-use std::borrow::Cow;
+use rawr_core::{Record, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const SPENT: &str = "a boundary counts once";
 pub const ENDED: &str = "no action after its sequence ended";
 pub const SYNTHETIC: &str = "no synthetic trigger";
 pub const EMERGENCY: &str = "an emergency is never blocked by judgment";
+pub const LATE: &str = "a compaction is handed over before the next message";
 pub const IDS: &str = "an action id is given once";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -30,6 +30,8 @@ pub struct Past {
     counted: BTreeSet<(TurnId, Boundary)>,
     /// Turns of which rawr was told that they belong to a sequence, and to what part of it.
     told: BTreeMap<TurnId, Purpose>,
+    /// rawr knows of a compaction that it did not ask for and that has no handoff yet.
+    owes: bool,
 }
 
 impl Past {
@@ -38,45 +40,58 @@ impl Past {
         self.told.extend(report.and_then(|report| report.tells.clone()));
     }
 
+    /// `before`: the thread without the record. A running sequence hands over itself.
+    pub fn recorded(&mut self, before: &Thread, record: &Record) {
+        match &record.event {
+            Event::CompactionReported(reported) => {
+                self.owes |= reported.status == CompactionStatus::Completed
+                    && reported.origin != CompactionOrigin::Rawr
+                    && before.sequence.is_none();
+            }
+            Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
+            _ => {}
+        }
+    }
+
     /// A boundary that was looked at once is never to start anything again.
-    fn counted(&mut self, thread: &Thread) {
+    pub fn counted(&mut self, thread: &Thread) {
         let counted = |mark: &&Mark| mark.assessed || mark.spent_by.is_some();
         self.counted.extend(thread.boundaries.iter().filter(counted).filter_map(named));
     }
 }
 
-/// Looks at what rawr did, record by record.
-pub fn check(
-    world: &World,
-    before: &Machine,
-    effects: &[Effect],
-    past: &mut Past,
-) -> Result<(), Violation> {
-    let mut machine = Cow::Borrowed(before);
-    let looked_at =
-        |effect: &Effect| matches!(effect, Effect::Record(record) if is_looked_at(record));
-    let Some(last) = effects.iter().rposition(looked_at) else {
-        return Ok(());
-    };
-    for effect in &effects[..=last] {
-        match effect {
-            Effect::Record(record) => {
-                check_record(machine.thread(), record, past)?;
-                machine.to_mut().apply(record);
-            }
-            Effect::Decided(decision) => check_emergency(world, decision)?,
-            Effect::Perform(_) | Effect::Tell(_) => {}
+fn hands_off(action: &Action) -> bool {
+    match action {
+        Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+        Action::DeliverInput { items, .. } => {
+            items.iter().any(|item| item.role == ItemRole::Handoff)
         }
+        Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
     }
-    past.counted(machine.thread());
-    Ok(())
 }
 
-fn is_looked_at(record: &Record) -> bool {
-    matches!(record.event, Event::ActionIssued(_) | Event::Assessed(_) | Event::SequenceStarted(_))
+/// A message goes out at once. The built-in compaction hands nothing over, nor can a host that refuses it.
+pub fn check_owed(world: &World, thread: &Thread, past: &Past) -> Result<(), Violation> {
+    let owes = past.owes && thread.is_idle() && thread.has_packet_material();
+    if !owes || !world.policy.enabled || world.may.refusals > 0 {
+        return Ok(());
+    }
+    Err(Violation::of(LATE, format!("{:?}", thread.last_compaction)))
 }
 
-fn check_record(before: &Thread, record: &Record, past: &Past) -> Result<(), Violation> {
+/// Records of other events break no promise here.
+pub fn is_looked_at(record: &Record) -> bool {
+    matches!(
+        record.event,
+        Event::ActionIssued(_)
+            | Event::Assessed(_)
+            | Event::CompactionReported(_)
+            | Event::SequenceStarted(_)
+    )
+}
+
+/// Looks at what rawr did. `before`: the thread without the record.
+pub fn check_record(before: &Thread, record: &Record, past: &Past) -> Result<(), Violation> {
     match &record.event {
         Event::ActionIssued(issued) => {
             if before.action(&issued.action).is_some() {
@@ -160,7 +175,7 @@ fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
 }
 
 /// By the world's own policy, whatever rawr thinks of it.
-fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violation> {
+pub fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violation> {
     let threshold = world.policy.tiers.emergency.percent_remaining_lt;
     let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
     let fails = |gate: Gate| {

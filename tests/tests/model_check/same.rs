@@ -1,14 +1,12 @@
 //! When two threads are the same to a model: what only counts, only looks back or is only shown is left out, so that a
 //! small world is a small number of states. Everything else is kept, so that a new field of a thread can only add states.
 
-use crate::explore;
+use crate::explore::Named;
 use rawr_core::Machine;
 use rawr_core::event::Until;
 use rawr_core::policy::{JudgeBackend, Policy};
 use rawr_core::thread::Judged;
 use rawr_core::units::Timestamp;
-use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::rc::Rc;
 
 /// A world has no clock: it is always now, and waiting means that the next deadline is now. That is sound because the
@@ -20,26 +18,8 @@ pub fn is_timeless(policy: &Policy) -> bool {
     policy.cooldown_seconds == 0
 }
 
-/// A machine that stands for all that are the same to a model. Its hash is taken once: most steps leave it as it is.
-#[derive(Debug)]
-pub struct Known {
-    machine: Machine,
-    pub name: u64,
-}
-
-impl Deref for Known {
-    type Target = Machine;
-
-    fn deref(&self) -> &Machine {
-        &self.machine
-    }
-}
-
-impl Hash for Known {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
+/// A machine that stands for all that are the same to a model.
+pub type Known = Named<Machine>;
 
 pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
     let mut thread = machine.thread().clone();
@@ -59,16 +39,19 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
     thread.answered = None;
     thread.judged = Judged::default();
     thread.compactions.clear();
-    // Quoted in prompts; a world's prompts quote nothing.
+    thread.fates.clear();
+    if thread.fresh_packet().is_none() {
+        thread.last_packet = None;
+    }
+    // Quoted in prompts; a world's prompts quote nothing. Whether there is one counts.
+    thread.known.milestones.truncate(1);
     thread.known.said.clear();
     thread.known.moves.clear();
     // A number that a question to the judge is named after; who asks nobody names nothing.
     if !asks(policy) {
         thread.decisions = 0;
     }
-    let machine = Machine::new(thread);
-    let name = explore::name(&machine);
-    Rc::new(Known { machine, name })
+    Rc::new(Named::new(Machine::new(thread)))
 }
 
 fn asks(policy: &Policy) -> bool {

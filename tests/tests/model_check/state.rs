@@ -77,6 +77,6 @@ impl State {
         let mut left = self.left;
         *of(&mut left) = of(&mut left).checked_sub(1)?;
         left.disturbances = left.disturbances.checked_sub(1)?;
-        Some(Self { left, ..self.clone() })
+        Some(Self { left: left.at_most(left.disturbances), ..self.clone() })
     }
 }

@@ -1,17 +1,15 @@
 //! What can happen in a small world, one step at a time: rawr, a host, the line between them, a person with messages, a
 //! judge. It checks nothing itself.
 
-use crate::explore::{Ending, Model, Violation};
+use crate::explore::{Ending, Model, Named, Violation};
 use crate::host::{Host, Todo};
-use crate::process::{IDLE, Played, is_idle};
-use crate::properties::Past;
-use crate::same::NOW;
+use crate::process::{IDLE, Played, Told, is_idle};
+use crate::properties::{self, Past};
 use crate::state::{Spoken, State, Step};
-use crate::task::{input_id, input_text};
+use crate::task::input_id;
 use rawr_core::event::{Choice, JudgeSource, TurnStatus};
-use rawr_core::machine::{InputKind, Response};
-use rawr_core::units::{ThreadId, Timestamp};
-use rawr_core::{Input, Machine, Thread};
+use rawr_core::units::ThreadId;
+use rawr_core::{Machine, Thread};
 use std::rc::Rc;
 
 type Taken = (Step, Result<State, Violation>);
@@ -73,81 +71,73 @@ impl Model for Played<'_> {
     }
 
     fn tell(&self, state: &State, step: Step) -> String {
-        let input = match step {
+        let told = match step {
             Step::Said(what) | Step::DiesOver { what, .. } => {
-                self.input(state, what).map(|(input, now, _)| (input, now))
+                self.told(state, what).map(|(told, _)| told)
             }
-            Step::Arrives { nth, .. } => state.host.said.get(nth).map(|said| (said.input(), NOW)),
+            Step::Arrives { nth, .. } => state.host.said.get(nth).cloned().map(Told::Report),
             _ => None,
         };
-        let Some((input, now)) = input else { return format!("{step:?}") };
-        let records = self.hears(&state.rawr, input.clone(), now).records;
-        let records = records.iter().map(|record| format!("\n      {:?}", record.event));
-        format!("{step:?}: {input:?}{}", records.collect::<String>())
+        let Some(told) = told else { return format!("{step:?}") };
+        let heard = self.hears(&state.rawr, &told);
+        let records = heard.records.iter().map(|record| format!("\n      {:?}", record.event));
+        format!("{step:?}: {:?}{}", self.input(&told), records.collect::<String>())
     }
 }
 
 impl Played<'_> {
-    /// The input, its time, and the world without it.
-    fn input(&self, state: &State, what: Spoken) -> Option<(Input, Timestamp, State)> {
+    /// What is said, and the world without it.
+    fn told(&self, state: &State, what: Spoken) -> Option<(Told, State)> {
         match what {
             Spoken::Message => {
                 let state = state.spend(|left| &mut left.inputs)?;
-                let newest = state.submitted(self.world);
-                let (input, text) = (input_id(newest), input_text(newest));
-                Some((Input::Submitted { input, text, kind: InputKind::Message }, NOW, state))
+                Some((Told::Message(state.submitted(self.world)), state))
             }
             Spoken::Report => {
-                let input = state.host.said.front()?.input();
                 let mut state = state.clone();
-                state.host.said.pop_front();
-                Some((input, NOW, state))
+                let report = state.host.said.pop_front()?;
+                Some((Told::Report(report), state))
             }
             Spoken::Tick => {
-                let due = self.due(&state.rawr)?;
+                self.due(&state.rawr)?;
                 // Where nothing else is to come, a deadline is no lateness.
                 let silent = !state.host.is_busy()
                     && state.host.said.is_empty()
                     && state.host.next(self.world).is_none();
                 let late = || state.disturb(|left| &mut left.late);
-                Some((Input::Tick, due, if silent { state.clone() } else { late()? }))
+                Some((Told::Tick, if silent { state.clone() } else { late()? }))
             }
             Spoken::Word(choice) => {
-                let (sequence, turns, minutes, packet, by) = (None, Some(1), None, None, None);
-                let response = Response { choice, sequence, turns, minutes, packet, by };
                 let state = state.spend(|left| &mut left.words)?;
-                Some((Input::Respond(response), NOW, state))
+                Some((Told::Word(choice), state))
             }
         }
     }
 
     /// It comes through, or rawr dies over it.
     fn said(&self, before: &State, what: Spoken, taken: &mut Vec<Taken>) {
-        let Some((input, now, state)) = self.input(before, what) else { return };
-        let report = before.host.said.front().filter(|_| what == Spoken::Report);
-        let report = report.map(Rc::as_ref);
-        let heard = self.hears(&before.rawr, input.clone(), now);
-        let records = heard.records.clone();
+        let Some((told, state)) = self.told(before, what) else { return };
+        let heard = self.hears(&before.rawr, &told);
         for (again, died) in deaths(&state, what) {
-            for written in 0..=records.len() {
-                let (input, state) = (again.then(|| input.clone()), died.clone());
-                let led = self.dies_over(state, &records[..written], report, input);
-                let led = led.map(|state| self.answered(state, what));
+            for written in 0..=heard.records.len() {
+                let led = self.dies_over(died.clone(), &told, written, again);
+                let led = led.and_then(|state| self.answered(state, what));
                 taken.push((Step::DiesOver { what, written, again }, led));
             }
         }
-        let led = self.lands(state, heard, report).map(|state| self.answered(state, what));
-        taken.push((Step::Said(what), led));
+        let led = self.lands(state, &heard, told.report());
+        taken.push((Step::Said(what), led.and_then(|state| self.answered(state, what))));
     }
 
     /// A message that need not wait goes to the host at once.
-    fn answered(&self, mut state: State, what: Spoken) -> State {
+    fn answered(&self, mut state: State, what: Spoken) -> Result<State, Violation> {
         let newest = state.submitted(self.world);
         let waits = state.rawr.thread().held.iter().any(|held| held.id == input_id(newest));
         if what == Spoken::Message && !waits {
+            properties::check_owed(self.world, state.rawr.thread(), &state.past)?;
             state.host.todo.push_back(Todo::Prompt(newest));
         }
-        state
+        Ok(state)
     }
 
     fn host_goes_on(&self, before: &State, taken: &mut Vec<Taken>) {
@@ -197,11 +187,11 @@ impl Played<'_> {
             let mut state = before.clone();
             let Some(report) = state.host.judged(says, self.judge()) else { return };
             let led = if self.judge() == JudgeSource::Host {
-                state.host.said.push_back(Rc::new(report));
+                state.host.says_that(report);
                 Ok(state)
             } else {
-                let heard = self.hears(&state.rawr, report.input(), NOW);
-                self.lands(state, heard, None)
+                let heard = self.hears(&state.rawr, &Told::Report(Rc::new(Named::new(report))));
+                self.lands(state, &heard, None)
             };
             taken.push((Step::Judged(says), led));
         }
@@ -214,8 +204,8 @@ impl Played<'_> {
             if comes_again {
                 state.host.said.push_back(Rc::clone(&report));
             }
-            let heard = self.hears(&state.rawr, report.input(), NOW);
-            let led = self.lands(state, heard, Some(&report));
+            let heard = self.hears(&state.rawr, &Told::Report(Rc::clone(&report)));
+            let led = self.lands(state, &heard, Some(&report));
             taken.push((Step::Arrives { nth, comes_again }, led));
         };
         for nth in 1..before.host.said.len() {
@@ -247,14 +237,13 @@ impl Played<'_> {
 /// Whether it is said again, and the world in which it is: a person's client that got no answer asks again, a host that
 /// does may give up, and a deadline that passed passes anew.
 fn deaths(state: &State, what: Spoken) -> Vec<(bool, State)> {
-    let Some(state) = state.disturb(|left| &mut left.crashes) else { return Vec::new() };
+    let dies = |state: &State| state.disturb(|left| &mut left.crashes);
+    let again = dies(state).map(|state| (true, state));
+    let gives_up = || state.spend(|left| &mut left.losses).as_ref().and_then(dies);
     match what {
-        Spoken::Message => vec![(true, state)],
-        Spoken::Report => {
-            let gives_up = state.spend(|left| &mut left.losses);
-            gives_up.map(|state| (false, state)).into_iter().chain([(true, state)]).collect()
-        }
-        Spoken::Tick => vec![(false, state)],
+        Spoken::Message => again.into_iter().collect(),
+        Spoken::Report => gives_up().map(|state| (false, state)).into_iter().chain(again).collect(),
+        Spoken::Tick => again.map(|(_, state)| (false, state)).into_iter().collect(),
         Spoken::Word(_) => Vec::new(),
     }
 }
