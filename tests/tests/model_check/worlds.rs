@@ -254,7 +254,7 @@ const fn line(times: u8) -> Budget {
     }
 }
 
-/// Small enough to be visited whole, each disturbed twice, some three times; the largest three only once. Two messages wait in
+/// Small enough to be visited whole, each disturbed twice, some three times; the largest two only once. Two messages wait in
 /// the plainest worlds alone; what else may happen is left out where a world is the largest.
 pub fn worlds() -> Vec<World> {
     let full = World { manner: Manner::Full, ..turn_end() };
@@ -265,8 +265,8 @@ pub fn worlds() -> Vec<World> {
     let twice = Budget { inputs: 1, ..line(2) };
     let people = Budget { words: 2, ..line(0) };
     let refuses = Budget { refusals: 1, interrupts: 1, own_compactions: 1, ..once };
-    let inside = Budget { disturbances: 1, ..once };
-    let refuses_inside = Budget { disturbances: 1, ..refuses };
+    let refuses_inside = Budget { disturbances: 1, repeats: 0, overtakes: 0, ..refuses };
+    let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
     let by_person = World { compacts_for: CompactionOrigin::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
@@ -285,13 +285,13 @@ pub fn worlds() -> Vec<World> {
         ("a host that refuses to sample", refuses, sampled()),
         ("preflight", line(1), preflight()),
         ("preflight, three times disturbed", twice, preflight()),
-        ("inside a turn", inside, mid_turn(true)),
+        ("inside a turn", once, mid_turn(true)),
         ("inside a turn, compaction at its end", once, mid_turn(false)),
         ("built-in compaction", once, inline()),
         ("judged by the host", Budget { overtakes: 0, repeats: 0, ..once }, by_host),
         ("judged by the sidecar", once, by_sidecar),
         ("judged in an emergency", Budget { inputs: 1, ..line(0) }, judged_emergency()),
-        ("judged inside a turn", inside, by_host_inside),
+        ("judged inside a turn", judged_once, by_host_inside),
         ("asked first", Budget { words: 1, ..once }, asked_first()),
         ("people", people, turn_end()),
         ("people, preflight", people, preflight()),
