@@ -29,7 +29,7 @@ pub(crate) fn in_own_session(command: &mut Command) {
     });
 }
 
-/// Whether whoever started this process told it to ignore the signal, as `nohup` and a script's `&` do.
+/// Whether this process was started to ignore the signal, as `nohup` and a script's `&` do.
 pub(crate) fn is_ignored(signal: libc::c_int) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     #[expect(unsafe_code, reason = "it only reads, and writes no more than the one structure")]

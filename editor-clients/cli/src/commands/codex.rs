@@ -174,7 +174,7 @@ fn hang_ups_count() -> std::io::Result<()> {
 /// The address of a socket holds 104 bytes on macOS, 108 on Linux: what a folder's path may be, for `/rawr-XXXXXX/driver`.
 const LONGEST_PATH: usize = 80;
 
-/// The sockets are reached by whoever may enter the folder: its owner.
+/// Only the owner of the folder can reach the sockets in it.
 fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).permissions(Permissions::from_mode(0o700));

@@ -47,7 +47,7 @@ pub(super) async fn run(
     let limit = timeout_seconds.map_or(TIME_LIMIT, |it| Duration::from_secs(it.min(LONGEST)));
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).current_dir(&settings.cwd);
-    // Nobody is there to be asked for a name or a password.
+    // A question for a name or a password would never be answered.
     command.env("GIT_TERMINAL_PROMPT", "0");
     command.envs(settings.environment.iter().cloned());
     for name in &settings.hidden {
