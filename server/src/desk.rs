@@ -7,6 +7,7 @@ mod disk;
 mod editing;
 mod error;
 mod follow;
+mod held;
 mod inquiry;
 mod live;
 mod notes;
@@ -107,6 +108,7 @@ struct Open {
     staged: Vec<Staged>,
     /// To be kept before this batch is stored.
     capsules: Vec<Capsule>,
+    originals: held::Originals,
     look: outside::Look,
     health: disk::Health,
 }
@@ -139,6 +141,7 @@ impl Open {
             readers: RefCell::default(),
             staged: Vec::new(),
             capsules: Vec::new(),
+            originals: held::Originals::default(),
             look: outside::Look::default(),
             health: disk::Health::default(),
         }
@@ -400,6 +403,7 @@ impl Desk {
         let log = log.as_mut().ok_or_else(|| DeskError::Busy(id.clone()))?;
         let rules = Rules { policy: &config.policy, prompts: self.prompts.set().prompts() };
         let refused = |refusal| DeskError::Refused(id.clone(), refusal);
+        let written = held::written(&input);
         let (input, secrets) = redacted(input);
         if secrets > 0 {
             tracing::info!(thread = %id, secrets, "secrets were taken out of what was reported");
@@ -429,6 +433,7 @@ impl Desk {
         if let Some(decision) = &handled.decision {
             open.last_decision = Some(decision.clone());
         }
+        open.keep_originals(written, &handled.records);
         self.jobs.extend(outside::look(open, id, &handled.records, now));
         if !staged.is_empty() {
             open.staged.push(Staged { effects: staged, now });

@@ -17,6 +17,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+const LABEL: &str = "[redacted:";
+
+/// Whether something was taken out of the text, or it says so.
+pub fn is_redacted(text: &str) -> bool {
+    text.contains(LABEL)
+}
+
 /// The text with every secret replaced by `[redacted:<kind>]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
     redact_counting(text).0
@@ -74,7 +81,7 @@ struct Secret {
 
 impl Secret {
     fn write_label(&self, text: &mut String) {
-        text.push_str("[redacted:");
+        text.push_str(LABEL);
         text.push_str(self.kind);
         text.push(']');
     }

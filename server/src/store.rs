@@ -1,9 +1,9 @@
-//! Threads on disk: `events.jsonl` is the truth, everything beside it can be rebuilt. This room reads and writes lines;
-//! what they mean is the core's business.
+//! Threads on disk: `events.jsonl` is the truth, everything beside it but `held/` can be rebuilt. This room reads and
+//! writes lines; what they mean is the core's business.
 //!
 //! Layout (design, section 6): `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
-//! `state.json` (a cache), `owner.lock`, and `quarantine.jsonl` where lines were unreadable. A thread that rests lies in
-//! `archive/<thread>/` beside `threads/`.
+//! `state.json` (a cache), `owner.lock`, `held/` with the texts of messages that wait and hold secrets, and
+//! `quarantine.jsonl` where lines were unreadable. A thread that rests lies in `archive/<thread>/` beside `threads/`.
 
 pub mod archive;
 mod backwards;
@@ -12,6 +12,7 @@ mod decision;
 mod disk;
 mod folders;
 mod glance;
+pub mod held;
 #[cfg(debug_assertions)]
 mod hold;
 #[cfg(debug_assertions)]

@@ -332,6 +332,15 @@ impl Thread {
             || self.deliveries(input).any(|issued| delivered(&issued))
     }
 
+    /// Every message of a person's that waits, or of which the host has not said yet what became of it.
+    pub fn undelivered(&self) -> impl Iterator<Item = (&InputId, &str)> {
+        let waits = self.held.iter().map(|held| (&held.id, held.text.as_str()));
+        waits.chain(self.pending_actions().filter_map(|issued| {
+            let Action::DeliverInput { input, .. } = &issued.kind else { return None };
+            Some((input, issued.kind.delivered_text()?))
+        }))
+    }
+
     /// Every time that the host was asked to deliver a message of this id.
     pub fn deliveries(&self, input: &InputId) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(move |issued| {

@@ -63,8 +63,9 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
         },
         Input::Respond(response) => maybe(&mut response.packet),
         Input::SetGuard { note, .. } => maybe(note),
-        // A user's message is delivered unchanged.
-        Input::Submitted { .. } | Input::Tick => {}
+        // Where it waits, it is delivered as it was written all the same.
+        Input::Submitted { text, .. } => clean(text),
+        Input::Tick => {}
     }
     (input, found.get())
 }

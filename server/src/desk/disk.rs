@@ -1,6 +1,7 @@
 //! Where the desk meets the disk: batches are stored and told, and where a thread's files fail it stops acting, gives the
 //! messages that wait back to its host, tries again, and goes on from what the disk has. Nothing is decided here.
 
+use super::held::with_original;
 use super::notice::publish;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Ticket, outside, save_cache, tell_damage};
 use crate::store::{Damage, OwnerLock, Replay, StoreError};
@@ -252,7 +253,8 @@ impl Desk {
         (self.tell)(Notice::StoreRecovered { thread: id });
         let thread = open.machine.thread();
         for issued in thread.pending_actions() {
-            (self.tell)(Notice::Perform { thread, issued });
+            let issued = with_original(&open.folder, issued);
+            (self.tell)(Notice::Perform { thread, issued: &issued });
         }
         true
     }
@@ -326,6 +328,7 @@ pub(super) fn take_up(open: &mut Open, (thread, mut replay): (Thread, Replay)) -
     open.machine = Machine::new(thread);
     open.last_decision = None;
     open.stale = false;
+    open.originals.forget();
     open.health.refused = None;
     open.health.stored(open.machine.thread());
     replay.damage.retain(|damage| matches!(damage, Damage::TornTail { .. }));

@@ -1,5 +1,6 @@
 //! What the desk lets the world hear, once it is stored. It knows no client and no wire.
 
+use super::held::with_original;
 use super::{Listener, Open};
 use crate::config::Config;
 use crate::problem::Problem;
@@ -122,7 +123,10 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                     tell(Notice::Decided { thread: open.machine.thread(), decision: &decision });
                 }
             }
-            Effect::Perform(issued) => tell(Notice::Perform { thread, issued: &issued }),
+            Effect::Perform(issued) => {
+                let issued = with_original(&open.folder, &issued);
+                tell(Notice::Perform { thread, issued: &issued });
+            }
             Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
                 tell(Notice::HeadsUp { thread, heads_up: &heads_up })
             }

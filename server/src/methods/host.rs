@@ -107,8 +107,7 @@ fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResul
     let submitted = Input::Submitted { input: input.clone(), text, kind };
     report(ctx, &params.thread_id, Ok(submitted))?;
     let desk = ctx.desk()?;
-    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
-    let held = thread.takes_care_of(&input, &params.text);
+    let held = desk.takes_care_of(&wire::thread_id(&params.thread_id)?, &input, &params.text)?;
     Ok(InputSubmitResult {
         disposition: if held { Disposition::Held } else { Disposition::Deliver },
     })

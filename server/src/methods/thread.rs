@@ -34,7 +34,7 @@ fn open(ctx: &Ctx, params: ThreadOpenParams) -> Result<ThreadOpenResult, Fault> 
         phase: thread.phase().to_wire(),
         scratch_file: desk.scratch_file(&id)?,
         percent_remaining: thread.percent_remaining().map(wire::percent),
-        pending_actions: wire::pending(thread),
+        pending_actions: wire::pending(&desk.pending(&id)?),
         owner: desk.is_owner(&id),
     })
 }
@@ -81,7 +81,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
             })
             .collect(),
         last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),
-        pending_actions: wire::pending(thread),
+        pending_actions: wire::pending(&desk.pending(&id)?),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         judgments: wire::judgment_usage(thread),

@@ -3,8 +3,10 @@
 use super::State;
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
+use crate::redact::is_redacted;
 use crate::store::archive::Place;
 use crate::store::cache::{self, FoldedBy};
+use crate::store::held;
 use crate::store::{
     BadDecision, DECISIONS, Damage, EVENTS, QUARANTINE, Replay, STATE, StoreError, Unreadable,
     failed, is_unfinished, parse, read_decision, replay,
@@ -158,7 +160,7 @@ impl Look {
         Ok(())
     }
 
-    fn events(&mut self, _: &State) -> Result<(), StoreError> {
+    fn events(&mut self, state: &State) -> Result<(), StoreError> {
         let path = self.place.folder.join(EVENTS);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -201,6 +203,7 @@ impl Look {
             self.tell(Finding::new(Kind::IdTwice, &path, message));
         }
         self.open_ends(&path, &thread);
+        self.held(state, &thread)?;
         self.cache(cached, &mut file, &path, &thread)?;
         self.checked.thread = Some(thread);
         Ok(())
@@ -253,6 +256,30 @@ impl Look {
             let message = format!("messages that wait for delivery: {}", thread.held.len());
             self.tell(Finding::new(Kind::Waiting, path, message));
         }
+    }
+
+    /// A message that lost its secrets has a file with its text for as long as it waits.
+    fn held(&mut self, state: &State, thread: &Thread) -> Result<(), StoreError> {
+        let folder = &self.place.folder;
+        let waiting: HashSet<_> = thread
+            .undelivered()
+            .filter(|(_, text)| is_redacted(text))
+            .map(|(input, text)| held::file(folder, input, text))
+            .collect();
+        let files: HashSet<_> = held::files(folder)?.into_iter().collect();
+        // They come before their messages and go after them.
+        if waiting == files || state.store.is_in_use(&self.place)? {
+            return Ok(());
+        }
+        for file in files.difference(&waiting) {
+            let message = "the text of a message that waits no longer";
+            self.tell(Finding::new(Kind::Leftover, file, message));
+        }
+        for file in waiting.difference(&files) {
+            let message = "gone: the message that waits is delivered without its secrets";
+            self.tell(Finding::new(Kind::Waiting, file, message));
+        }
+        Ok(())
     }
 
     /// The cache must lead to the state that the log leads to.

@@ -6,6 +6,7 @@ use super::check::{is_leftover, right_mode};
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
 use crate::store::archive::{Hold, Place};
+use crate::store::held;
 use crate::store::{
     BadDecision, DECISION_FORMAT, DECISIONS, Damage, Disk, EVENTS, STATE, StoreError, ThreadLog,
     Unreadable, failed, parse, read_decision, sync_folder, unfinished,
@@ -100,8 +101,8 @@ fn remove_unfit(place: &Place, findings: &[Finding]) -> Result<Vec<Done>, StoreE
     let mut done = Vec::new();
     for finding in findings {
         let path = &finding.file;
-        if finding.kind == Kind::CacheUnfit || (finding.kind == Kind::Leftover && is_leftover(path))
-        {
+        let is_left = || is_leftover(path) || held::is_original(path);
+        if finding.kind == Kind::CacheUnfit || (finding.kind == Kind::Leftover && is_left()) {
             remove(path)?;
             done.push(Done::new(finding.kind, path, "removed"));
         }

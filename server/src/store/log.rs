@@ -6,6 +6,7 @@
 
 use super::archive::InUse;
 use super::disk::{Disk, locked, patiently};
+use super::held::{self, Original};
 use super::owed::Owed;
 use super::owner::OwnerLock;
 use super::reader::{Reader, Unreadable, newer, parse, replay_until};
@@ -36,6 +37,7 @@ pub struct ThreadLog {
     cached_at: u64,
     /// The batch: lines that wait for the commit.
     buffer: Vec<u8>,
+    held: held::Changes,
     pushed: u64,
     durable: bool,
     locked: bool,
@@ -80,6 +82,7 @@ impl ThreadLog {
             lines: 0,
             cached_at: 0,
             buffer: Vec::new(),
+            held: held::Changes::default(),
             pushed: 0,
             durable: false,
             locked: false,
@@ -108,6 +111,7 @@ impl ThreadLog {
     /// forgotten.
     pub fn reread(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
         self.forget_batch();
+        self.held = held::Changes::default();
         let mut state = Thread::new(thread.clone());
         let replay = self.with_lock(|log| log.read_all(thread, &mut state))?;
         Ok((state, replay))
@@ -116,6 +120,7 @@ impl ThreadLog {
     /// The same, and shows that the disk takes what is written: what is in doubt, and as much as failed last.
     pub fn recover(&mut self, thread: &ThreadId) -> Result<(Thread, Replay), StoreError> {
         self.forget_batch();
+        self.held = held::Changes::default();
         let mut state = Thread::new(thread.clone());
         let replay = self.with_lock(|log| {
             let replay = log.read_all(thread, &mut state)?;
@@ -350,9 +355,19 @@ impl ThreadLog {
         Ok(())
     }
 
+    /// The text of a message that waits as soon as this batch is stored.
+    pub fn keep(&mut self, original: Original) {
+        self.held.keep(original, &self.folder);
+    }
+
+    /// The file of one that does not wait any more then.
+    pub fn settle(&mut self, file: PathBuf) {
+        self.held.settle(file);
+    }
+
     /// Writes the whole batch or nothing of it, and gives the lock back.
     pub fn commit(&mut self) -> Result<(), StoreError> {
-        let written = self.write();
+        let written = self.held.write(&self.disk, &self.folder).and_then(|()| self.write());
         let synced = match &written {
             Ok(Written::ToSync) => self.sync(),
             _ => Ok(()),
@@ -362,7 +377,8 @@ impl ThreadLog {
 
     /// Whether the next commit waits for the disk itself.
     pub fn wants_sync(&self) -> bool {
-        !self.buffer.is_empty() && (self.durable || self.owed.is_too_much_with(self.buffer.len()))
+        let wants = self.durable || self.owed.is_too_much_with(self.buffer.len());
+        !self.held.is_empty() || !self.buffer.is_empty() && wants
     }
 
     fn write(&mut self) -> Result<Written, StoreError> {
@@ -410,6 +426,10 @@ impl ThreadLog {
                     tracing::warn!(%error, "what failed cannot be cut off for now");
                 }
             }
+        }
+        match result {
+            Ok(_) => self.held.stored(&self.disk),
+            Err(_) => self.held = held::Changes::default(),
         }
         self.forget_batch();
         self.unlock();

@@ -228,9 +228,9 @@ pub fn action(issued: &Issued) -> wire::Action {
     }
 }
 
-pub fn pending(thread: &Thread) -> Vec<wire::PendingAction> {
-    thread
-        .pending_actions()
+pub fn pending(issued: &[Issued]) -> Vec<wire::PendingAction> {
+    issued
+        .iter()
         .filter(|issued| !issued.kind.is_sidecars())
         .map(|issued| wire::PendingAction {
             action_id: issued.id.to_string(),

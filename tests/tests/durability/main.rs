@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod disk;
+mod held;
 mod log;
 mod owners;
 mod secrets;

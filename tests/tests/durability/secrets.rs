@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 
 /// Told by their shape, by the name that they are given to, and by an option.
-const SECRETS: [&str; 3] = [
+pub const SECRETS: [&str; 3] = [
     "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
     "q7Zt3vXk9LpW2mRb8NcY5sHd4JfG6aTe",
     "hunter2-9Xq4",
 ];
 
-fn said() -> String {
+pub fn said() -> String {
     let [shaped, named, password] = SECRETS;
     format!("use {shaped} for it, API_KEY={named} and run --password {password} x")
 }

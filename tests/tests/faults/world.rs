@@ -23,6 +23,9 @@ const OUTAGE: i64 = 3000;
 /// Nothing takes so many steps; beyond it something turns in circles.
 const MOST_STEPS: u32 = 2000;
 
+/// In one of the messages.
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
 pub struct World {
     pub disk: Arc<PlayedDisk>,
     pub host: Host,
@@ -213,7 +216,10 @@ impl World {
     /// A person sends something.
     pub fn submit(&mut self, ends_phase: bool) {
         let input = InputId::new(format!("m{}", self.submitted.len() + 1));
-        let text = format!("message {input}\nunchanged, ");
+        let mut text = format!("message {input}\nunchanged, ");
+        if self.submitted.len() == 1 {
+            text.push_str(SECRET);
+        }
         self.submitted.push(input.clone());
         let submitted =
             Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
@@ -364,7 +370,7 @@ impl World {
             }
             self.hear();
             if opened && stored {
-                let pending: Vec<_> = self.thread().pending_actions().cloned().collect();
+                let pending = self.desk.pending(&id()).unwrap();
                 pending.iter().for_each(|issued| self.perform(issued));
                 return;
             }

@@ -2,11 +2,14 @@
 
 use super::{THREAD, events, findings, live_in, lived_in, run, said, stored};
 use rawr_core::thread::FOLD;
+use rawr_protocol::methods::InputSubmit;
+use rawr_protocol::{Disposition, InputKind, InputSubmitParams};
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::json;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub fn append(home: &Home, file: &str, bytes: &[u8]) {
@@ -169,6 +172,47 @@ fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
     assert!(text.contains(&format!("owned by test for stand-in (process {process})")), "{text}");
     assert_eq!(code, 0);
     sidecar.take_notes();
+}
+
+/// A message with a secret waits; its text is in the file.
+pub fn with_message() -> (Home, PathBuf) {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let mut sidecar = Sidecar::start(&home);
+    let mut host = StandIn::new(THREAD);
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    let submitted = sidecar.call::<InputSubmit>(&InputSubmitParams {
+        thread_id: THREAD.to_owned(),
+        input_id: "i1".to_owned(),
+        text: "use ghp_16C7e42F292c6912E7710c838347Ae178B4a".to_owned(),
+        kind: InputKind::Message,
+    });
+    assert_eq!(submitted.disposition, Disposition::Held);
+    sidecar.take_notes();
+    sidecar.kill();
+    let folder = home.thread(THREAD).join("held");
+    let files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let file = file.clone();
+    (home, file)
+}
+
+#[test]
+fn the_text_of_a_message_is_there_exactly_as_long_as_it_waits() {
+    let (home, file) = with_message();
+    assert_eq!(findings(&home), ["note waiting events.jsonl"]);
+    let other = file.with_file_name("0123456789abcdef.json");
+    fs::rename(&file, &other).unwrap();
+    let mut found = findings(&home);
+    found.sort();
+    let name = file.file_name().unwrap().display();
+    let gone = format!("note waiting {name}");
+    let mut expected =
+        ["note leftover 0123456789abcdef.json", "note waiting events.jsonl", gone.as_str()];
+    expected.sort();
+    assert_eq!(found, expected);
 }
 
 #[test]

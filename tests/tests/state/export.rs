@@ -48,6 +48,15 @@ fn a_secret_in_a_message_that_waits_stays_at_home() {
 }
 
 #[test]
+fn neither_is_a_secret_of_its_text_in_it() {
+    let (home, file) = super::check::with_message();
+    assert!(fs::read_to_string(file).unwrap().contains(SECRET));
+    let document = exported(&home).to_string();
+    assert!(document.contains("held/"), "{document}");
+    assert!(!document.contains(SECRET));
+}
+
+#[test]
 fn what_cannot_be_read_is_in_it_as_it_is() {
     let home = lived_in();
     let newer = r#"{"v":65535,"at":5,"event":{"moon_risen":{"token":"x"}}}"#;

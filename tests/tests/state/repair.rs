@@ -1,7 +1,7 @@
 //! `rawr state repair`: it puts right what the check finds, loses no line that can be read, and keeps off threads that
 //! somebody has open.
 
-use super::check::{append, replace_line};
+use super::check::{append, replace_line, with_message};
 use super::{THREAD, events, findings, lived_in, look, said, stored};
 use rawr_protocol::Role;
 use rawr_protocol::methods::ThreadOpen;
@@ -79,6 +79,16 @@ fn a_repaired_thread_is_the_one_that_it_was() {
     assert!(StandIn::new(THREAD).open(&home, &mut sidecar));
     sidecar.take_notes();
     sidecar.leave();
+}
+
+#[test]
+fn the_text_of_a_message_goes_unless_it_waits() {
+    let (home, file) = with_message();
+    let left = file.with_file_name("0123456789abcdef.json");
+    fs::copy(&file, &left).unwrap();
+    let (text, code) = said(&home, &["repair"]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!((file.exists(), left.exists()), (true, false), "{text}");
 }
 
 #[test]
