@@ -6,6 +6,7 @@ import { PacketTexts } from './model/packetTexts';
 import { status } from './model/status';
 import { Threads } from './model/threads';
 import type { Channels, Connection } from './server/connection';
+import { DraftFolder } from './server/draftFolder';
 import { type Listener, Supervisor } from './server/supervisor';
 import { Session, shown } from './session';
 import { OF_THE_SERVER, folders, settings } from './settings';
@@ -30,7 +31,8 @@ export function activate(context: vscode.ExtensionContext): void {
     surfaces.packets.refresh();
   };
   const session = new Session(threads, draw);
-  const packets = new PacketEditor(session, new PacketTexts(context.workspaceState));
+  const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
+  const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
   const surfaces = { packets, decisions: new DecisionView(session) };
   const watching = new Watching(session, notices, channels);
   const started = new Supervisor(context, channels, watching);

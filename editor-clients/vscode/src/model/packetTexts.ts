@@ -1,8 +1,7 @@
-// The texts of packets: what was written, and what a person made of it. An edited one is a draft until it is handed over; the
-// workspace remembers drafts, so that they outlive the window.
+// The texts of packets: what was written, and what a person made of it. An edited one is a draft until it is handed over;
+// drafts are stored, so that they outlive the window.
 
-const KEY = 'rawr.packetDrafts';
-/** What the workspace remembers is read whole at each start. */
+/** What is stored is read whole at each start. */
 const MOST_DRAFTS = 8;
 const MOST_CHARS = 256 * 1024;
 
@@ -19,17 +18,23 @@ export interface PacketText {
 
 export type Draft = PacketName & PacketText;
 
-/** `vscode.Memento`. */
-export interface Memory {
-  get(key: string, otherwise: readonly Draft[]): readonly Draft[];
-  update(key: string, value: readonly Draft[]): unknown;
+/** Where drafts outlive the window. */
+export interface DraftStore {
+  /** The oldest first. */
+  read(): Draft[];
+  /** The draft is stored once this returns. */
+  write(draft: Draft): void;
+  remove(name: PacketName): void;
 }
 
 export class PacketTexts {
   private readonly texts = new Map<string, PacketText>();
+  /** As they are stored, the oldest first. */
+  private stored: readonly Draft[];
 
-  constructor(private readonly memory: Memory) {
-    for (const draft of this.drafts) this.texts.set(keyOf(draft), draft);
+  constructor(private readonly store: DraftStore) {
+    this.stored = store.read();
+    for (const draft of this.stored) this.texts.set(keyOf(draft), draft);
   }
 
   get(name: PacketName): PacketText | undefined {
@@ -56,24 +61,31 @@ export class PacketTexts {
   edited(name: PacketName, text: string): void {
     const known = this.get(name);
     if (known?.text === text) return;
-    this.texts.set(keyOf(name), { ...known, text });
     this.remember({ ...known, ...name, text });
+    this.texts.set(keyOf(name), { ...known, text });
   }
 
   /** The packet was handed over, or its sequence has ended: what is shown stays until the window closes. */
   drop(name: PacketName): void {
-    if (this.draft(name)) this.memory.update(KEY, this.others(name));
+    if (this.draft(name)) this.keep(this.others(name));
   }
 
   get drafts(): readonly Draft[] {
-    return this.memory.get(KEY, []);
+    return this.stored;
   }
 
   /** The oldest make room; a text that is too long is not remembered. */
   private remember(draft: Draft): void {
     const kept = [...this.others(draft), draft].slice(-MOST_DRAFTS);
     while (chars(kept) > MOST_CHARS) kept.shift();
-    this.memory.update(KEY, kept);
+    if (kept.includes(draft)) this.store.write(draft);
+    this.keep(kept);
+  }
+
+  private keep(kept: readonly Draft[]): void {
+    const names = new Set(kept.map(keyOf));
+    for (const draft of this.stored) if (!names.has(keyOf(draft))) this.store.remove(draft);
+    this.stored = kept;
   }
 
   private others(name: PacketName): Draft[] {

@@ -384,6 +384,12 @@ export class Lab {
     return processes.find(({ pid, args }) => below.has(pid) && args.startsWith(`${rawr()} serve`))?.pid;
   }
 
+  /** The same window again, as after an update of the editor. */
+  async reload(): Promise<void> {
+    await this.page.reload({ waitUntil: 'domcontentloaded' });
+    await this.page.locator('.monaco-workbench').waitFor();
+  }
+
   async command(title: string): Promise<void> {
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
     // A palette that was opened before an extension was read does not know its commands.

@@ -116,6 +116,27 @@ export function journeys(editor: string): void {
     });
   }
 
+  test('a draft of a packet outlives the window, and is handed over from the next one', async () => {
+    const release = lab.model.hold('packet_request');
+    work(ASK);
+    await lab.says(lab.toast, 'compact now?');
+    const before = lab.recorded('responded').length;
+    await lab.answer('compact now?', 'Show packet');
+    const lens = lab.page.locator('.codelens-decoration');
+    await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
+    await lab.page.keyboard.press('Control+A');
+    await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the heron');
+    await lab.command('File: Save All Files');
+    await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+    await lab.reload();
+    await lab.says(lab.page.locator('.view-lines'), 'ask the heron');
+    await lens.getByText('Hand Over to the Agent').click();
+    await until('the packet', () => lab.recorded('responded').length > before);
+    release();
+    await until('the handoff', () => lab.model.handoff.includes('ask the heron'));
+    await lab.command('View: Close Editor');
+  });
+
   test('the decision view says why, with a plot and no script', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45 % left');

@@ -1,4 +1,5 @@
 // All tests of what needs no editor.
+import './draftFolder';
 import './package';
 import './packetTexts';
 import './server';

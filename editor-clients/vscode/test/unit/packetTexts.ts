@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isOver } from '../../src/model/packet';
-import { type Draft, type Memory, PacketTexts } from '../../src/model/packetTexts';
+import { type Draft, type DraftStore, type PacketName, PacketTexts } from '../../src/model/packetTexts';
 import { details, summary } from './samples';
 
-/** What a workspace remembers, also for the next window. */
-class Workspace implements Memory {
-  private readonly values = new Map<string, readonly Draft[]>();
+/** What is stored, also for the next window. */
+class Stored implements DraftStore {
+  private readonly drafts = new Map<string, Draft>();
 
-  get(key: string, otherwise: readonly Draft[]): readonly Draft[] {
-    return this.values.get(key) ?? otherwise;
+  read(): Draft[] {
+    return structuredClone([...this.drafts.values()]);
   }
 
-  update(key: string, value: readonly Draft[]): void {
-    this.values.set(key, structuredClone(value));
+  write(draft: Draft): void {
+    this.remove(draft);
+    this.drafts.set(`${draft.threadId} ${draft.sequenceId}`, structuredClone(draft));
+  }
+
+  remove({ threadId, sequenceId }: PacketName): void {
+    this.drafts.delete(`${threadId} ${sequenceId}`);
   }
 }
 
@@ -21,42 +26,42 @@ const S1 = { threadId: 't', sequenceId: 's1' };
 
 describe('the text of a packet', () => {
   test('is there in the next window where it was edited, and only there', () => {
-    const workspace = new Workspace();
-    const texts = new PacketTexts(workspace);
+    const stored = new Stored();
+    const texts = new PacketTexts(stored);
     texts.built(S1, 'built');
-    assert.equal(new PacketTexts(workspace).get(S1), undefined);
+    assert.equal(new PacketTexts(stored).get(S1), undefined);
     texts.edited(S1, 'built');
-    assert.equal(new PacketTexts(workspace).get(S1), undefined);
+    assert.equal(new PacketTexts(stored).get(S1), undefined);
     texts.edited(S1, 'mine');
-    assert.equal(new PacketTexts(workspace).get(S1)?.text, 'mine');
-    assert.equal(new PacketTexts(workspace).get({ ...S1, sequenceId: 's2' }), undefined);
+    assert.equal(new PacketTexts(stored).get(S1)?.text, 'mine');
+    assert.equal(new PacketTexts(stored).get({ ...S1, sequenceId: 's2' }), undefined);
   });
 
   test('a draft gives way to a packet that was written later, also in the next window', () => {
-    const workspace = new Workspace();
-    const texts = new PacketTexts(workspace);
+    const stored = new Stored();
+    const texts = new PacketTexts(stored);
     texts.built(S1, 'built');
     texts.edited(S1, 'mine');
-    const later = new PacketTexts(workspace);
+    const later = new PacketTexts(stored);
     assert.equal(later.written(S1, "the agent's"), true);
     assert.equal(later.get(S1)?.text, "the agent's");
     assert.equal(later.draft(S1)?.text, 'mine');
   });
 
   test('a draft stays where the packet is the one that it was made from', () => {
-    const workspace = new Workspace();
-    const texts = new PacketTexts(workspace);
+    const stored = new Stored();
+    const texts = new PacketTexts(stored);
     assert.equal(texts.written(S1, "the agent's"), false);
     texts.edited(S1, 'mine');
     assert.equal(texts.written(S1, "the agent's"), false);
     assert.equal(texts.get(S1)?.text, 'mine');
-    const later = new PacketTexts(workspace);
+    const later = new PacketTexts(stored);
     assert.equal(later.written(S1, "the agent's"), false);
     assert.equal(later.get(S1)?.text, 'mine');
   });
 
   test('a draft that was taken back up is newer than the packet that it was shown instead of', () => {
-    const texts = new PacketTexts(new Workspace());
+    const texts = new PacketTexts(new Stored());
     texts.built(S1, 'built');
     texts.edited(S1, 'mine');
     texts.written(S1, "the agent's");
@@ -65,17 +70,17 @@ describe('the text of a packet', () => {
     assert.equal(texts.get(S1)?.text, 'mine');
   });
 
-  test('is forgotten by the workspace once it was handed over, and stays on the screen', () => {
-    const workspace = new Workspace();
-    const texts = new PacketTexts(workspace);
+  test('is stored no longer once it was handed over, and stays on the screen', () => {
+    const stored = new Stored();
+    const texts = new PacketTexts(stored);
     texts.edited(S1, 'mine');
     texts.drop(S1);
     assert.equal(texts.get(S1)?.text, 'mine');
-    assert.equal(new PacketTexts(workspace).get(S1), undefined);
+    assert.equal(new PacketTexts(stored).get(S1), undefined);
   });
 
   test('drafts are bounded in number and in size, and the latest is kept', () => {
-    const texts = new PacketTexts(new Workspace());
+    const texts = new PacketTexts(new Stored());
     for (let at = 0; at < 20; at++) texts.edited({ ...S1, sequenceId: `s${at}` }, `mine ${at}`);
     assert.equal(texts.drafts.length, 8);
     assert.equal(texts.drafts.at(-1)?.text, 'mine 19');

@@ -1,0 +1,58 @@
+// Packet drafts on disk, one file for each. VS Code's own memory (`Memento`) reaches the disk some time after an update, and a
+// window that is reloaded before that forgets it; a draft must be there once its document counts as saved.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import type { Draft, DraftStore, PacketName } from '../model/packetTexts';
+
+const SUFFIX = '.json';
+
+export class DraftFolder implements DraftStore {
+  constructor(private readonly folder: string) {}
+
+  /** A file that is not a draft is passed over: another version may have left it. */
+  read(): Draft[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.folder).filter((name) => name.endsWith(SUFFIX));
+    } catch {
+      return [];
+    }
+    const drafts = names.flatMap((name) => readDraft(path.join(this.folder, name)) ?? []);
+    return drafts.sort((a, b) => a.savedAtMs - b.savedAtMs).map(({ draft }) => draft);
+  }
+
+  /** All of it or nothing, also where the editor ends in the middle. */
+  write(draft: Draft): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const file = this.fileOf(draft);
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, JSON.stringify(draft), { mode: 0o600, flush: true });
+    renameSync(unfinished, file);
+  }
+
+  remove(name: PacketName): void {
+    rmSync(this.fileOf(name), { force: true });
+  }
+
+  private fileOf({ threadId, sequenceId }: PacketName): string {
+    const name = createHash('sha256').update(JSON.stringify([threadId, sequenceId]));
+    return path.join(this.folder, name.digest('hex') + SUFFIX);
+  }
+}
+
+function readDraft(file: string): { draft: Draft; savedAtMs: number } | undefined {
+  try {
+    const draft: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isDraft(draft) ? { draft, savedAtMs: statSync(file).mtimeMs } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDraft(value: unknown): value is Draft {
+  if (typeof value !== 'object' || value === null) return false;
+  const { threadId, sequenceId, text, original } = value as Record<string, unknown>;
+  const texts = [threadId, sequenceId, text, ...(original === undefined ? [] : [original])];
+  return texts.every((one) => typeof one === 'string');
+}

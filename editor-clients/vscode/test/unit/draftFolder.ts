@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { Draft } from '../../src/model/packetTexts';
+import { DraftFolder } from '../../src/server/draftFolder';
+
+const MINE: Draft = { threadId: '../t', sequenceId: 's1', text: 'mine', original: "the agent's" };
+
+describe('the folder of drafts', () => {
+  let dir: string;
+  let folder: string;
+  beforeEach(() => {
+    dir = mkdtempSync(path.join(tmpdir(), 'rawr-drafts-'));
+    folder = path.join(dir, 'not', 'there', 'yet');
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  test('has a draft on disk as soon as it was written, readable by its owner alone', () => {
+    assert.deepEqual(new DraftFolder(folder).read(), []);
+    new DraftFolder(folder).write(MINE);
+    assert.deepEqual(new DraftFolder(folder).read(), [MINE]);
+    const [file = ''] = readdirSync(folder);
+    assert.equal(statSync(path.join(folder, file)).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(dir), ['not']);
+  });
+
+  test('has the latest text of a packet alone, and none once it was removed', () => {
+    const drafts = new DraftFolder(folder);
+    drafts.write(MINE);
+    drafts.write({ ...MINE, text: 'better' });
+    drafts.write({ ...MINE, sequenceId: 's2' });
+    assert.deepEqual(
+      drafts
+        .read()
+        .map(({ text }) => text)
+        .sort(),
+      ['better', 'mine'],
+    );
+    drafts.remove(MINE);
+    drafts.remove({ threadId: 't', sequenceId: 'never' });
+    assert.deepEqual(drafts.read(), [{ ...MINE, sequenceId: 's2' }]);
+  });
+
+  test('is read the oldest first, and what is no draft is passed over', () => {
+    const drafts = new DraftFolder(folder);
+    drafts.write(MINE);
+    const [file = ''] = readdirSync(folder);
+    drafts.write({ ...MINE, sequenceId: 's0' });
+    utimesSync(path.join(folder, file), 4_000_000_000, 4_000_000_000);
+    writeFileSync(path.join(folder, 'a.json'), '{"threadId":"t","sequenceId":"s","text":1}');
+    writeFileSync(path.join(folder, 'b.json'), '{"threadId":"t"');
+    writeFileSync(path.join(folder, 'c.json.17'), JSON.stringify(MINE));
+    assert.deepEqual(
+      drafts.read().map(({ sequenceId }) => sequenceId),
+      ['s0', 's1'],
+    );
+  });
+});
