@@ -327,7 +327,7 @@ impl Host {
         }
     }
 
-    /// A compaction that rawr did not ask for, between turns.
+    /// A compaction that rawr did not ask for.
     pub fn compacts_by_itself(&mut self, world: &World) {
         self.compactions += 1;
         self.context = world.lands_at;

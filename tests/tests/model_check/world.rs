@@ -150,7 +150,12 @@ impl Played<'_> {
             let mut state = before.clone();
             state.host.go_on(TurnStatus::Completed, self.world);
             taken.push((Step::GoesOn, Ok(state)));
-        } else if let Some(mut state) = before.disturb(|left| &mut left.own_compactions) {
+        }
+        let idle = !before.host.is_busy();
+        let inside = self.world.compacts_inside && before.host.compacting.is_none();
+        if (idle || inside)
+            && let Some(mut state) = before.disturb(|left| &mut left.own_compactions)
+        {
             state.host.compacts_by_itself(self.world);
             taken.push((Step::CompactsByItself, Ok(state)));
         }

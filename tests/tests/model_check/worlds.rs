@@ -32,6 +32,8 @@ pub struct World {
     pub lands_at: u64,
     /// On whose behalf the host compacts where rawr did not ask for it.
     pub compacts_for: CompactionOrigin,
+    /// It may do so while a turn runs.
+    pub compacts_inside: bool,
     pub may: Budget,
 }
 
@@ -136,6 +138,7 @@ fn turn_end() -> World {
         provider_lands_at: 20,
         lands_at: 20,
         compacts_for: CompactionOrigin::Host,
+        compacts_inside: false,
         may: NOTHING,
     }
 }
@@ -217,6 +220,16 @@ fn judged_emergency() -> World {
     World { turn_grows: 60, ..judged(JudgeBackend::Host) }
 }
 
+/// The turn goes on after the host's compaction, and takes no handoff: it ends in asap, with one still owed.
+fn compacts_inside() -> World {
+    let mut world = turn_end();
+    world.can.steer = false;
+    world.requests = 1;
+    world.request_grows = 1;
+    world.compacts_inside = true;
+    world
+}
+
 fn asked_first() -> World {
     let mut world = turn_end();
     world.policy.mode = Mode::Ask;
@@ -268,6 +281,7 @@ pub fn worlds() -> Vec<World> {
     let refuses_inside = Budget { disturbances: 1, repeats: 0, overtakes: 0, ..refuses };
     let judged_once = Budget { inputs: 0, disturbances: 1, overtakes: 0, ..once };
     let own = Budget { own_compactions: 1, ..once };
+    let own_inside = Budget { interrupts: 1, repeats: 0, overtakes: 0, ..own };
     let by_person = World { compacts_for: CompactionOrigin::User, ..turn_end() };
     let by_host = judged(JudgeBackend::Host);
     let by_sidecar = judged(JudgeBackend::Responses);
@@ -297,6 +311,7 @@ pub fn worlds() -> Vec<World> {
         ("people, preflight", people, preflight()),
         ("people, judged", Budget { inputs: 1, words: 1, ..people }, judged(JudgeBackend::Host)),
         ("handed over late", own, by_person),
+        ("handed over late, after a turn", own_inside, compacts_inside()),
         ("power cuts", Budget { power_cuts: 3, disturbances: 3, ..NOTHING }, turn_end()),
         ("a host that refuses", refuses, turn_end()),
         ("a host that refuses inside a turn", refuses_inside, mid_turn(true)),

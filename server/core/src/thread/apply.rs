@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 4;
+pub const FOLD: u32 = 5;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -130,8 +130,6 @@ impl Thread {
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
                 self.starting = None;
-                self.late_handoff = None;
-                self.compacted_in = None;
                 // Where it only hands over, it starts for no boundary.
                 if started.late.is_none() || v < EVERY_COMPACTION_HANDS_OVER {
                     self.spend_boundaries(&started.sequence, v);
@@ -140,10 +138,14 @@ impl Thread {
                     self.fate_runs(&started.sequence, at);
                 }
                 self.sequence = Some(Sequence::new(started, at));
-                // The handoff that was owed is this one, or comes with the compaction that follows.
+                // Any other sequence may end before it has compacted: the handoff stays owed until then.
                 let hands_over = started.late.is_some();
-                if std::mem::take(&mut self.known.outdated) && hands_over {
-                    self.known.compacted();
+                if hands_over || v < EVERY_COMPACTION_HANDS_OVER {
+                    self.late_handoff = None;
+                    self.compacted_in = None;
+                    if std::mem::take(&mut self.known.outdated) && hands_over {
+                        self.known.compacted();
+                    }
                 }
             }
             Event::ActionIssued(issued) => self.action_issued(issued, at),
@@ -158,7 +160,7 @@ impl Thread {
                 if let Some(sequence) = &mut self.sequence {
                     sequence.took(&taken.packet, at);
                 }
-                if self.known.outdated {
+                if self.known.outdated && self.late_handoff.is_none() {
                     self.known.compacted();
                 }
             }

@@ -58,6 +58,10 @@ impl Thread {
                     let running = self.turns.back().filter(|turn| turn.end.is_none());
                     let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
                     self.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
+                } else if self.sequence.is_some() {
+                    // The running sequence hands over for both.
+                    self.late_handoff = None;
+                    self.compacted_in = None;
                 }
                 let owes_packet =
                     self.sequence.as_ref().is_some_and(|of| of.packet.is_none() && !of.is_inline());
@@ -75,7 +79,7 @@ impl Thread {
 
     pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp) {
         let Some(sequence) = self.sequence.take() else { return };
-        if self.known.outdated {
+        if self.known.outdated && self.late_handoff.is_none() {
             self.known.compacted();
         }
         self.last_sequence = Some(sequence.id.clone());
