@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-pub use recorded::{Purpose, Recorded};
+pub use recorded::{Purpose, Recorded, TITLE_PROMPT};
 pub use script::{
     Answer, Gate, Item, Reply, SUB_AGENT, Script, call, call_in, custom_call, http_error, say,
     sse_failed, stall,

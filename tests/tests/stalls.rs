@@ -124,16 +124,22 @@ fn held_syncs(home: &Home, thread: &str) -> (Launch, PathBuf) {
     (launch, hold)
 }
 
+/// A sidecar with the threads `a` and `b` open, and the file for whose life the syncs of `a` hang.
+fn beside_held_syncs(home: &Home) -> (Sidecar, PathBuf) {
+    leave(two_threads(home));
+    let (launch, hold) = held_syncs(home, "a");
+    let mut sidecar = Sidecar::launch(home, &launch);
+    for thread in ["a", "b"] {
+        StandIn::new(thread).open(home, &mut sidecar);
+    }
+    std::fs::write(&hold, "").unwrap();
+    (sidecar, hold)
+}
+
 #[test]
 fn a_sync_that_hangs_holds_up_no_other_thread() {
     let home = Home::new();
-    leave(two_threads(&home));
-    let (launch, hold) = held_syncs(&home, "a");
-    let mut sidecar = Sidecar::launch(&home, &launch);
-    for thread in ["a", "b"] {
-        StandIn::new(thread).open(&home, &mut sidecar);
-    }
-    std::fs::write(&hold, "").unwrap();
+    let (mut sidecar, hold) = beside_held_syncs(&home);
     let waits = sidecar.ask::<SignalReport>(&directive("a", "keep the API"));
     let behind = sidecar.ask::<ThreadGet>(&get("a"));
     for text in ["one", "two"] {
@@ -150,13 +156,7 @@ fn a_sync_that_hangs_holds_up_no_other_thread() {
 #[test]
 fn what_has_seen_a_batch_is_answered_with_it() {
     let home = Home::new();
-    leave(two_threads(&home));
-    let (launch, hold) = held_syncs(&home, "a");
-    let mut sidecar = Sidecar::launch(&home, &launch);
-    for thread in ["a", "b"] {
-        StandIn::new(thread).open(&home, &mut sidecar);
-    }
-    std::fs::write(&hold, "").unwrap();
+    let (mut sidecar, hold) = beside_held_syncs(&home);
     let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let signal = json!({ "kind": "directive", "text": "keep the API", "pinned": true });
     sidecar.send_at_once(&[

@@ -27,6 +27,9 @@ pub struct Recorded {
 /// How Codex's own summarisation prompt begins; a `compact_prompt` in its configuration replaces it.
 const LOCAL_COMPACTION_PROMPT: &str = "CONTEXT CHECKPOINT COMPACTION";
 
+/// The Codex on the screen gives a thread a title, by one of its first messages and whenever it likes.
+pub const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
+
 /// User-role text that Codex writes by itself: never what a turn is about.
 const FRAGMENTS: [&str; 4] =
     ["<environment_context>", "<turn_aborted>", "<user_instructions>", "# AGENTS.md instructions"];
@@ -54,6 +57,11 @@ impl Recorded {
         let mut messages = self.messages("user");
         messages.retain(|text| !is_fragment(text));
         messages
+    }
+
+    /// Not a part of the conversation.
+    pub fn asks_for_title(&self) -> bool {
+        self.user_messages().iter().any(|message| message.contains(TITLE_PROMPT))
     }
 
     /// The history as one line each: who speaks, and what; calls by name. Without what Codex writes by itself.

@@ -254,8 +254,8 @@ fn wrong_usage_says_what_is_right() {
     check_error(&["--home", "/proc/nowhere", "init"], 1, &["--home DIR"]);
 }
 
-#[test]
-fn prompts_come_as_lines_too() {
+/// What the agent is told where this is standard input.
+fn prompts_of(input: &[u8]) -> Vec<String> {
     let desk = Desk::new();
     let mut child = desk
         .command(&["exec", "--host", "embedded", "--json"])
@@ -263,16 +263,17 @@ fn prompts_come_as_lines_too() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(b"one\n\ntwo\n").unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let events = events(&out(&output));
-    let said: Vec<_> = events
-        .iter()
-        .filter(|event| event["event"] == "user_message")
-        .map(|event| event["text"].as_str().unwrap())
-        .collect();
-    assert_eq!(said, ["one", "two"]);
+    let prompts = events.iter().filter(|event| event["event"] == "user_message");
+    prompts.map(|event| event["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn prompts_come_as_lines_too() {
+    assert_eq!(prompts_of(b"one\n\ntwo\n"), ["one", "two"]);
 }
 
 #[test]

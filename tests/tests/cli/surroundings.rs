@@ -7,25 +7,13 @@ use std::process::{Command, Stdio};
 
 use rawr_tests::rawr;
 
-use super::{Desk, err, events, out, signal, wait_for};
+use super::{Desk, err, events, out, prompts_of, signal, wait_for};
 
 const EXEC: [&str; 4] = ["exec", "--host", "embedded", "--json"];
 
 #[test]
 fn a_wrong_byte_costs_no_message() {
-    let desk = Desk::new();
-    let mut child =
-        desk.command(&EXEC).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"one\n\xff bad\r\ntwo\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    let events = events(&out(&output));
-    let said: Vec<_> = events
-        .iter()
-        .filter(|event| event["event"] == "user_message")
-        .map(|event| event["text"].as_str().unwrap())
-        .collect();
-    assert_eq!(said, ["one", "\u{fffd} bad", "two"]);
+    assert_eq!(prompts_of(b"one\n\xff bad\r\ntwo\n"), ["one", "\u{fffd} bad", "two"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, call, say};
+use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, TITLE_PROMPT, call, say};
 use rawr_tests::{MockModel, Repository, Terminal, rawr};
 use serde_json::json;
 
@@ -15,9 +15,6 @@ pub const HEADS_UP: &str = "This thread's context will be compacted next";
 pub const HANDOFF: &str = "The compaction is done.";
 pub const GOES_ON: &str = "Writing the docs now.";
 
-/// The Codex on the screen gives a thread a title, by its first message.
-const TITLE: &str = "Generate a concise, single-line task title";
-
 pub fn shell(command: &str) -> Reply {
     call("exec_command", json!({ "cmd": command }))
 }
@@ -27,7 +24,7 @@ pub fn agent() -> Script {
     let commit =
         "printf 'parse\\n' > parser.txt && git add -A && git commit -q -m 'Add the parser'";
     Script::default()
-        .on(TITLE, [say("Write a parser")])
+        .on(TITLE_PROMPT, [say("Write a parser")])
         .on(":packet_request]", [say(PACKET).input_tokens(145_000)])
         .on(":handoff]", [say(GOES_ON).input_tokens(20_000)])
         .on("AND-NOW", [say("Here you are.").input_tokens(21_000)])
@@ -117,10 +114,8 @@ impl Lab {
     /// What the person's own thread sent to the model.
     pub fn requests(&self) -> Vec<Recorded> {
         let all = self.model.requests();
-        let is_title = |request: &Recorded| {
-            request.user_messages().iter().any(|message| message.contains(TITLE))
-        };
-        all.iter().map(|request| (**request).clone()).filter(|request| !is_title(request)).collect()
+        let own = all.iter().filter(|request| !request.asks_for_title());
+        own.map(|request| (**request).clone()).collect()
     }
 
     pub fn compactions(&self) -> usize {

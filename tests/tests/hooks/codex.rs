@@ -66,15 +66,16 @@ fn agent() -> Script {
 }
 
 impl Lab {
-    /// The packet came back once, before this message. Codex asks for a title whenever it likes.
+    /// The packet came back once, before this message.
     fn was_handed_over_before(&self, message: &str) {
         let log = std::fs::read_to_string(self.home.path().join("rawr/hooks.log"));
         assert_eq!(log.unwrap_or_default(), "");
         let requests = self.model.requests();
         let says = |text: &String| text.contains(message);
-        let mut saying = requests.iter().filter(|it| it.user_messages().iter().any(says));
-        hands_over_once(&saying.next_back().unwrap().messages("developer"));
-        assert_eq!(requests.iter().filter(|it| it.purpose != Purpose::Turn).count(), 1);
+        let own = || requests.iter().filter(|it| !it.asks_for_title());
+        let saying = own().rfind(|it| it.user_messages().iter().any(says));
+        hands_over_once(&saying.unwrap().messages("developer"));
+        assert_eq!(own().filter(|it| it.purpose != Purpose::Turn).count(), 1);
     }
 }
 
@@ -90,7 +91,8 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     let mut terminal = rawr_tests::Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
     terminal.enter("WRITE-PARSER please", "WRITE-PARSER please");
-    terminal.wait_for(&["Type /compact now"]);
+    // Codex takes `/compact` only once the turn is over, a moment after its hooks have spoken.
+    terminal.wait_for(&["Type /compact now", "Worked for"]);
     terminal.enter("/compact", "summarize conversation");
     terminal.wait_for(&["Context compacted"]);
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");

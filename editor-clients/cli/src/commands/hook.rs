@@ -106,7 +106,8 @@ fn is_known(common: &Common, input: &Input, open: &Open) -> anyhow::Result<bool>
 }
 
 fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {
-    let Some(glance) = Glance::at_end(args, input.transcript()?)? else { return Ok(false) };
+    let said = input.last_assistant_message.as_deref();
+    let Some(glance) = Glance::at_end(args, input.transcript()?, said)? else { return Ok(false) };
     let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(glance.model.as_deref()));
     let config = Written::read(&common.home()?, Some(cwd), model).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));

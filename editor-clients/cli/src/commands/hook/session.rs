@@ -57,7 +57,8 @@ const NEXT_ACTION: Duration = Duration::from_secs(40);
 
 impl<'i> Talk<'i> {
     async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
-        let last_turn = last_turn(args, input).await?;
+        let said = input.last_assistant_message.as_deref();
+        let last_turn = LastTurn::whole(args.host, input.transcript()?, said)?;
         let glance = Glance::of(args, &last_turn);
         let may_ask = args.headless || !is_headless(args.host, &last_turn);
         let sidecar = common.sidecar(Map::new())?.launch().await?;
@@ -389,21 +390,6 @@ const fn origin(by_person: bool) -> CompactionOrigin {
 /// Another one for every hook: agents tell none, or the same for all that goes on in one turn of theirs.
 fn turn_id() -> String {
     format!("hook-{}-{}", now_ms(), std::process::id())
-}
-
-/// Agents write their transcripts a moment after they call their hooks.
-async fn last_turn(args: &HookArgs, input: &Input) -> anyhow::Result<LastTurn> {
-    const LOOKS: u32 = 10;
-    const APART: Duration = Duration::from_millis(50);
-    let mut turn = LastTurn::of(args.host, input.transcript()?)?;
-    for _ in 0..LOOKS {
-        if !turn.is_behind(input.last_assistant_message.as_deref()) {
-            break;
-        }
-        tokio::time::sleep(APART).await;
-        turn = LastTurn::of(args.host, input.transcript()?)?;
-    }
-    Ok(turn)
 }
 
 #[cfg(test)]

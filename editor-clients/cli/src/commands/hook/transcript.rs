@@ -6,6 +6,7 @@ mod codex;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use rawr_protocol::Signal;
@@ -37,8 +38,8 @@ pub(super) struct LastTurn {
     model: Option<String>,
     /// The turn is one of a run that no person watches, as the transcript tells it.
     pub(super) is_headless: bool,
-    /// What the agent said last, where the transcript tells it in the hook's words.
-    said: Option<String>,
+    /// What the agent said last. Empty before its first word of the turn.
+    said: String,
 }
 
 /// As the transcript tells it last.
@@ -58,15 +59,17 @@ const END: u64 = 256 << 10;
 const LONG_WINDOW: u64 = 1_000_000;
 
 impl Glance {
-    /// `None` while nothing is known.
-    pub(super) fn at_end(args: &HookArgs, transcript: &Path) -> anyhow::Result<Option<Self>> {
-        for length in [END, LONGEST] {
-            let turn = LastTurn::within(args.host, transcript, length)?;
-            if turn.used.is_some() {
-                return Ok(Self::of(args, &turn));
-            }
+    /// At the end of a turn in which the agent said this last. `None` while nothing is known.
+    pub(super) fn at_end(
+        args: &HookArgs,
+        transcript: &Path,
+        said: Option<&str>,
+    ) -> anyhow::Result<Option<Self>> {
+        let mut turn = LastTurn::once_written(args.host, transcript, said, END)?;
+        if turn.used.is_none() {
+            turn = LastTurn::of(args.host, transcript)?;
         }
-        Ok(None)
+        Ok(Self::of(args, &turn))
     }
 
     pub(super) fn of(args: &HookArgs, turn: &LastTurn) -> Option<Self> {
@@ -94,6 +97,34 @@ impl LastTurn {
         Self::within(host, transcript, LONGEST)
     }
 
+    /// With what the agent said last: it may be written down a moment after the hook is told of it.
+    pub(super) fn whole(
+        host: HookHost,
+        transcript: &Path,
+        said: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        Self::once_written(host, transcript, said, LONGEST)
+    }
+
+    fn once_written(
+        host: HookHost,
+        transcript: &Path,
+        said: Option<&str>,
+        length: u64,
+    ) -> anyhow::Result<Self> {
+        const LOOKS: u32 = 10;
+        const APART: Duration = Duration::from_millis(50);
+        let mut turn = Self::within(host, transcript, length)?;
+        for _ in 0..LOOKS {
+            if !turn.is_behind(said) {
+                break;
+            }
+            std::thread::sleep(APART);
+            turn = Self::within(host, transcript, length)?;
+        }
+        Ok(turn)
+    }
+
     fn assumed_window(&self, tokens: u64) -> u64 {
         let settings = WindowSettings::read(|name| std::env::var(name).ok());
         let window = settings.window_of(self.model.as_deref().unwrap_or_default());
@@ -102,13 +133,15 @@ impl LastTurn {
 
     /// What the agent said last, also before a compaction.
     pub(super) fn said(&self) -> Option<&str> {
-        self.said.as_deref().filter(|said| !said.is_empty())
+        Some(self.said.as_str()).filter(|said| !said.is_empty())
     }
 
-    /// Whether the agent has said more than the transcript tells.
-    pub(super) fn is_behind(&self, said: Option<&str>) -> bool {
-        let known = self.said.as_deref();
-        said.zip(known).is_some_and(|(said, known)| said.trim() != known.trim())
+    /// Whether the agent has said more than the transcript tells. A message may be several lines of it.
+    fn is_behind(&self, said: Option<&str>) -> bool {
+        let known = self.said.trim();
+        said.map(str::trim)
+            .filter(|said| !said.is_empty())
+            .is_some_and(|said| known.is_empty() || !said.ends_with(known) || self.used.is_none())
     }
 
     fn within(host: HookHost, transcript: &Path, length: u64) -> anyhow::Result<Self> {
@@ -146,6 +179,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_transcript_is_behind_what_the_agent_said() {
+        let folder = tempfile::tempdir().unwrap();
+        for host in [HookHost::Claude, HookHost::Codex] {
+            let turn = LastTurn::of(host, &folder.path().join("none.jsonl")).unwrap();
+            assert!(turn.is_behind(Some("The parser is written.")));
+            assert!(!turn.is_behind(None));
+        }
+        let used = Some(Used { tokens: 1, window: None });
+        let spoke = LastTurn { said: "All done.".to_owned(), used, ..LastTurn::default() };
+        assert!(!spoke.is_behind(Some("The parser is written.\n\nAll done.")));
+        assert!(spoke.is_behind(Some("And the docs.")));
+        assert!(LastTurn { used: None, ..spoke }.is_behind(Some("All done.")));
+    }
+
+    /// Claude Code runs its hooks before it has written what they are about.
+    #[test]
+    fn the_window_is_looked_at_once_the_turn_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let line = r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[{"type":"text","text":"All done."}],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
+        let later = path.clone();
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(60));
+            std::fs::write(later, format!("{line}\n")).unwrap();
+        });
+        let glance = Glance::at_end(&args(HookHost::Claude, None), &path, Some("All done."));
+        assert_eq!(glance.unwrap().unwrap().context_tokens, 150_020);
+        writer.join().unwrap();
+    }
+
+    #[test]
     fn the_end_of_a_long_transcript_is_enough_for_its_usage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
@@ -156,7 +220,7 @@ mod tests {
         let usage = r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
         std::fs::write(&path, format!("{filler}{usage}\n")).unwrap();
         let args = args(HookHost::Claude, None);
-        let glance = Glance::at_end(&args, &path).unwrap().unwrap();
+        let glance = Glance::at_end(&args, &path, None).unwrap().unwrap();
         assert_eq!((glance.context_tokens, glance.context_window), (150_020, 200_000));
         assert_eq!(glance.percent_remaining(), 24);
     }

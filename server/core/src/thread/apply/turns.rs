@@ -31,6 +31,10 @@ impl Thread {
         if let Some(action) = action {
             self.bind(&started.turn, &action, v);
         }
+        // A host may name the turn that runs, and then first tell of older ones.
+        if v > 1 && !is_repeat {
+            self.make_newest(&started.turn);
+        }
         let Some(turn) = self.turn(&started.turn) else { return };
         let (origin, is_over) = (turn.origin, self.is_over(turn));
         if v > 1 && is_repeat {

@@ -1,6 +1,7 @@
 //! Claude Code's transcript, folded into its last turn. Pure.
 
 use std::collections::HashMap;
+use std::mem::take;
 
 use rawr_protocol::{CommandLine, Signal};
 use serde::Deserialize;
@@ -58,7 +59,7 @@ impl Fold {
     fn read(&mut self, entry: Entry) {
         match (entry.kind.as_str(), entry.subtype.as_deref()) {
             ("system", Some("compact_boundary")) => {
-                let (said, model) = (self.turn.said.take(), self.turn.model.take());
+                let (said, model) = (take(&mut self.turn.said), self.turn.model.take());
                 self.turn = LastTurn { said, model, ..LastTurn::default() };
             }
             ("assistant", _) => self.spoke(entry),
@@ -80,7 +81,7 @@ impl Fold {
                 Block::ToolUse { id, name, input } => {
                     self.calls.insert(id, Call { name, input, is_main });
                 }
-                Block::Text { text } if is_main => self.turn.said = Some(text),
+                Block::Text { text } if is_main => self.turn.said = text,
                 Block::Text { .. } | Block::ToolResult { .. } | Block::Unknown => {}
             }
         }
@@ -116,7 +117,7 @@ impl Fold {
         if let Some(prompt) = prompt.filter(is_a_persons) {
             self.turn.prompt = Some(prompt);
             self.turn.signals.clear();
-            self.turn.said = Some(String::new());
+            self.turn.said.clear();
         }
     }
 }

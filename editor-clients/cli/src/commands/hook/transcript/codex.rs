@@ -48,7 +48,7 @@ fn read(turn: &mut LastTurn, line: Line) {
             turn.signals.push(Signal::CommandFinished { command, exit_code, cwd: None });
         }
         Line::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
-            turn.said = Some(content.into_iter().map(|part| part.text).collect());
+            turn.said = content.into_iter().map(|part| part.text).collect();
         }
         Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other => {}
     }
