@@ -3,6 +3,7 @@
 
 mod backing;
 mod envelope;
+mod leaving;
 mod parked;
 
 pub use backing::{Backing, Commit, Ticket};
@@ -19,6 +20,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use jsonrpsee::core::server::MethodResponse;
 use jsonrpsee::types::Id;
+use leaving::LEAVE_LIMIT;
 use parked::{Parked, thread_in};
 use rawr_core::units::ThreadId;
 use rawr_protocol::framing::{Frame, Framing, FramingError};
@@ -28,18 +30,13 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
 
 const READ_CHUNK: usize = 64 << 10;
 /// Answers wait here for a client that does not read; beyond it the client is given up.
 const BACKLOG_LIMIT: usize = 64 << 20;
 const MAX_IN_FLIGHT: usize = 256;
-/// How long the last words may take when the end has come.
-const FLUSH_LIMIT: Duration = Duration::from_secs(2);
-/// How long nothing may come of what was begun when the end has come: a disk that hangs must not keep the process. More than
-/// any lock is waited for.
-const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Why the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,50 +249,6 @@ impl<C: Backing> Connection<C> {
             self.handle(&body);
         }
         self.backing.went_on();
-    }
-
-    /// The client has said its last word. What it said before is stored, and answered for whoever still reads. False where
-    /// something of it does not come to its end.
-    async fn finish_what_was_begun(&mut self) -> bool {
-        loop {
-            self.settle();
-            let is_reading = self.backing.is_reading();
-            if self.is_settled() && !is_reading {
-                return true;
-            }
-            tokio::select! {
-                worked = self.workers.next() => self.go_on(worked),
-                Some(done) = self.in_flight.next(), if is_reading => self.finish(done),
-                () = tokio::time::sleep(LEAVE_LIMIT) => return false,
-            }
-        }
-    }
-
-    /// Exactly one answer, also for what may or may not be stored.
-    fn leave_unfinished(&mut self) {
-        tracing::error!(
-            waited = ?LEAVE_LIMIT,
-            "the disk does not answer; leaving without what was not stored, of which nothing was acknowledged"
-        );
-        let mut open = Vec::new();
-        for answer in std::mem::take(&mut self.answers) {
-            match answer {
-                Answer::Anyway(message) => self.outbox.send(message),
-                Answer::IfStored(_, id, _) => open.push(id),
-            }
-        }
-        open.extend(self.table.drain().map(|(id, _)| id));
-        open.extend(self.parked.ids());
-        let shutdown = self.shutdown.take();
-        if let Some(Ok(Envelope::Request { id, .. })) = shutdown.as_deref().map(envelope::parse) {
-            open.push(id);
-        }
-        for id in open {
-            let message = "the disk did not answer before the sidecar left".to_owned();
-            let hint = "it may not have been recorded: look at the disk, then repeat";
-            let answer = error(id.into(), ErrorCode::StoreFailed, message, hint);
-            self.outbox.send(bytes(answer));
-        }
     }
 
     /// Every whole message that has come.
@@ -512,27 +465,6 @@ impl<C: Backing> Connection<C> {
                 tracing::error!(%error, "a message could not be framed");
             }
         }
-    }
-
-    async fn flush(
-        &self,
-        framing: &mut Framing,
-        output: &mut BytesMut,
-        writer: &mut (impl AsyncWrite + Unpin),
-    ) {
-        let deadline = Instant::now() + FLUSH_LIMIT;
-        loop {
-            self.fill(framing, output);
-            if output.is_empty() {
-                break;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match timeout(left, writer.write_buf(output)).await {
-                Ok(Ok(written)) if written > 0 => {}
-                _ => break,
-            }
-        }
-        let _ = timeout(FLUSH_LIMIT, writer.flush()).await;
     }
 }
 

@@ -10,6 +10,7 @@ mod assigned;
 mod random;
 mod rules;
 mod shapes;
+mod value;
 
 use rawr_core::steps;
 use shapes::Shape;

@@ -1,18 +1,12 @@
 //! Secrets that can be told by the name that they are given to: `password = …`, `"api_key": "…"`, `TOKEN=…`,
-//! `Authorization: …`, `--token …`, `curl -u user:…`.
+//! `Authorization: …`, `?sig=…`.
 
-use super::random::is_wordy;
-use super::{Look, Scan, Secret, is_word};
+mod options;
+
+use super::value::{Named, bare, is_bare, is_secret, quote_at, skip_blanks, value_at};
+use super::{Look, Scan, Secret};
+use options::{password_option, user_option, value_of_option};
 use rawr_core::steps;
-use std::ops::Range;
-
-/// Blanks between name, sign and value. More than that is a table, where the next column is something else.
-const MAX_BLANKS: usize = 8;
-const MAX_QUOTED: usize = 512;
-/// As long as this, letters alone can be told from words.
-const LONG: usize = 20;
-/// How far back a line is read for the command or the option that a value belongs to.
-const LOOK_BACK: usize = 200;
 
 /// Two bytes that are in a name, in any case, and what looks for the names that have them.
 pub(super) const LOOKS: [(&str, &str, Look); 13] = [
@@ -30,23 +24,6 @@ pub(super) const LOOKS: [(&str, &str, Look); 13] = [
     ("-", "p", password_option),
     ("-", "a", password_option),
 ];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
-    /// Chosen by people: words with a digit will do.
-    Password,
-    /// Made by machines: these look random.
-    Key,
-}
-
-impl Named {
-    const fn at_least(self) -> usize {
-        match self {
-            Self::Password => 6,
-            Self::Key => 8,
-        }
-    }
-}
 
 /// What must stand before a name.
 #[derive(Clone, Copy)]
@@ -153,9 +130,7 @@ fn assigned(scan: Scan<'_>, name_start: usize, name_end: usize, named: Named) ->
         Some(end) => value_start(scan, end),
         None => value_of_option(scan, name_start, name_end)?,
     };
-    let range = quoted(scan, start, named)
-        .or_else(|| bare(scan, start, named))
-        .or_else(|| generated(scan, start, named))?;
+    let range = value_at(scan, start, named)?;
     let kind = if named == Named::Password { "password" } else { "secret" };
     Some(Secret { kind, range })
 }
@@ -214,31 +189,6 @@ fn next_item(scan: Scan<'_>, closing_quote: usize) -> Option<usize> {
     let is_next = scan.byte(closed) == b','
         && quote_at(scan, open).is_some_and(|(opening, _)| opening == quote);
     is_next.then_some(open)
-}
-
-/// `--token …` and `"--token", "…"`; also `login … password …` of a `.netrc`, and `ENV TOKEN …` of a Dockerfile.
-fn value_of_option(scan: Scan<'_>, name_start: usize, name_end: usize) -> Option<usize> {
-    let start = skip_blanks(scan, name_end);
-    let value = if start > name_end { start } else { next_item(scan, name_end)? };
-    let before = line_before(scan, name_start);
-    let word = before.rsplit(|byte| !is_word(*byte)).next().unwrap_or_default();
-    let of_netrc = || {
-        let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        word.is_empty() && words.nth(1) == Some(b"login")
-    };
-    let is_variable = || {
-        let command = before[..before.len() - word.len()].trim_ascii();
-        [&b"ENV"[..], b"setenv", b"setx"].contains(&command)
-    };
-    (word.starts_with(b"--") || of_netrc() || is_variable()).then_some(value)
-}
-
-/// The end of the line before a place, from behind what was replaced in it: there stands a `]`, now and next time.
-fn line_before<'t>(scan: Scan<'t>, at: usize) -> &'t [u8] {
-    let from = at.saturating_sub(LOOK_BACK).max(scan.floor);
-    let before = scan.text.get(from..at).unwrap_or_default();
-    steps::add(before.len());
-    before.rsplit(|byte| matches!(byte, b'\n' | b']')).next().unwrap_or_default()
 }
 
 /// `Authorization: <scheme> …`, `_auth=…` of an `.npmrc`, `"auth": "…"` of Docker.
@@ -304,225 +254,4 @@ fn parameter(scan: Scan<'_>, at: usize) -> Option<Secret> {
     let name = NAMES.iter().find(|name| scan.starts_with(at, name))?;
     let range = bare(scan, at + name.len(), Named::Key)?;
     Some(Secret { kind: "secret", range })
-}
-
-/// `curl -u user:password`; a user and a group, as of containers, are numbers or words.
-fn user_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    let start = skip_blanks(scan, at + 1);
-    if start == at + 1 || !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
-        return None;
-    }
-    let start = quote_at(scan, start).map_or(start, |(_, open)| open);
-    let user = scan.run(start, |byte| is_bare(byte) && byte != b'/');
-    let password = scan.run(user.end + 1, |byte| is_bare(byte) && byte != b'/');
-    let value = scan.text.get(password.clone())?;
-    let is_number = value.iter().all(u8::is_ascii_digit);
-    let whole = scan.byte(user.end) == b':' && !user.is_empty() && value.len() >= 6;
-    (whole && !is_number && is_secret(value, Named::Password))
-        .then_some(Secret { kind: "password", range: user.start..password.end })
-}
-
-/// An option of one letter whose value is a password.
-struct PasswordOption {
-    letter: u8,
-    programs: &'static [&'static [u8]],
-    /// Of several commands, the one that takes it.
-    command: Option<&'static [u8]>,
-    /// `-p …`, as well as `-p…`.
-    may_be_apart: bool,
-}
-
-const PASSWORD_OPTIONS: [PasswordOption; 4] = [
-    PasswordOption {
-        letter: b'p',
-        programs: &[b"mysql", b"mysqldump", b"mysqladmin", b"mariadb"],
-        command: None,
-        may_be_apart: false,
-    },
-    PasswordOption { letter: b'p', programs: &[b"sshpass"], command: None, may_be_apart: true },
-    PasswordOption {
-        letter: b'p',
-        programs: &[b"docker", b"podman", b"buildah", b"skopeo", b"helm", b"oc"],
-        command: Some(b"login"),
-        may_be_apart: true,
-    },
-    PasswordOption { letter: b'a', programs: &[b"redis-cli"], command: None, may_be_apart: true },
-];
-
-/// `mysql -p…`, `sshpass -p …`, `redis-cli -a …`.
-fn password_option(scan: Scan<'_>, at: usize) -> Option<Secret> {
-    if !matches!(scan.byte_before(at - 1), b' ' | b'\t') {
-        return None;
-    }
-    let apart = skip_blanks(scan, at + 1);
-    let start = quote_at(scan, apart).map_or(apart, |(_, open)| open);
-    let range = scan.run(start, |byte| is_bare(byte) && byte != b'/');
-    let is_value = range.len() >= 3 && !matches!(scan.byte(range.start), b'$' | b'-');
-    let is_apart = apart > at + 1;
-    let takes_it = |option: &PasswordOption| {
-        option.letter == scan.byte(at)
-            && (option.may_be_apart || !is_apart)
-            && runs(scan, at, option.programs)
-            && option.command.is_none_or(|command| runs(scan, at, &[command]))
-    };
-    (is_value && PASSWORD_OPTIONS.iter().any(takes_it))
-        .then_some(Secret { kind: "password", range })
-}
-
-/// Whether one of these is a word of the command so far.
-fn runs(scan: Scan<'_>, at: usize, programs: &[&[u8]]) -> bool {
-    let line = line_before(scan, at);
-    let command = line.rsplit(|byte| matches!(byte, b';' | b'|' | b'&')).next().unwrap_or_default();
-    command.split(|byte| !is_word(*byte)).any(|word| programs.contains(&word))
-}
-
-fn skip_blanks(scan: Scan<'_>, from: usize) -> usize {
-    (from..from + MAX_BLANKS)
-        .find(|at| !matches!(scan.byte(*at), b' ' | b'\t'))
-        .unwrap_or(from + MAX_BLANKS)
-}
-
-/// Also the quotes of JSON inside a JSON string. They stay.
-fn quote_at(scan: Scan<'_>, start: usize) -> Option<(u8, usize)> {
-    let at = start + usize::from(scan.byte(start) == b'\\');
-    let quote = scan.byte(at);
-    matches!(quote, b'"' | b'\'' | b'`').then_some((quote, at + 1))
-}
-
-fn quoted(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
-    let (quote, open) = quote_at(scan, start)?;
-    let length = scan.text[open..]
-        .iter()
-        .take(MAX_QUOTED)
-        .position(|byte| *byte == quote || byte.is_ascii_control() || *byte == b' ')?;
-    let escaped = usize::from(open > start + 1);
-    let value = open..(open + length).checked_sub(escaped).filter(|end| *end >= open)?;
-    let closed = scan.byte(open + length) == quote;
-    (closed && value.len() >= named.at_least() && is_secret(&scan.text[value.clone()], named))
-        .then_some(value)
-}
-
-/// Without quotes, where code would stand just as well; or in quotes that hold more than it, or were cut off.
-fn bare(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
-    let start = quote_at(scan, start).map_or(start, |(_, open)| open);
-    let run = scan.run(start, is_bare);
-    let padding = scan.run(run.end, |byte| byte == b'=').len();
-    let value = run.start..run.end + padding;
-    let bytes = scan.text.get(value.clone())?;
-    let begins = match bytes.first() {
-        // Base64 does, and so does much else that is short.
-        Some(b'+' | b'/' | b'-' | b'_') => bytes.len() >= LONG,
-        first => first.is_some_and(u8::is_ascii_alphanumeric),
-    };
-    let ends = ends_a_value(scan.byte(value.end)) || scan.starts_with(value.end, b"</");
-    // A name of code with a digit in it is far more frequent than such a password.
-    let is_name = is_wordy(bytes) && (named == Named::Key || bytes.contains(&b'_'));
-    (value.len() >= named.at_least() && begins && ends && !is_name && is_secret(bytes, named))
-        .then_some(value)
-}
-
-/// A password that a program made, with marks that would be code elsewhere: cases, digits and marks change all the time.
-fn generated(scan: Scan<'_>, start: usize, named: Named) -> Option<Range<usize>> {
-    const AT_LEAST: usize = 10;
-    const AT_MOST: usize = 128;
-    let is_part = |byte: &u8| is_bare(*byte) || matches!(byte, b'(' | b')' | b'=' | b'?' | b':');
-    if named == Named::Key {
-        return None;
-    }
-    let start = quote_at(scan, start).map_or(start, |(_, open)| open);
-    let rest = scan.text.get(start..)?;
-    let length = rest.iter().take(AT_MOST).take_while(|byte| is_part(byte)).count();
-    steps::add(length);
-    let (value, bytes) = (start..start + length, &rest[..length]);
-    let whole = length >= AT_LEAST && ends_a_value(scan.byte(value.end));
-    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
-    let has = |wanted| bytes.iter().any(|byte| class(*byte) == wanted);
-    let is_mixed = has(Class::Upper) && has(Class::Lower) && has(Class::Digit);
-    (whole && is_mixed && changes * 2 >= length && is_secret(bytes, named)).then_some(value)
-}
-
-#[derive(PartialEq, Eq)]
-enum Class {
-    Upper,
-    Lower,
-    Digit,
-    Mark,
-}
-
-const fn class(byte: u8) -> Class {
-    match byte {
-        b'A'..=b'Z' => Class::Upper,
-        b'a'..=b'z' => Class::Lower,
-        b'0'..=b'9' => Class::Digit,
-        _ => Class::Mark,
-    }
-}
-
-/// The end of the text counts as zero.
-const fn ends_a_value(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
-        || matches!(
-            byte,
-            0 | b',' | b';' | b'&' | b'"' | b'\'' | b'`' | b'\\' | b')' | b'}' | b']' | b'|'
-        )
-}
-
-const fn is_bare(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'+' | b'/'
-                | b'_'
-                | b'.'
-                | b'~'
-                | b'!'
-                | b'@'
-                | b'#'
-                | b'%'
-                | b'^'
-                | b'*'
-                | b'-'
-                | b'$'
-        )
-}
-
-fn is_secret(value: &[u8], named: Named) -> bool {
-    /// A password without one is no shorter than this.
-    const NO_DIGIT: usize = 8;
-    let any = |test: fn(&u8) -> bool| value.iter().any(test);
-    let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
-    let is_redacted = holds(b"[redacted:");
-    let stands_for_one = value.starts_with(b"$")
-        || value.starts_with(b"<")
-        || value.starts_with(b"{")
-        || [&b"${"[..], b"{{", b"...", b"***", b"://"].iter().any(|part| holds(part));
-    if is_redacted || stands_for_one || is_path(value) {
-        return false;
-    }
-    match named {
-        Named::Password => {
-            let is_odd = value.len() >= NO_DIGIT && !is_wordy(without_marks(value));
-            any(u8::is_ascii_digit) || value.is_ascii() && is_odd
-        }
-        Named::Key => {
-            let drawn = any(u8::is_ascii_digit) || value.len() >= LONG;
-            value.is_ascii() && any(u8::is_ascii_alphabetic) && drawn && !is_wordy(value)
-        }
-    }
-}
-
-/// `/run/secrets/db_password1`. Base64 may begin with a slash, but seldom has another one soon.
-fn is_path(value: &[u8]) -> bool {
-    const SHORT: usize = 8;
-    let Some(rest) = value.strip_prefix(b"/") else {
-        return value.starts_with(b"./") || value.starts_with(b"~/") || value.starts_with(b"../");
-    };
-    let folder = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
-    folder.len() <= SHORT || is_wordy(folder)
-}
-
-/// `Password:` and `password?` are words of a form.
-fn without_marks(value: &[u8]) -> &[u8] {
-    let end = value.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
-    &value[..end]
 }
