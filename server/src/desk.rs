@@ -12,6 +12,7 @@ mod inquiry;
 mod live;
 mod notes;
 mod notice;
+mod opening;
 mod outside;
 mod query;
 mod retention;
@@ -25,6 +26,7 @@ pub use follow::Wish;
 pub use inquiry::Inquiry;
 pub use notes::MAX_NOTE;
 pub use notice::Notice;
+pub use opening::Opening;
 pub use query::Summary;
 
 use clean::redacted;
@@ -42,32 +44,13 @@ use crate::store::{Damage, DecisionFile, Disk, OwnerLock, Store, ThreadLog};
 use crate::watch::{Bell, Watcher};
 use crate::workers::{Opened, Task};
 use rawr_core::assess::Decision;
-use rawr_core::event::{HostInfo, ThreadOpened};
+use rawr_core::event::ThreadOpened;
 use rawr_core::machine::{Role, must_be_durable};
 use rawr_core::policy::MidTurn;
-use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp, Tokens, TurnId};
+use rawr_core::units::{DecisionId, GuardId, ThreadId, Timestamp};
 use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
 use std::path::PathBuf;
-
-/// Who takes a thread up, and as what.
-#[derive(Debug, Clone)]
-pub struct Opening {
-    pub thread: ThreadId,
-    pub cwd: String,
-    pub role: Role,
-    pub host: HostInfo,
-    pub model: Option<String>,
-    pub window: Option<Tokens>,
-    pub window_is_assumed: bool,
-    pub baseline: Tokens,
-    pub agent: Option<String>,
-    /// Where the host keeps its own record of the conversation.
-    pub transcript: Option<String>,
-    pub running_turn: Option<TurnId>,
-    /// Who to name where another asks for the thread.
-    pub holder: String,
-}
 
 /// What one input led to.
 #[derive(Debug, Default)]

@@ -25,20 +25,10 @@ fn desk_on(disk: Disk, home: &TempDir) -> Desk {
 }
 
 fn open(desk: &mut Desk, home: &TempDir, thread: &str) {
-    let opening = Opening {
-        thread: ThreadId::new(thread),
-        cwd: home.path().display().to_string(),
-        role: Role::Owner,
-        host: HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() },
-        model: None,
-        window: Some(Tokens(190_000)),
-        baseline: Tokens(0),
-        agent: None,
-        transcript: None,
-        window_is_assumed: false,
-        holder: "host".to_owned(),
-        running_turn: None,
-    };
+    let host = HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() };
+    let cwd = home.path().display().to_string();
+    let opening = Opening::new(ThreadId::new(thread), cwd, Role::Owner, host);
+    let opening = Opening { window: Some(Tokens(190_000)), ..opening };
     assert!(matches!(desk.open(opening.clone(), NOW), Err(DeskError::Busy(_))), "it is read first");
     desk.settle(NOW);
     desk.open(opening, NOW).unwrap();

@@ -83,20 +83,9 @@ fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) 
 
 fn opening(home: &Path, role: Role) -> Opening {
     let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
-    Opening {
-        thread: id(),
-        cwd: home.display().to_string(),
-        role,
-        host: HostInfo { name: "host".to_owned(), version: None, can },
-        model: None,
-        window: Some(Tokens(190_000)),
-        window_is_assumed: false,
-        baseline: Tokens(0),
-        agent: None,
-        transcript: None,
-        running_turn: None,
-        holder: "host".to_owned(),
-    }
+    let host = HostInfo { name: "host".to_owned(), version: None, can };
+    let opening = Opening::new(id(), home.display().to_string(), role, host);
+    Opening { window: Some(Tokens(190_000)), ..opening }
 }
 
 /// Another client gives a directive, as soon as there is a thread. Returns what that was acknowledged with.

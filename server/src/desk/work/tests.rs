@@ -26,20 +26,9 @@ pub(crate) fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
 }
 
 pub(crate) fn opening(role: Role) -> Opening {
-    Opening {
-        thread: ThreadId::new("a"),
-        cwd: "/work".to_owned(),
-        role,
-        host: HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() },
-        model: None,
-        window: Some(Tokens(190_000)),
-        window_is_assumed: false,
-        baseline: Tokens(0),
-        agent: None,
-        transcript: None,
-        running_turn: None,
-        holder: "host".to_owned(),
-    }
+    let host = HostInfo { name: "host".to_owned(), version: None, can: Capabilities::default() };
+    let opening = Opening::new(ThreadId::new("a"), "/work".to_owned(), role, host);
+    Opening { window: Some(Tokens(190_000)), ..opening }
 }
 
 #[test]
