@@ -1,5 +1,6 @@
 //! Whatever dies of rawr's, the person's Codex goes on, and nothing stays behind when it ends.
 
+use rawr_tests::Terminal;
 use rawr_tests::mock_responses::Gate;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -63,6 +64,12 @@ pub fn nothing_is_left(session: u32) {
     wait_until("the end of all", || processes(session, &[]).is_empty());
 }
 
+/// Leaves Codex as a person does, and every process ends with it.
+pub fn leave_nothing(terminal: &mut Terminal) {
+    leave(terminal);
+    nothing_is_left(terminal.process_id());
+}
+
 #[test]
 fn a_sidecar_that_is_killed_is_started_again_and_the_thread_is_carried_across() {
     let gate = Gate::new();
@@ -76,8 +83,7 @@ fn a_sidecar_that_is_killed_is_started_again_and_the_thread_is_carried_across() 
     gate.open();
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
     assert_eq!(lab.compactions(), 1);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -92,7 +98,7 @@ fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
     terminal.wait_for(&["rawr: it ended early; Codex went on without it"]);
     nothing_is_left(session);
 }
@@ -106,8 +112,7 @@ fn a_driver_that_a_person_sends_away_is_worth_no_line() {
     wait_until("its end", || drivers(session).is_empty());
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
     let said = terminal.wait_for(&["rawr: this session can be taken up again"]);
     assert!(!said.contains("it ended early"), "{said}");
 }
@@ -126,8 +131,7 @@ fn a_driver_that_is_killed_in_the_middle_of_a_packet_leaves_the_answer_on_the_sc
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -169,7 +173,6 @@ fn the_socket_is_reached_by_its_owner_alone_and_goes_with_codex() {
     let socket = line.split("unix://").nth(1).unwrap().trim_end_matches('\0');
     let folder = std::path::Path::new(socket).parent().unwrap();
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
     assert!(!folder.exists());
 }

@@ -139,7 +139,8 @@ pub fn say_to(terminal: &mut Terminal, text: &str) {
 }
 
 /// Leaves Codex as a person does.
-pub fn leave(terminal: &mut Terminal) -> std::process::ExitStatus {
+pub fn leave(terminal: &mut Terminal) {
     terminal.enter("/quit", "/quit");
-    terminal.wait_for_the_end()
+    let status = terminal.wait_for_the_end();
+    assert!(status.success(), "{status}");
 }

@@ -4,8 +4,8 @@
 use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
 use serde_json::Value;
 
-use super::deaths::{drivers, kill, nothing_is_left, wait_until};
-use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, leave, say_to};
+use super::deaths::{drivers, kill, leave_nothing, wait_until};
+use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, say_to};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
 
@@ -37,14 +37,11 @@ fn killed_and_resumed(script: Script, gate: &Gate, is_asked: fn(&Lab) -> bool, s
     kill(drivers(session)[0]);
     gate.open();
     terminal.wait_for(&[seen]);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
     let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
-    let session = terminal.process_id();
     terminal.wait_for(&[GOES_ON]);
     everything_happened_once(&lab);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use rawr_tests::mock_responses::{Gate, Script, call, say};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::deaths::{drivers, kill, nothing_is_left, processes, wait_until};
+use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes, wait_until};
 use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.
@@ -126,7 +126,7 @@ fn the_next_message_waits_for_the_handoff() {
     }
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 1);
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 /// The screen says it in the moment in which the turn ends.
@@ -146,7 +146,7 @@ fn a_message_that_waits_for_the_end_of_the_turn_waits_for_the_handoff_too() {
     terminal.wait_for(&["Context compacted", "Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 1);
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 #[test]
@@ -154,15 +154,13 @@ fn without_pressure_messages_pass() {
     let lab = Lab::new(agent().on("AND-THEN", [say("Then that.").input_tokens(21_500)]));
     lab.set(BEFORE_THE_NEXT);
     let mut terminal = lab.with_preflight(&[]);
-    let session = terminal.process_id();
     for (words, answer) in [("AND-NOW hello", "Here you are."), ("AND-THEN bye", "Then that.")] {
         say_to(&mut terminal, words);
         terminal.wait_for(&[answer]);
     }
     assert!(!lab.log().contains("input_held"), "{}", lab.log());
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -177,8 +175,7 @@ fn a_driver_that_is_killed_lets_the_message_go() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "next"]);
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -192,7 +189,7 @@ fn a_driver_that_gives_no_sign_of_life_lets_the_message_go() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "next"]);
     kill_process(driver, Signal::CONT).unwrap();
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 #[test]
@@ -205,7 +202,7 @@ fn a_compaction_that_is_called_off_lets_the_message_go_unchanged() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 /// A screen that stands still cannot show the question.
@@ -217,7 +214,7 @@ fn whoever_is_to_be_asked_first_is_not_kept_waiting() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
     assert_eq!(lab.compactions(), 0);
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 /// Nor can it show Codex's own.
@@ -241,7 +238,7 @@ fn an_approval_that_codex_asks_for_lets_the_message_go() {
     terminal.press("y");
     terminal.wait_for(&["Here you are."]);
     assert!(lab.log().contains("asks_person"), "{}", lab.log());
-    assert!(leave(&mut terminal).success());
+    leave(&mut terminal);
 }
 
 /// Codex's screen itself takes care of what it could not say.
@@ -257,8 +254,7 @@ fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
     gate.open();
     terminal.wait_for(&["Context compacted"]);
     assert_eq!(lab.compactions(), 1);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -271,8 +267,7 @@ fn a_relay_that_is_killed_between_messages_is_there_for_the_next_one() {
     insist_on(&mut terminal, NEXT);
     terminal.wait_for(&["Context compacted", "Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]
@@ -294,8 +289,7 @@ fn a_relay_that_cannot_live_steps_aside() {
     });
     insist_on(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 /// What keeps the socket is not what works on it.
@@ -307,8 +301,7 @@ fn a_relay_whose_keeper_is_killed_works_on_until_codex_ends() {
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
     assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
-    assert!(leave(&mut terminal).success());
-    nothing_is_left(session);
+    leave_nothing(&mut terminal);
 }
 
 #[test]

@@ -148,23 +148,16 @@ async fn a_person_compacts_by_hand() {
     beside.compacted(1);
 }
 
-/// It is handed over in the turn of the message that comes next.
-#[tokio::test]
-async fn a_pin_outlives_a_compaction_by_hand() {
-    const PIN: &str = "Always write tests in Dutch.";
-    let gate = Gate::new();
-    let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
-    beside.person.says("AND-NOW hello").await.unwrap();
-    beside.person.hears("Here you are.").await;
+const PIN: &str = "Always write tests in Dutch.";
+
+async fn pin(beside: &mut Beside) {
     beside.tells("session", |_| true).await;
     let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
     assert!(pinned.status.success(), "{pinned:?}");
-    let thread = json!({"threadId": beside.person.thread_id});
-    beside.person.ask("thread/compact/start", thread).await.unwrap();
-    beside.person.sees("turn/completed").await;
-    beside.tells("compaction", |told| told["status"] == "completed").await;
-    assert!(!beside.told().iter().any(|told| told["event"] == "handoff"), "{}", beside.dump());
-    beside.person.says("AND-THEN that").await.unwrap();
+}
+
+/// It is handed over in the turn of the message that came next, which waits behind the gate.
+async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: Gate) {
     beside.tells("handoff", |_| true).await;
     gate.open();
     beside.person.hears(GOES_ON).await;
@@ -174,10 +167,25 @@ async fn a_pin_outlives_a_compaction_by_hand() {
     beside.compacted(1);
 }
 
+#[tokio::test]
+async fn a_pin_outlives_a_compaction_by_hand() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
+    beside.person.says("AND-NOW hello").await.unwrap();
+    beside.person.hears("Here you are.").await;
+    pin(&mut beside).await;
+    let thread = json!({"threadId": beside.person.thread_id});
+    beside.person.ask("thread/compact/start", thread).await.unwrap();
+    beside.person.sees("turn/completed").await;
+    beside.tells("compaction", |told| told["status"] == "completed").await;
+    assert!(!beside.told().iter().any(|told| told["event"] == "handoff"), "{}", beside.dump());
+    beside.person.says("AND-THEN that").await.unwrap();
+    has_the_pin_after_one_compaction(beside, gate).await;
+}
+
 /// Codex compacts by itself for it, before the message goes out.
 #[tokio::test]
 async fn a_pin_outlives_a_switch_to_a_model_with_a_smaller_window() {
-    const PIN: &str = "Always write tests in Dutch.";
     let gate = Gate::new();
     let script = agent()
         .on("READ-ALL", [say("All of it is read.").input_tokens(300_000)])
@@ -190,17 +198,9 @@ async fn a_pin_outlives_a_switch_to_a_model_with_a_smaller_window() {
     let mut beside = Beside::in_lab(lab, &[]).await;
     beside.person.says("READ-ALL of it").await.unwrap();
     beside.person.hears("All of it is read.").await;
-    beside.tells("session", |_| true).await;
-    let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
-    assert!(pinned.status.success(), "{pinned:?}");
+    pin(&mut beside).await;
     beside.person.says_with("AND-THEN that", json!({"model": "gpt-5.5"})).await.unwrap();
-    beside.tells("handoff", |_| true).await;
-    gate.open();
-    beside.person.hears(GOES_ON).await;
-    let rollouts = beside.lab.home.rollouts();
-    let compacted = rollouts.rfind("compacted").unwrap();
-    assert!(rollouts[compacted..].contains(PIN), "{}", beside.dump());
-    beside.compacted(1);
+    has_the_pin_after_one_compaction(beside, gate).await;
 }
 
 #[tokio::test]
