@@ -1,0 +1,100 @@
+//! `tests/run` itself, in a tree where every program is a script that notes its call, and fails where it is told to.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const PROGRAM: &str = r#"#!/bin/sh
+call="${0##*/} $*"
+echo "$call" >> "$CALLS"
+case $call in "node -p"*) echo 22 ;; esac
+case $call in "$FAILS"*) exit 1 ;; esac
+"#;
+
+/// Installed already, or not needed to see what is run.
+const PROGRAMS: [&str; 13] = [
+    "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
+    "pip3", "python3",
+];
+const SCRIPTS: [&str; 3] = [
+    "editor-clients/vscode/test/editor/get-editor.sh",
+    "tests/language-clients/neovim/get",
+    "tests/neovim/run",
+];
+
+const SUITES: [(&str, &str); 5] = [
+    ("cargo nextest run", "tests in Rust"),
+    ("run ", "the plugin for Neovim"),
+    (
+        "npm run --silent --prefix editor-clients/vscode check",
+        "the extension for VS Code: types, lints, format, generated files",
+    ),
+    (
+        "npm run --silent --prefix editor-clients/vscode test",
+        "the extension for VS Code: unit tests",
+    ),
+    (
+        "npm run --silent --prefix editor-clients/vscode test:editor",
+        "the packaged extension in real editors",
+    ),
+];
+
+/// The calls that it makes where those that begin like this fail, what it prints, and whether it passes.
+fn run(fails: &str) -> (String, String, bool) {
+    let folder = TempDir::new().unwrap();
+    let place = |path: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    };
+    let program = place("program");
+    fs::write(&program, PROGRAM).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in PROGRAMS.map(|name| format!("bin/{name}")).iter().map(String::as_str).chain(SCRIPTS)
+    {
+        symlink(&program, place(name)).unwrap();
+    }
+    fs::create_dir_all(place("target/neovim/bin")).unwrap();
+    let script = place("tests/run");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("run"), &script).unwrap();
+    let path = format!("{}:{}", place("bin").display(), std::env::var("PATH").unwrap());
+    let calls = place("calls");
+    let output = Command::new("bash")
+        .arg(script)
+        .env_remove("CARGO_TARGET_DIR")
+        .envs([("PATH", path.as_str()), ("CALLS", calls.to_str().unwrap()), ("FAILS", fails)])
+        .output()
+        .unwrap();
+    let calls = fs::read_to_string(calls).unwrap();
+    (calls, String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+#[test]
+fn every_suite_runs_behind_one_that_fails_which_is_named_at_the_end() {
+    for (fails, name) in SUITES {
+        let (calls, said, has_passed) = run(fails);
+        for (call, _) in SUITES {
+            let is_made = calls.lines().any(|line| line.starts_with(call));
+            assert!(is_made, "{fails}: no {call} in\n{calls}");
+        }
+        assert!(!has_passed, "{fails}: {said}");
+        let (_, failed) = said.rsplit_once("== failed\n").unwrap();
+        assert!(failed.contains(name), "{fails}: {said}");
+    }
+}
+
+#[test]
+fn suites_that_pass_are_not_named() {
+    let (_, said, has_passed) = run("nothing of this name");
+    assert!(has_passed && said.ends_with("== passed\n"), "{said}");
+}
+
+#[test]
+fn lints_that_fail_end_it_at_once() {
+    let (calls, said, has_passed) = run("cargo clippy");
+    assert!(!has_passed && !calls.contains("nextest"), "{said}");
+}
