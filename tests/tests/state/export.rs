@@ -48,7 +48,7 @@ fn a_secret_in_a_message_that_waits_stays_at_home() {
 }
 
 #[test]
-fn neither_is_a_secret_of_its_text_in_it() {
+fn a_secret_in_the_file_of_a_message_that_waits_stays_at_home() {
     let (home, file) = super::check::with_message();
     assert!(fs::read_to_string(file).unwrap().contains(SECRET));
     let document = exported(&home).to_string();
