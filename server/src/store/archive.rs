@@ -88,11 +88,22 @@ impl Store {
         Ok(places)
     }
 
-    /// What all threads share, where it is there: the folders above them, and the stamp.
+    /// What belongs to no single thread, where it is there: the folders above the threads, the stamp, and the logs of
+    /// commands and sidecars (`codex.log` and its like).
     pub fn shared(&self) -> Vec<PathBuf> {
         let above = self.threads.ancestors().skip(1).take(2).map(Path::to_owned);
         let beside = [self.threads.clone(), self.archive_folder(), self.stamp()];
-        above.chain(beside).filter(|path| path.exists()).collect()
+        above.chain(beside).filter(|path| path.exists()).chain(self.logs()).collect()
+    }
+
+    /// All files of the topmost folder. One that cannot be listed is reported where the folder itself is looked at.
+    fn logs(&self) -> Vec<PathBuf> {
+        let entries = self.threads.ancestors().nth(2).and_then(|top| fs::read_dir(top).ok());
+        let files = entries.into_iter().flatten().flatten();
+        files
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+            .map(|entry| entry.path())
+            .collect()
     }
 
     /// What lies among the threads and can be none.

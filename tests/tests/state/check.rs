@@ -109,6 +109,15 @@ fn what_others_may_read_and_what_is_no_file_of_ours_is_told() {
         |home| mode(home.thread(THREAD).parent().unwrap(), 0o755),
         &["wrong permissions threads"],
     );
+    // What `rawr codex` tells of a session, and the one before it.
+    for log in ["codex.log", "codex.log.old"] {
+        let write = |home: &Home, its_mode| {
+            fs::write(home.path().join("rawr").join(log), "{}\n").unwrap();
+            mode(&home.path().join("rawr").join(log), its_mode);
+        };
+        check(|home| write(home, 0o644), &[&format!("wrong permissions {log}")]);
+        check(|home| write(home, 0o600), &[]);
+    }
     check(
         |home| symlink("/etc/passwd", home.thread(THREAD).join("link")).unwrap(),
         &["note odd_file link"],

@@ -31,7 +31,9 @@ fn spoil(home: &Home) -> Vec<String> {
     append(home, "decisions.jsonl", b"half a deci\n{\"v\":1,\"dec");
     fs::write(home.thread(THREAD).join("state.json"), "{").unwrap();
     fs::write(home.thread(THREAD).join(".unfinished-AbC123"), "half").unwrap();
-    for path in [home.events(THREAD), home.thread(THREAD), home.path().join("rawr")] {
+    let log = home.path().join("rawr/codex.log");
+    fs::write(&log, "{}\n").unwrap();
+    for path in [home.events(THREAD), home.thread(THREAD), home.path().join("rawr"), log] {
         fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
     }
     lines
