@@ -3,7 +3,7 @@
 use crate::names::names;
 use crate::{
     Boundary, CompactionOrigin, CompactionTrigger, DecisionFate, Directive, Guard, PendingAction,
-    Phase, PlanStep, Tier,
+    Phase, PlanStep, SequenceHeadsUpNotification, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -325,6 +325,10 @@ pub struct ThreadGetResult {
     /// The sequence that runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
+    /// The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a
+    /// person has called the sequence off, and for a compaction without a banner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heads_up: Option<SequenceHeadsUpNotification>,
     /// A person asked for a compaction, and it has not begun yet.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub compaction_asked_for: bool,

@@ -75,6 +75,7 @@ describe('the banner on the screen', function()
     terminal.wait_for(
       'rawr: compaction ahead',
       'The agent writes its continuation packet',
+      'It goes on by itself in',
       '[rawr 31% asap · packet]'
     )
     llm.release()

@@ -1653,6 +1653,11 @@ export interface ThreadGetResult {
   directives: Array<Directive>;
   /** Active guards. */
   guards: Array<Guard>;
+  /**
+   * The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a
+   * person has called the sequence off, and for a compaction without a banner.
+   */
+  headsUp?: SequenceHeadsUpNotification;
   /** Ids of user inputs that wait for a sequence, in order. */
   heldInputs: Array<string>;
   /** What judging has cost; absent while no judge was asked. */

@@ -8,6 +8,7 @@ use rawr_core::Thread;
 use rawr_core::breaker::Hold;
 use rawr_core::event::{Packet, Phase};
 use rawr_core::fate::DecisionFate;
+use rawr_core::machine::HeadsUp;
 use rawr_core::packet::{self, Continue};
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::PromptName;
@@ -77,6 +78,12 @@ impl Desk {
             summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
             Ok(summaries)
         }
+    }
+
+    /// The banner of the sequence that runs, for a client that has missed the notification.
+    pub fn heads_up(&self, id: &ThreadId) -> Result<Option<HeadsUp>, DeskError> {
+        let open = self.open_thread(id)?;
+        Ok(open.machine.heads_up(&open.config.policy))
     }
 
     pub fn summary_of_open(&self, id: &ThreadId, now: Timestamp) -> Result<Summary, DeskError> {

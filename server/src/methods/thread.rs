@@ -84,6 +84,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         pending_actions: wire::pending(&desk.pending(&id)?),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
+        heads_up: desk.heads_up(&id)?.map(|heads_up| wire::heads_up(thread, &heads_up)),
         judgments: wire::judgment_usage(thread),
         compaction_asked_for: thread.asked_for,
     })

@@ -14,6 +14,7 @@ use rawr_core::event::{
 use rawr_core::fate::{DecisionFate, Fate};
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
+use rawr_core::sequence::Sequence;
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
 use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
 use rawr_protocol as wire;
@@ -355,6 +356,7 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
         boundaries: boundaries(heads_up.boundaries),
         packet_author: heads_up.author.to_wire(),
         choices: match heads_up.stage {
+            Stage::WillCompact | Stage::AwaitingApproval if !can_be_stopped(thread) => vec![],
             Stage::WillCompact => vec![Snooze, Cancel, EditPacket],
             Stage::AwaitingApproval => vec![Approve, Snooze, Cancel, EditPacket],
             Stage::Recommended | Stage::Tagged => vec![CompactNow, Snooze],
@@ -362,6 +364,10 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
         },
         deadline_at_ms: heads_up.deadline.map(|at| at.0),
     }
+}
+
+fn can_be_stopped(thread: &Thread) -> bool {
+    thread.sequence.as_ref().is_some_and(Sequence::can_be_stopped)
 }
 
 pub fn compaction_update(

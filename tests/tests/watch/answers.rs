@@ -3,11 +3,12 @@
 use super::{Running, THREAD, client, leave, wait_for_phase, watcher};
 use rawr_protocol::methods::{
     DecisionRecorded, GuardClear, GuardSet, SequenceHeadsUp, SequenceRespond, SequenceResponded,
-    SignalReport, ThreadChanged, ThreadOpen,
+    SignalReport, ThreadChanged, ThreadGet, ThreadOpen,
 };
 use rawr_protocol::{
-    Choice, ErrorCode, GuardClearParams, GuardSetParams, Phase, Role, SequenceRespondParams,
-    SequenceRespondedNotification, Signal, SignalReportParams, Until,
+    Choice, ErrorCode, GuardClearParams, GuardSetParams, Phase, Role, SequenceHeadsUpNotification,
+    SequenceRespondParams, SequenceRespondedNotification, Signal, SignalReportParams,
+    ThreadGetParams, Until,
 };
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::Value;
@@ -38,6 +39,15 @@ fn banner(sidecar: &mut Sidecar) -> String {
     sidecar.allow::<ThreadChanged>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.wait_for::<SequenceHeadsUp>().sequence_id
+}
+
+/// As a client that has missed the notification finds it.
+fn missed_banner(home: &Home, name: &str) -> Option<SequenceHeadsUpNotification> {
+    let mut late = client(home, name);
+    late.call::<ThreadOpen>(&StandIn::new(THREAD).opening(home, Role::Observer));
+    let found = late.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
+    leave(late);
+    found.heads_up
 }
 
 fn recorded(home: &Home, kind: &str) -> Vec<Value> {
@@ -75,6 +85,27 @@ fn a_snooze_from_one_editor_reaches_the_owner_and_the_other_editor() {
     assert_eq!(code, ErrorCode::NotNow);
     assert_eq!(message, format!("{sequence} was answered already: snooze, by vscode"));
     for client in [running.sidecar, vscode, nvim] {
+        leave(client);
+    }
+}
+
+#[test]
+fn a_client_that_comes_later_finds_the_banner_as_it_was_told_with_its_deadline_until_it_is_answered()
+ {
+    let home = Home::new();
+    let mut running = asked(&home);
+    let mut vscode = watcher(&home, "vscode");
+    running.end_a_phase();
+    vscode.allow::<ThreadChanged>();
+    vscode.allow::<DecisionRecorded>();
+    let told = vscode.wait_for::<SequenceHeadsUp>();
+    assert!(told.deadline_at_ms.is_some(), "{told:?}");
+    assert_eq!(missed_banner(&home, "nvim"), Some(told.clone()));
+    say(&mut vscode, Choice::Snooze, Some(&told.sequence_id)).unwrap();
+    wait_for_phase(&mut vscode, Phase::Idle);
+    assert_eq!(missed_banner(&home, "emacs"), None);
+    running.sidecar.allow::<SequenceResponded>();
+    for client in [running.sidecar, vscode] {
         leave(client);
     }
 }

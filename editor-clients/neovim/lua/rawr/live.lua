@@ -51,56 +51,21 @@ end
 
 --- What shows a banner is loaded with the first one.
 ---@param heads_up rawr.SequenceHeadsUpNotification
-local function put_up(heads_up)
-  threads.heads_up(M.threads, heads_up)
+---@param phase? rawr.Phase
+local function put_up(heads_up, phase)
+  threads.heads_up(M.threads, heads_up, phase)
   require('rawr.banner').enable()
   emit('RawrHeadsUp', heads_up)
 end
 
---- What can be answered in a phase; nothing in one that has gone too far.
----@type table<rawr.Phase, rawr.Choice[]?>
-local CHOICES = {
-  awaiting_approval = { 'approve', 'snooze', 'cancel', 'edit_packet' },
-  awaiting_heads_up = { 'snooze', 'cancel', 'edit_packet' },
-  awaiting_scratch_write = { 'snooze', 'cancel', 'edit_packet' },
-  awaiting_packet = { 'snooze', 'cancel', 'edit_packet' },
-}
-
---- The banner of a sequence that began before anybody watched, by the decision that it came from.
+--- The banner of a sequence that began before this client listened.
 ---@param details rawr.ThreadGetResult
----@param decisions rawr.Decision[]
-local function catch_up(details, decisions)
-  local thread = details.thread
-  ---@type rawr.Decision?
-  local decision
-  for _, one in ipairs(decisions) do
-    if one.sequenceId and one.sequenceId == details.sequenceId then
-      decision = one
-    end
+local function catch_up(details)
+  local thread_id = details.thread.threadId
+  if details.headsUp and not threads.banner(M.threads, thread_id) then
+    put_up(details.headsUp, details.thread.phase)
+    draw(thread_id)
   end
-  if not decision or threads.banner(M.threads, thread.threadId) then
-    return
-  end
-  local trigger = decision.trigger
-  if not trigger or trigger.kind ~= 'rawr' then
-    return
-  end
-  ---@cast trigger rawr.CompactionTrigger.rawr
-  local asks = thread.phase == 'awaiting_approval'
-  ---@type rawr.SequenceHeadsUpNotification
-  local heads_up = {
-    threadId = thread.threadId,
-    sequenceId = trigger.sequenceId,
-    stage = asks and 'awaiting_approval' or 'will_compact',
-    tier = decision.tier,
-    percentRemaining = decision.percentRemaining,
-    reason = decision.reason,
-    boundaries = trigger.boundaries,
-    packetAuthor = trigger.packetAuthor,
-    choices = CHOICES[thread.phase] or {},
-  }
-  put_up(heads_up)
-  draw(thread.threadId)
 end
 
 local function go_on()
@@ -128,16 +93,13 @@ end
 ---@param thread rawr.ThreadSummary
 local function look_back(thread)
   local release = hold()
-  local function failed(error)
+  client.on_thread(thread, 'rawr/thread/get', {}, function(details)
+    catch_up(details)
+    release()
+  end, function(error)
     client.complain(error)
     release()
-  end
-  client.on_thread(thread, 'rawr/thread/get', {}, function(details)
-    client.on_thread(thread, 'rawr/decision/list', { limit = 5 }, function(list)
-      catch_up(details, list.decisions)
-      release()
-    end, failed)
-  end, failed)
+  end)
 end
 
 ---@param all rawr.ThreadSummary[]

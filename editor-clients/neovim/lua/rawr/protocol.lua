@@ -1160,6 +1160,7 @@
 ---@field compactionAskedFor boolean A person asked for a compaction, and it has not begun yet.
 ---@field directives rawr.Directive[] User instructions that must survive word for word.
 ---@field guards rawr.Guard[] Active guards.
+---@field headsUp? rawr.SequenceHeadsUpNotification The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a person has called the sequence off, and for a compaction without a banner.
 ---@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
 ---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.

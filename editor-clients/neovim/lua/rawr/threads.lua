@@ -79,9 +79,10 @@ end
 
 ---@param all rawr.Threads
 ---@param heads_up rawr.SequenceHeadsUpNotification
-function M.heads_up(all, heads_up)
+---@param phase? rawr.Phase the phase that its deadline is of; without one the first that is told
+function M.heads_up(all, heads_up, phase)
   M.answered(all, heads_up.threadId)
-  table.insert(all.banners, { heads_up = heads_up, decided = false })
+  table.insert(all.banners, { heads_up = heads_up, phase = phase, decided = false })
 end
 
 --- What was only said holds until there is something else to say.

@@ -1,7 +1,12 @@
 // The banner: that a compaction is near, why, and what a person can say to it. When it goes, and in which words it speaks.
 import * as l10n from '@vscode/l10n';
-import type { Choice, Phase, SequenceHeadsUpNotification, ThreadChangedNotification } from '../protocol';
-import type { Details } from './threads';
+import type {
+  Choice,
+  Phase,
+  SequenceHeadsUpNotification,
+  ThreadChangedNotification,
+  ThreadGetResult,
+} from '../protocol';
 import * as words from './words';
 
 export interface Banner {
@@ -39,26 +44,9 @@ export function survives(banner: Banner, changed: ThreadChangedNotification): Ba
   }
 }
 
-/** The banner of a sequence that had begun before anybody listened. */
-export function bannerOf({ thread, decisions }: Details): Banner | undefined {
-  const { threadId, phase } = thread.thread;
-  const decision = decisions.findLast((other) => other.sequenceId === thread.sequenceId);
-  if (decision?.trigger?.kind !== 'rawr' || thread.sequenceId === undefined) return undefined;
-  const asks = phase === 'awaiting_approval';
-  const { boundaries } = decision.trigger;
-  const banner = putUp({
-    threadId,
-    sequenceId: thread.sequenceId,
-    stage: asks ? 'awaiting_approval' : 'will_compact',
-    tier: decision.tier,
-    percentRemaining: decision.percentRemaining,
-    reason:
-      boundaries.length > 0 ? l10n.t('a phase ended here ({0})', boundaries.join(', ')) : decision.reason,
-    boundaries,
-    packetAuthor: decision.trigger.packetAuthor,
-    choices: asks ? ['approve', 'snooze', 'cancel', 'edit_packet'] : ['snooze', 'cancel', 'edit_packet'],
-  });
-  return { ...banner, first: phase, phase };
+/** The banner of a sequence that had begun before this client listened. */
+export function bannerOf({ headsUp, thread: { phase } }: ThreadGetResult): Banner | undefined {
+  return headsUp && { ...putUp(headsUp), first: phase, phase };
 }
 
 const LATE: readonly Phase[] = ['compacting', 'awaiting_handoff'];

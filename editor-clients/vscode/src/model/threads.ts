@@ -125,7 +125,7 @@ export class Threads {
       thread.banner?.headsUp.sequenceId !== found.sequenceId &&
       thread.calledOff !== found.sequenceId
     ) {
-      thread.banner = bannerOf(details);
+      thread.banner = bannerOf(found);
     }
   }
 }

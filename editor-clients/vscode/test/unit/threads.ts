@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { choices, progress, title } from '../../src/model/banner';
+import { packetLine } from '../../src/model/packet';
 import { Threads, active } from '../../src/model/threads';
 import { NOW, changed, decision, details, headsUp, summary } from './samples';
 
@@ -68,7 +69,7 @@ describe('threads', () => {
     const threads = asking();
     threads.responded({ threadId: 't', sequenceId: 's1', choice: 'snooze' });
     assert.deepEqual(threads.banners, []);
-    threads.looked(details({ sequenceId: 's1' }));
+    threads.looked(details({ sequenceId: 's1', headsUp: headsUp() }));
     assert.deepEqual(threads.banners, []);
   });
 
@@ -81,14 +82,25 @@ describe('threads', () => {
     assert.deepEqual(threads.banners.map(title), ['compaction ahead']);
   });
 
-  test('a banner of a sequence that began before anybody listened is made of its decision', () => {
+  test('a banner of a sequence that began before this window listened is the one that others were told of', () => {
     const threads = listed({ phase: 'awaiting_approval' });
-    threads.looked(details({ thread: summary({ phase: 'awaiting_approval' }), sequenceId: 's1' }));
-    const [banner] = threads.banners;
-    assert.equal(banner?.headsUp.stage, 'awaiting_approval');
-    assert.deepEqual(banner.headsUp.boundaries, ['commit']);
-    assert.equal(banner.headsUp.reason, 'a phase ended here (commit)');
-    assert.ok(choices(banner).includes('approve'));
+    const asked = headsUp({
+      stage: 'awaiting_approval',
+      choices: ['approve', 'snooze', 'edit_packet'],
+      deadlineAtMs: NOW + 90_000,
+    });
+    const found = { thread: summary({ phase: 'awaiting_approval' }), sequenceId: 's1', headsUp: asked };
+    threads.looked(details(found));
+    assert.deepEqual(
+      threads.banners.map(({ headsUp }) => headsUp),
+      [asked],
+    );
+    assert.match(packetLine(threads.get('t'), 's1', NOW), /without an answer in 1:30/);
+    threads.changed(changed({ phase: 'awaiting_approval' }), NOW);
+    assert.deepEqual(
+      threads.banners.map(({ headsUp }) => headsUp),
+      [asked],
+    );
   });
 
   test('nobody is asked about a thread that nobody runs', () => {

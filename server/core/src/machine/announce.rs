@@ -3,9 +3,7 @@
 use super::{HeadsUp, Machine, Notice, Stage};
 use crate::assess;
 use crate::boundary::Boundaries;
-use crate::event::{
-    Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, SequenceStarted, Trigger,
-};
+use crate::event::{Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, Trigger};
 use crate::policy::Policy;
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
@@ -41,11 +39,7 @@ impl Machine {
     ) -> Option<Notice> {
         match event {
             Event::Assessed(assessed) => recommended(assessed, policy).map(Notice::HeadsUp),
-            Event::SequenceStarted(started)
-                if started.late.is_none() && !matches!(started.trigger, Trigger::Inline { .. }) =>
-            {
-                Some(Notice::HeadsUp(self.heads_up(started, policy)))
-            }
+            Event::SequenceStarted(_) => self.heads_up(policy).map(Notice::HeadsUp),
             Event::ActionIssued(issued) => match &issued.kind {
                 Action::Judge { request, .. } => {
                     let tier = self.thread.judging.as_ref()?.asked_by.tier;
@@ -68,8 +62,14 @@ impl Machine {
         }
     }
 
-    fn heads_up(&self, started: &SequenceStarted, policy: &Policy) -> HeadsUp {
-        let (tier, percent, boundaries) = match &started.trigger {
+    /// The banner of the sequence that runs. There is none where no person can answer: for the built-in compaction, for
+    /// a handoff that comes after the compaction, and once it was called off.
+    pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUp> {
+        let sequence = self.thread.sequence.as_ref()?;
+        if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
+            return None;
+        }
+        let (tier, percent, boundaries) = match &sequence.trigger {
             Trigger::Rawr { tier, percent, boundaries, .. } => {
                 (Some(*tier), Some(*percent), *boundaries)
             }
@@ -77,20 +77,17 @@ impl Machine {
                 (None, self.thread.percent_remaining(), Boundaries::NONE)
             }
         };
-        HeadsUp {
-            sequence: Some(started.sequence.clone()),
-            stage: if started.needs_approval {
-                Stage::AwaitingApproval
-            } else {
-                Stage::WillCompact
-            },
+        let deadline = self.next_deadline(policy);
+        Some(HeadsUp {
+            sequence: Some(sequence.id.clone()),
+            stage: if sequence.approved { Stage::WillCompact } else { Stage::AwaitingApproval },
             tier,
             percent,
-            reason: started.trigger.reason(),
+            reason: sequence.trigger.reason(),
             boundaries,
-            author: started.author,
-            deadline: self.next_deadline(policy),
-        }
+            author: sequence.author,
+            deadline: deadline.filter(|_| sequence.can_be_stopped()),
+        })
     }
 }
 

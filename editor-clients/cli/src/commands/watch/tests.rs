@@ -434,17 +434,16 @@ fn a_banner_goes_with_its_sequence_or_its_answer() {
 #[test]
 fn a_sequence_that_began_before_has_a_banner_too_until_it_is_answered() {
     let under_way = || {
-        let mut decision = decision("ask", "69 % left (ready) at commit");
-        let trigger = json!({ "kind": "rawr", "entrance": "turn_complete", "tier": "ready",
-            "percentRemaining": 69, "boundaries": ["commit"], "packetAuthor": "agent",
-            "sequenceId": "s1" });
-        put(&mut decision, json!({ "sequenceId": "s1", "trigger": trigger }));
         let thread = summary(json!({ "phase": "awaiting_approval" }));
-        details(json!({ "thread": thread, "sequenceId": "s1", "decisions": [decision] }))
+        let banner = json!({ "threadId": "t", "sequenceId": "s1", "stage": "awaiting_approval",
+            "reason": "69 % left (ready) at commit", "packetAuthor": "agent",
+            "choices": ["approve", "snooze"], "deadlineAtMs": NOW + 90_000 });
+        details(json!({ "thread": thread, "sequenceId": "s1", "headsUp": banner }))
     };
     let mut view = after([watching([json!({})]), under_way()]);
     let drawn = picture(&mut view, 100, 30);
     assert!(drawn.contains("compact now?: t") && drawn.contains("at commit"), "{drawn}");
+    assert!(drawn.contains("called off in 90 s"), "{drawn}");
     view.hear(responded("approve"), NOW);
     view.hear(under_way(), NOW);
     assert!(view.banner().is_none());

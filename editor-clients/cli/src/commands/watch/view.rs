@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use rawr_protocol::{
-    Action, Choice, CompactionStatus, CompactionTrigger, Decision, MessageType, Phase,
+    Action, Choice, CompactionStatus, CompactionTrigger, MessageType, Phase,
     SequenceHeadsUpNotification, SequenceRespondedNotification, Stage, ThreadChangedNotification,
     ThreadSummary,
 };
@@ -159,7 +159,7 @@ impl View {
             Note::Changed(changed) => self.changed(&changed, now_ms),
             Note::HeadsUp(heads_up) => {
                 let thread_id = heads_up.thread_id.clone();
-                self.put_up(heads_up);
+                self.put_up(heads_up, None);
                 self.news_of(&thread_id)
             }
             Note::Decided(decided) => {
@@ -205,13 +205,13 @@ impl View {
         }
     }
 
-    fn put_up(&mut self, heads_up: SequenceHeadsUpNotification) {
+    fn put_up(&mut self, heads_up: SequenceHeadsUpNotification, phase: Option<Phase>) {
         let of_it = |row: &&mut Row| row.id() == heads_up.thread_id;
         if let Some(row) = self.threads.iter_mut().find(of_it) {
             row.told = Some(heads_up.sequence_id.clone());
         }
         self.banners.retain(|banner| banner.heads_up.thread_id != heads_up.thread_id);
-        self.banners.push(Banner { heads_up, phase: None, is_decided: false });
+        self.banners.push(Banner { heads_up, phase, is_decided: false });
     }
 
     fn changed(&mut self, changed: &ThreadChangedNotification, now_ms: i64) -> Vec<Wish> {
@@ -269,8 +269,8 @@ impl View {
             row.sequence_id = thread.sequence_id.clone();
             row.guards = thread.guards.len();
             let is_news = row.sequence_id.is_some() && row.told != row.sequence_id;
-            if let Some(heads_up) = details.heads_up().filter(|_| is_news) {
-                self.put_up(heads_up);
+            if let Some(heads_up) = thread.heads_up.clone().filter(|_| is_news) {
+                self.put_up(heads_up, Some(thread.thread.phase));
             }
         }
         let thread = &details.thread;
@@ -428,36 +428,6 @@ impl Banner {
 }
 
 impl Details {
-    /// The banner of a sequence that began before anybody watched, by the decision that it came from.
-    fn heads_up(&self) -> Option<SequenceHeadsUpNotification> {
-        let ThreadSummary { thread_id, phase, .. } = &self.thread.thread;
-        let of_it = |decision: &&Decision| decision.sequence_id == self.thread.sequence_id;
-        let decision = self.decisions.iter().rev().find(of_it)?;
-        let Some(CompactionTrigger::Rawr { boundaries, packet_author, sequence_id, .. }) =
-            decision.trigger.clone()
-        else {
-            return None;
-        };
-        let (stage, choices) = match phase {
-            Phase::AwaitingApproval => {
-                (Stage::AwaitingApproval, vec![Choice::Approve, Choice::Snooze, Choice::Cancel])
-            }
-            _ => (Stage::WillCompact, vec![Choice::Snooze, Choice::Cancel]),
-        };
-        Some(SequenceHeadsUpNotification {
-            thread_id: thread_id.clone(),
-            sequence_id,
-            stage,
-            tier: decision.tier,
-            percent_remaining: decision.percent_remaining,
-            reason: decision.reason.clone(),
-            boundaries,
-            packet_author,
-            choices,
-            deadline_at_ms: None,
-        })
-    }
-
     /// The built-in compaction has neither notice nor packet.
     pub(super) fn is_inline(&self) -> bool {
         self.thread.pending_actions.iter().any(|pending| {
