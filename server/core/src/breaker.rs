@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 /// The most strikes that are kept, and the most that a policy may ask for.
 pub const MOST_STRIKES: u32 = 50;
 
+/// An emergency frees at least this part of the window. A compaction reads all of it, so one that frees less than a
+/// twentieth costs more than twenty times what it gives; hosts compact by themselves not far above the emergency's
+/// threshold, so a larger part would leave it to them, without a packet.
+const LEAST_GAIN: u64 = 20;
+
 /// When a compaction was worth having. A sequence carries the rule that it started under, so that an old log is measured
 /// as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -135,6 +140,21 @@ impl Thread {
         };
         let room = window.0.saturating_sub(after.0);
         Tokens(after.0.saturating_sub(floor.0).min(room / 4))
+    }
+
+    /// How many tokens make an emergency worth a compaction: so many that enough of them lie above the floor. Where the
+    /// floor itself is an emergency, each compaction would be followed by the next at once. Never more than half of the
+    /// room above the floor, so that the compaction comes before the window is full.
+    pub fn worth_an_emergency(&self) -> Tokens {
+        let after = self.last_compaction.as_ref().filter(|last| last.measured);
+        let (Some(after), Some(floor), Some(window)) =
+            (after.and_then(|last| last.after), self.floor, self.window)
+        else {
+            return Tokens(0);
+        };
+        let room = window.0.saturating_sub(floor.0);
+        let gain = (window.0 / LEAST_GAIN).min(room / 2);
+        Tokens(gain.saturating_sub(after.0.saturating_sub(floor.0)))
     }
 
     /// The first request after a compaction has measured it.

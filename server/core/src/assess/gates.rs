@@ -162,9 +162,13 @@ pub(super) fn breaker(case: &Case<'_>) -> Finding {
 pub(super) fn rearm(case: &Case<'_>) -> Finding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.window);
+    let of_emergency = match case.tier {
+        Some(Tier::Emergency) => case.thread.worth_an_emergency(),
+        _ => Tokens(0),
+    };
     let needed = match case.policy.rearm_tokens {
         Some(_) => by_window,
-        None => by_window.max(case.thread.worth_waiting_for()),
+        None => by_window.max(case.thread.worth_waiting_for()).max(of_emergency),
     };
     let grown = match (case.thread.context, last.after) {
         (Some(now), Some(after)) => Tokens(now.0.saturating_sub(after.0)),
@@ -177,8 +181,11 @@ pub(super) fn rearm(case: &Case<'_>) -> Finding {
     };
     if grown < needed {
         let missing = needed.0 - grown.0;
+        let floor = case.thread.floor.filter(|_| needed == of_emergency);
+        let floor = floor.map(|floor| format!(", and nothing to free below {floor}"));
+        let floor = floor.unwrap_or_default();
         fail(
-            format!("{grown} of {needed} new tokens since the last compaction"),
+            format!("{grown} of {needed} new tokens since the last compaction{floor}"),
             format!("{missing} more tokens come"),
         )
     } else {

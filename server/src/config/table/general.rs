@@ -134,7 +134,7 @@ const KEYS: &[Key] = &[
     Key {
         path: "rawr_auto_compaction.rearm_tokens",
         kind: Kind::Number(0..=1_000_000_000),
-        doc: "How many new tokens must have come since a compaction before the next one. Unless set: a fiftieth of the context window, at least 64 (256 where the window is unknown), and as many as the last compaction left above the floor, at most a quarter of the room that was left.",
+        doc: "How many new tokens must have come since a compaction before the next one. Unless set: a fiftieth of the context window, at least 64 (256 where the window is unknown), and as many as the last compaction left above the floor, at most a quarter of the room that was left. In an emergency also so many that a twentieth of the window lies above the floor, at most half of the room above it.",
         example: "5000",
         narrow: Narrow::Up,
         place: Place::Own {
