@@ -136,6 +136,11 @@ impl Sequence {
         self.compaction == CompactionSeen::Completed
     }
 
+    /// A compaction that completes now is its own, whoever started it, and it hands over.
+    pub const fn takes_compaction(&self) -> bool {
+        self.approved && self.cancelled.is_none()
+    }
+
     /// Whether a person can still stop it: once the compaction is asked for, it runs.
     /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
     pub const fn has_acted_on_answer(&self) -> bool {

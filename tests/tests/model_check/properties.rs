@@ -40,13 +40,13 @@ impl Past {
         self.told.extend(report.and_then(|report| report.tells.clone()));
     }
 
-    /// `before`: the thread without the record. A running sequence hands over itself.
+    /// `before`: the thread without the record. A running sequence hands over itself, unless it waits for an answer.
     pub fn recorded(&mut self, before: &Thread, record: &Record) {
         match &record.event {
             Event::CompactionReported(reported) => {
                 self.owes |= reported.status == CompactionStatus::Completed
                     && reported.origin != CompactionOrigin::Rawr
-                    && before.sequence.is_none();
+                    && before.sequence.as_ref().is_none_or(|running| !running.takes_compaction());
             }
             Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
             _ => {}

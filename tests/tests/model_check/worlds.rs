@@ -306,7 +306,7 @@ pub fn worlds() -> Vec<World> {
         ("judged by the sidecar", once, by_sidecar),
         ("judged in an emergency", Budget { inputs: 1, ..line(0) }, judged_emergency()),
         ("judged inside a turn", judged_once, by_host_inside),
-        ("asked first", Budget { words: 1, ..once }, asked_first()),
+        ("asked first", Budget { words: 1, ..own }, asked_first()),
         ("people", people, turn_end()),
         ("people, preflight", people, preflight()),
         ("people, judged", Budget { inputs: 1, words: 1, ..people }, judged(JudgeBackend::Host)),

@@ -19,7 +19,7 @@ impl Machine {
     }
 
     pub(super) fn fold(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
-        let running = self.thread.sequence.as_ref();
+        let running = self.thread.sequence.as_ref().filter(|running| running.takes_compaction());
         let running = running.map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
         let unanswered = answer_of(&self.thread).is_none();
         let held = |thread: &Thread| thread.held_back(policy, record.at);

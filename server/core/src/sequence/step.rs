@@ -20,7 +20,11 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
         return Some(step.end(Ending::Cancelled, reason));
     }
     if !sequence.approved {
-        return sequence.overdue.then(|| step.end(Ending::Cancelled, "no answer came in time"));
+        return match (sequence.compacted(), sequence.overdue) {
+            (true, _) => Some(step.end(Ending::Cancelled, "the context was compacted meanwhile")),
+            (false, true) => Some(step.end(Ending::Cancelled, "no answer came in time")),
+            (false, false) => None,
+        };
     }
     if sequence.is_inline() {
         return step.inline();

@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 5;
+pub const FOLD: u32 = 6;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -166,7 +166,7 @@ impl Thread {
             }
             Event::Responded(responded) => self.responded(responded, at, v),
             Event::DeadlinePassed(passed) => self.deadline_passed(passed.phase, v),
-            Event::SequenceEnded(ended) => self.sequence_ended(ended, at),
+            Event::SequenceEnded(ended) => self.sequence_ended(ended, at, v),
         }
     }
 

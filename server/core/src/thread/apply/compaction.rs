@@ -5,6 +5,7 @@ use crate::event::{
     Action, CompactionOrigin, CompactionReported, CompactionStatus, EVERY_COMPACTION_HANDS_OVER,
     Ending, Origin, Record, SequenceEnded,
 };
+use crate::sequence::Sequence;
 use crate::thread::{LastCompaction, Progress};
 use crate::units::Timestamp;
 
@@ -25,8 +26,14 @@ impl Thread {
                 let late = self.gave_up_on.take().filter(|_| {
                     self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
                 });
-                let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
-                let ours = running.or(late.as_deref());
+                // A question that is still open, or was called off, is no sequence that will hand over.
+                let is_taken = |of: &&Sequence| {
+                    of.takes_compaction() || record.v < EVERY_COMPACTION_HANDS_OVER
+                };
+                let taking = self.sequence.as_ref().filter(is_taken);
+                let owes_packet = taking.is_some_and(|of| of.packet.is_none() && !of.is_inline());
+                let is_taken = taking.is_some();
+                let ours = taking.filter(|of| !of.compacted()).or(late.as_deref());
                 let packet = ours.and_then(|sequence| sequence.packet.as_ref());
                 let compaction = LastCompaction {
                     at,
@@ -52,19 +59,17 @@ impl Thread {
                     self.fate_came_late(&sequence.id, at);
                 }
                 let hands_over_late =
-                    self.sequence.is_none() && (fresh || always) && (not_ours || late.is_some());
+                    !is_taken && (fresh || always) && (not_ours || late.is_some());
                 if hands_over_late {
                     self.late_handoff = Some(reported.origin);
                     let running = self.turns.back().filter(|turn| turn.end.is_none());
                     let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
                     self.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
-                } else if self.sequence.is_some() {
+                } else if is_taken {
                     // The running sequence hands over for both.
                     self.late_handoff = None;
                     self.compacted_in = None;
                 }
-                let owes_packet =
-                    self.sequence.as_ref().is_some_and(|of| of.packet.is_none() && !of.is_inline());
                 if owes_packet || hands_over_late && always {
                     self.known.outdated = true;
                 } else {
@@ -77,9 +82,10 @@ impl Thread {
         }
     }
 
-    pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp) {
+    pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp, v: u16) {
         let Some(sequence) = self.sequence.take() else { return };
-        if self.known.outdated && self.late_handoff.is_none() {
+        // There a question took the compaction that came before its answer, and handed nothing over.
+        if self.known.outdated && v < EVERY_COMPACTION_HANDS_OVER {
             self.known.compacted();
         }
         self.last_sequence = Some(sequence.id.clone());
