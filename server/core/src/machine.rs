@@ -4,6 +4,8 @@ mod announce;
 mod bound;
 mod next;
 mod observe;
+#[cfg(test)]
+mod tests;
 
 pub use bound::Bound;
 
