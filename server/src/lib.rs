@@ -6,6 +6,9 @@
 //! other processes write; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
 //! was said, `language` is what an editor shows.
 
+#[cfg(not(unix))]
+compile_error!("rawr runs on Linux and macOS");
+
 pub mod capsule;
 pub mod config;
 pub mod connection;

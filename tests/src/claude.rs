@@ -28,7 +28,6 @@ pub fn binary() -> PathBuf {
 fn platforms() -> Vec<String> {
     let system = match std::env::consts::OS {
         "macos" => "darwin",
-        "windows" => "win32",
         other => other,
     };
     let machine = match std::env::consts::ARCH {

@@ -12,10 +12,9 @@ const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/codex");
 
 /// The native binary. Panics with the command that installs it when it is not there.
 pub fn binary() -> PathBuf {
-    let name = if cfg!(windows) { "codex.exe" } else { "codex" };
     let (package, triple) = platform();
     let modules = Path::new(INSTALL).join("node_modules/@openai");
-    let binary = modules.join(package).join("vendor").join(triple).join("bin").join(name);
+    let binary = modules.join(package).join("vendor").join(triple).join("bin/codex");
     assert!(
         binary.is_file(),
         "Codex is not installed for the tests. Run: npm ci --prefix tests/codex"
@@ -27,11 +26,7 @@ pub fn binary() -> PathBuf {
 pub fn wrapper() -> PathBuf {
     // Panics where the binary would be missing.
     binary();
-    Path::new(INSTALL).join("node_modules/.bin").join(if cfg!(windows) {
-        "codex.cmd"
-    } else {
-        "codex"
-    })
+    Path::new(INSTALL).join("node_modules/.bin/codex")
 }
 
 /// The npm package and the target triple of its binary.
@@ -41,8 +36,6 @@ fn platform() -> (&'static str, &'static str) {
         ("linux", "aarch64") => ("codex-linux-arm64", "aarch64-unknown-linux-musl"),
         ("macos", "x86_64") => ("codex-darwin-x64", "x86_64-apple-darwin"),
         ("macos", "aarch64") => ("codex-darwin-arm64", "aarch64-apple-darwin"),
-        ("windows", "x86_64") => ("codex-win32-x64", "x86_64-pc-windows-msvc"),
-        ("windows", "aarch64") => ("codex-win32-arm64", "aarch64-pc-windows-msvc"),
         (os, arch) => panic!("there is no Codex for {os} on {arch}"),
     }
 }

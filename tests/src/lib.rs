@@ -12,7 +12,6 @@ pub mod sent;
 pub mod session;
 pub mod sidecar;
 pub mod stand_in;
-#[cfg(unix)]
 pub mod terminal;
 
 pub use binary::rawr;
@@ -24,5 +23,4 @@ pub use sent::sent;
 pub use session::Session;
 pub use sidecar::{Home, Launch, Sidecar};
 pub use stand_in::StandIn;
-#[cfg(unix)]
 pub use terminal::Terminal;

@@ -47,12 +47,11 @@ impl Repository {
 
     /// Runs git in it and returns what git prints. Panics when git fails.
     pub fn git(&self, arguments: &[&str]) -> String {
-        let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
         let output = Command::new("git")
             .args(arguments)
             .current_dir(self.path())
-            .env("GIT_CONFIG_GLOBAL", nowhere)
-            .env("GIT_CONFIG_SYSTEM", nowhere)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .output()
             .unwrap_or_else(|error| panic!("git cannot be started: {error}"));
         let errors = String::from_utf8_lossy(&output.stderr);

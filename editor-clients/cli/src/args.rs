@@ -14,7 +14,6 @@ use clap_complete::Shell;
 
 pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::codex::AttachArgs;
-#[cfg(unix)]
 pub use self::codex::{CodexArgs, LeaseArgs, RelayArgs};
 #[cfg(test)]
 pub use self::files::PROMPTS;
@@ -66,14 +65,11 @@ pub enum Command {
     /// Let an agent work on prompts, with rawr deciding about its context
     Exec(ExecArgs),
     /// Run your own Codex, with rawr beside it
-    #[cfg(unix)]
     Codex(CodexArgs),
     /// Stand between Codex's screen and its app-server
-    #[cfg(unix)]
     #[command(hide = true)]
     Relay(RelayArgs),
     /// Own the app-server of `rawr codex`, and end it
-    #[cfg(unix)]
     #[command(hide = true)]
     Lease(LeaseArgs),
     /// Stand beside the Codex sessions that run already

@@ -2,7 +2,6 @@
 
 mod attach;
 mod capsules;
-#[cfg(unix)]
 mod codex;
 mod compact;
 mod config;
@@ -15,12 +14,10 @@ mod guard;
 mod hook;
 mod hooks;
 mod init;
-#[cfg(unix)]
 mod lease;
 mod pin;
 mod prompts;
 mod recall;
-#[cfg(unix)]
 mod relay;
 mod restore;
 mod snooze;
@@ -64,11 +61,8 @@ pub fn main() -> ExitCode {
         }
         Command::Demo(args) => on_runtime(demo::run(&common, args)),
         Command::Exec(args) => on_runtime(exec::run(&common, args)),
-        #[cfg(unix)]
         Command::Codex(args) => on_runtime(codex::run(&common, args)),
-        #[cfg(unix)]
         Command::Relay(args) => on_runtime(relay::run(args)),
-        #[cfg(unix)]
         Command::Lease(args) => on_runtime(lease::run(args)),
         Command::Attach(args) => on_runtime(attach::run(&common, args)),
         Command::Detach => detach::run(&common),

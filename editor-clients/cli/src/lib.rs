@@ -1,15 +1,16 @@
 //! The `rawr` command line: a client of the sidecar, and the hosts that it drives. It decides nothing about compaction.
 
+#[cfg(not(unix))]
+compile_error!("rawr runs on Linux and macOS");
+
 pub mod host;
 
 mod args;
 mod commands;
 mod drive;
-#[cfg(unix)]
 mod posix;
 mod presence;
 mod private;
-#[cfg(unix)]
 mod relay;
 mod render;
 mod saved;

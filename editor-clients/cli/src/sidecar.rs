@@ -114,7 +114,6 @@ impl SidecarSettings {
             SidecarLog::Nowhere => Stdio::null(),
         });
         // Ctrl-C in a terminal is for this program, which then ends the sidecar in order.
-        #[cfg(unix)]
         command.process_group(0);
         Ok(command)
     }

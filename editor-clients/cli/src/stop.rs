@@ -2,7 +2,6 @@
 
 use tokio::sync::watch;
 
-#[cfg(unix)]
 use crate::posix::is_ignored;
 
 /// Resolves once somebody asked to stop.
@@ -60,14 +59,12 @@ impl Stop {
 }
 
 /// Those that this process was not started to ignore.
-#[cfg(unix)]
 struct Signals {
     interrupt: Option<tokio::signal::unix::Signal>,
     terminate: Option<tokio::signal::unix::Signal>,
     hang_up: Option<tokio::signal::unix::Signal>,
 }
 
-#[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -92,7 +89,6 @@ impl Signals {
     }
 }
 
-#[cfg(unix)]
 async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
     if let Some(signal) = signal
         && signal.recv().await.is_some()
@@ -100,21 +96,4 @@ async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
         return;
     }
     std::future::pending().await
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) -> u8 {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-        INTERRUPTED
-    }
 }

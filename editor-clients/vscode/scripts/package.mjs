@@ -13,7 +13,7 @@ execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
 rmSync('server', { recursive: true, force: true });
 if (binary !== undefined) {
   mkdirSync('server');
-  const inside = path.join('server', target.startsWith('win32') ? 'rawr.exe' : 'rawr');
+  const inside = path.join('server', 'rawr');
   copyFileSync(binary, inside);
   chmodSync(inside, 0o755);
 }

@@ -169,6 +169,6 @@ function unique(threads: readonly ThreadSummary[]): ThreadSummary[] {
 }
 
 export function isWithin(folder: string, path: string): boolean {
-  const [outer, inner] = [folder, path].map((one) => one.replace(/[\\/]+$/, ''));
-  return inner === outer || ['/', '\\'].some((separator) => inner?.startsWith(`${outer}${separator}`));
+  const [outer, inner] = [folder, path].map((one) => one.replace(/\/+$/, ''));
+  return inner === outer || (inner?.startsWith(`${outer}/`) ?? false);
 }

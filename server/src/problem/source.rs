@@ -73,14 +73,8 @@ impl Stamp {
     }
 }
 
-#[cfg(unix)]
 fn inode(found: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
-}
-
-#[cfg(not(unix))]
-const fn inode(_: &Metadata) -> u64 {
-    0
 }
 
 #[cfg(test)]

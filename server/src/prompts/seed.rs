@@ -79,7 +79,6 @@ fn put(folder: &Path, missing: &[PromptName]) -> io::Result<Seeded> {
         put.iter().map(|(name, version)| format!("{}.md {version}\n", name.name())).collect();
     let mut options = OpenOptions::new();
     options.append(true).create(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(folder.join(LIST))?.write_all(lines.as_bytes())?;
     Ok(put)
@@ -113,7 +112,6 @@ pub(super) fn put_back(path: &Path, text: &str) -> io::Result<()> {
 fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }

@@ -313,7 +313,6 @@ async fn a_turn_that_codex_starts_for_itself_is_the_hosts_own() {
     "#]]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_killed_codex_is_gone_and_every_further_request_says_so() {
     let mut lab = Lab::new(ok().on("HANG", [stall()])).await;
@@ -400,7 +399,6 @@ async fn a_wait_that_is_given_up_loses_nothing() {
     "#]]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn the_wrapper_that_npm_installs_works_as_well() {
     let model = MockModel::start(ok());

@@ -1,7 +1,6 @@
 //! rawr beside a person's own Codex: the unmodified one on a real terminal, and its app-server with a second client that
 //! does what a person may do at the worst moment. Its model is played by a script.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
 #[cfg(target_os = "linux")]

@@ -264,7 +264,6 @@ fn an_endpoint_that_compacts_is_asked_first_and_not_again_where_that_was_of_no_u
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn ctrl_c_in_the_middle_of_an_answer_leaves_nothing_half_done() {
     let model = MockChat::start(Script::default().on("go", [stall("I begin to")]));

@@ -80,7 +80,6 @@ impl Lab {
 }
 
 /// Codex without rawr beside it, on a screen.
-#[cfg(unix)]
 #[test]
 fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     let lab = Lab::new(agent());

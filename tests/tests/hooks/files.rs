@@ -67,7 +67,6 @@ fn a_file_that_is_not_understood_stays_as_it_is() {
     assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), "{ // mine\n}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_the_settings_stays_a_link_and_permissions_stay() {
     use std::os::unix::fs::PermissionsExt;

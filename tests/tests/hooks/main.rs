@@ -7,7 +7,6 @@ mod codex;
 mod files;
 mod headless;
 mod lab;
-#[cfg(unix)]
 mod screen;
 
 use expect_test::expect;

@@ -165,7 +165,6 @@ fn a_document_that_is_too_large_is_told_and_let_go() {
     editor.sidecar.leave();
 }
 
-#[cfg(unix)]
 #[test]
 fn a_file_is_known_behind_a_link_and_under_an_encoded_name() {
     let home = Home::new();

@@ -1,7 +1,6 @@
 //! `rawr watch` on a real terminal, and as lines: what a person sees and does while a host works in another process, and
 //! that the terminal is as before, however it ends.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod ends;

@@ -1,6 +1,5 @@
 //! The commands that put rawr beside a person's own Codex, and their help. Does nothing.
 
-#[cfg(unix)]
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -8,7 +7,6 @@ use clap::Args;
 
 use super::{Setting, parse_setting};
 
-#[cfg(unix)]
 const CODEX_HELP: &str = "\
 Examples:
   rawr codex
@@ -21,7 +19,6 @@ From the first argument on that rawr does not know, everything is Codex's. The s
 Codex's, too. If rawr fails, Codex goes on without it, and one line says so in the end.
 `rawr watch` in another terminal shows what rawr does, and lets you step in.";
 
-#[cfg(unix)]
 #[derive(Debug, Args)]
 #[command(after_help = CODEX_HELP)]
 pub struct CodexArgs {
@@ -86,7 +83,6 @@ pub struct AttachArgs {
 }
 
 /// For `rawr codex --preflight`.
-#[cfg(unix)]
 #[derive(Debug, Args)]
 pub struct RelayArgs {
     /// Where the sockets are
@@ -99,7 +95,6 @@ pub struct RelayArgs {
 }
 
 /// For `rawr codex`.
-#[cfg(unix)]
 #[derive(Debug, Args)]
 pub struct LeaseArgs {
     /// Where the sockets are

@@ -1,6 +1,5 @@
 //! `rawr attach`: rawr beside the Codex sessions that run already, each thread with a driver and a sidecar of its own.
 
-#[cfg(unix)]
 mod door;
 mod log;
 
@@ -140,17 +139,11 @@ async fn stand_back_where_codex_warns(
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Resolves once the process that started this one is gone.
-#[cfg(unix)]
 async fn orphaned() {
     let parent = rustix::process::getppid();
     while rustix::process::getppid() == parent {
         tokio::time::sleep(LOOK).await;
     }
-}
-
-#[cfg(not(unix))]
-async fn orphaned() {
-    std::future::pending().await
 }
 
 /// The shell that waits for Codex would ask for the app-server's end. It was killed, and with it Codex has lost its terminal.
@@ -188,7 +181,6 @@ struct Place {
     experimental: Experimental,
     shown: ShownAs,
     /// The sessions that are asked about what people type.
-    #[cfg(unix)]
     typed: Option<door::Sessions>,
 }
 
@@ -210,7 +202,6 @@ enum ShownAs {
     Log(PathBuf),
 }
 
-#[cfg(unix)]
 impl Place {
     /// Never ends.
     fn answer_the_relay(&self, args: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
@@ -242,24 +233,7 @@ impl Place {
             None => drive,
         }
     }
-}
 
-#[cfg(not(unix))]
-impl Place {
-    fn answer_the_relay(&self, _: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
-        Ok(std::future::pending())
-    }
-
-    fn typed(&self) -> codex::Typed {
-        codex::Typed::GoesToCodex
-    }
-
-    fn with_door<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
-        drive
-    }
-}
-
-impl Place {
     fn of(
         common: &Common,
         args: &AttachArgs,
@@ -282,7 +256,6 @@ impl Place {
                 (None, true) => ShownAs::Lines,
                 (None, false) => ShownAs::Words,
             },
-            #[cfg(unix)]
             typed: args.preflight.then(door::Sessions::default),
             home,
         })

@@ -172,10 +172,9 @@ async fn prepare(repository: &Path, has_git: bool) -> anyhow::Result<()> {
 
 /// A person's own settings, such as signing or hooks, are no part of a demo.
 fn environment() -> Vec<(OsString, OsString)> {
-    let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
     let names = [
-        ("GIT_CONFIG_GLOBAL", nowhere),
-        ("GIT_CONFIG_SYSTEM", nowhere),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_CONFIG_SYSTEM", "/dev/null"),
         ("GIT_AUTHOR_NAME", "rawr demo"),
         ("GIT_AUTHOR_EMAIL", "demo@example.invalid"),
         ("GIT_COMMITTER_NAME", "rawr demo"),

@@ -21,7 +21,6 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[cfg(unix)]
 pub(super) fn end_process(process: u32) -> anyhow::Result<()> {
     use rustix::process::{Pid, Signal, kill_process};
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
@@ -32,9 +31,4 @@ pub(super) fn end_process(process: u32) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(not(unix))]
-pub(super) fn end_process(_: u32) -> anyhow::Result<()> {
-    bail!("on this system rawr cannot end another process: press Ctrl-C where it runs")
 }

@@ -142,16 +142,10 @@ fn home_check(home: &Path) -> Check {
 }
 
 /// Packets and events quote the conversation.
-#[cfg(unix)]
 fn open_to_others(folder: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     let mode = folder.metadata().ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
-}
-
-#[cfg(not(unix))]
-fn open_to_others(_: &Path) -> Option<u32> {
-    None
 }
 
 /// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.

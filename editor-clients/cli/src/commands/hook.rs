@@ -129,7 +129,6 @@ fn log(common: &Common, message: &str) {
         make_folder(&folder)?;
         let mut options = std::fs::OpenOptions::new();
         options.create(true).append(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(folder.join("hooks.log"))?;
         if file.metadata()?.len() < LONGEST {

@@ -54,29 +54,16 @@ impl Program {
 
 fn in_path(program: &Program, path: Option<&OsStr>) -> Option<PathBuf> {
     let folders = std::env::split_paths(path.unwrap_or_default());
-    let mut candidates = folders
-        .flat_map(|folder| ENDINGS.map(|ending| folder.join(format!("{}{ending}", program.name))));
+    let mut candidates = folders.map(|folder| folder.join(program.name));
     candidates.find(|candidate| is_program(candidate))
 }
 
-/// npm installs a `.cmd` on Windows.
-#[cfg(windows)]
-const ENDINGS: [&str; 2] = [".exe", ".cmd"];
-#[cfg(not(windows))]
-const ENDINGS: [&str; 1] = [""];
-
-#[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

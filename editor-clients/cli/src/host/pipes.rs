@@ -64,7 +64,6 @@ impl Pipes {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         // Ctrl-C in a terminal is for the driver, which then ends the program in order.
-        #[cfg(unix)]
         command.process_group(0);
         end_with_parent(&mut command);
         let mut child = command.spawn()?;

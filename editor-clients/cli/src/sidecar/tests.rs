@@ -193,7 +193,6 @@ fn the_log_is_its_owners_and_does_not_grow_for_ever() {
         path.with_extension("log.old").metadata().map_err(|e| e.kind()).map(|it| it.len()),
         Ok::<_, ErrorKind>(1024 * 1024 + 1)
     );
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;

@@ -53,7 +53,7 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
 
 /** The folder that the thread works in is what people know it by. */
 export function name(thread: Thread): string {
-  const folder = thread.summary.cwd.split(/[\\/]/).filter(Boolean).pop();
+  const folder = thread.summary.cwd.split('/').filter(Boolean).pop();
   return folder ?? thread.summary.threadId;
 }
 

@@ -21,7 +21,6 @@ export interface Places {
   /** The folder of this extension. */
   extension: string;
   home: string;
-  platform: NodeJS.Platform;
 }
 
 export interface System {
@@ -33,22 +32,16 @@ export interface System {
 /** Why there is no sidecar, and what to do. */
 export class NoBinary extends Error {}
 
-function executable(platform: NodeJS.Platform): string {
-  return platform === 'win32' ? 'rawr.exe' : 'rawr';
-}
-
 function expanded(setting: string, places: Places): string {
-  if (setting.startsWith('~/') || setting.startsWith('~\\')) return path.join(places.home, setting.slice(2));
+  if (setting.startsWith('~/')) return path.join(places.home, setting.slice(2));
   const folder = places.folders[0];
   return folder === undefined ? setting : setting.replace('${workspaceFolder}', folder);
 }
 
 function* candidates(places: Places): Generator<[Origin, string]> {
-  const name = executable(places.platform);
-  const separator = places.platform === 'win32' ? ';' : ':';
-  yield ['bundled', path.join(places.extension, 'server', name)];
-  for (const folder of places.path.split(separator)) {
-    if (path.isAbsolute(folder)) yield ['path', path.join(folder, name)];
+  yield ['bundled', path.join(places.extension, 'server', 'rawr')];
+  for (const folder of places.path.split(':')) {
+    if (path.isAbsolute(folder)) yield ['path', path.join(folder, 'rawr')];
   }
 }
 

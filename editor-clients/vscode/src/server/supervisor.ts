@@ -135,7 +135,6 @@ export class Supervisor implements vscode.Disposable {
       path: process.env['PATH'] ?? '',
       extension: this.extension.extensionPath,
       home: homedir(),
-      platform: process.platform,
     };
   }
 

@@ -9,7 +9,6 @@ const PLACES: Places = {
   path: '/usr/bin:/opt/bin:relative',
   extension: '/ext',
   home: '/home/me',
-  platform: 'linux',
 };
 
 function system(files: Record<string, string>): System {

@@ -148,5 +148,4 @@ describe('a question about a thread', () => {
 test('a folder holds itself and what is below it, and no namesake', () => {
   const held = ['/w', '/w/', '/w/a', '/wx', '/'].map((path) => isWithin('/w/', path));
   assert.deepEqual(held, [true, true, true, false, false]);
-  assert.equal(isWithin('C:\\w', 'C:\\w\\a'), true);
 });

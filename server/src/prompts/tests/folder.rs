@@ -51,7 +51,6 @@ fn the_shipped_files_are_put_there_for_their_owner_alone() {
         assert_eq!(store.set().get(name).path, Some(path));
         assert_eq!(store.set().get(name).origin, Origin::Shipped);
     }
-    #[cfg(unix)]
     for (name, expected) in [("", 0o700), ("heads-up.md", 0o600), (".seeded", 0o600)] {
         use std::os::unix::fs::PermissionsExt;
         let mode = fs::metadata(lab.file(name)).unwrap().permissions().mode();

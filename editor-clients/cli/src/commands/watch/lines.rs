@@ -92,7 +92,6 @@ fn say(event: &str, body: &impl Serialize) -> io::Result<()> {
 
 /// Resolves once nobody reads standard output any more: threads may be quiet for hours, and a write would be the first to
 /// tell. Never for a file.
-#[cfg(unix)]
 async fn nobody_reads() {
     use rustix::event::{PollFd, PollFlags, poll};
     let (tell, told) = tokio::sync::oneshot::channel();
@@ -116,9 +115,4 @@ async fn nobody_reads() {
     if told.await.is_err() {
         std::future::pending().await
     }
-}
-
-#[cfg(not(unix))]
-async fn nobody_reads() {
-    std::future::pending().await
 }

@@ -63,7 +63,6 @@ mod tests {
         assert!(!paused.is_of(&about(1)));
     }
 
-    #[cfg(unix)]
     #[test]
     fn it_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt;

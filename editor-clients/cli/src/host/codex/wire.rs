@@ -1,6 +1,5 @@
 //! How messages reach an app-server and come back: over the pipes of a process of ours, or a socket of somebody else's. Knows no message.
 
-#[cfg(unix)]
 mod socket;
 
 use std::path::Path;
@@ -8,7 +7,6 @@ use std::path::Path;
 use serde_json::Value;
 use tokio::process::Command;
 
-#[cfg(unix)]
 use self::socket::Socket;
 use crate::host::pipes::{Pipes, Received};
 
@@ -16,7 +14,6 @@ use crate::host::pipes::{Pipes, Received};
 #[derive(Debug)]
 pub(super) enum Wire {
     Pipes(Box<Pipes>),
-    #[cfg(unix)]
     Socket(Box<Socket>),
 }
 
@@ -27,21 +24,14 @@ impl Wire {
     }
 
     /// Reaches an app-server that listens on a unix socket.
-    #[cfg(unix)]
     pub(super) async fn reach(socket: &Path) -> std::io::Result<Self> {
         Ok(Self::Socket(Box::new(Socket::connect(socket).await?)))
-    }
-
-    #[cfg(not(unix))]
-    pub(super) async fn reach(_: &Path) -> std::io::Result<Self> {
-        Err(std::io::ErrorKind::Unsupported.into())
     }
 
     /// Queues one message. It is on its way while [`receive`](Self::receive) or [`close`](Self::close) is awaited.
     pub(super) fn send(&mut self, message: &Value) {
         match self {
             Self::Pipes(pipes) => pipes.send(message),
-            #[cfg(unix)]
             Self::Socket(socket) => socket.send(message),
         }
     }
@@ -50,7 +40,6 @@ impl Wire {
     pub(super) async fn receive(&mut self) -> Received {
         match self {
             Self::Pipes(pipes) => pipes.receive().await,
-            #[cfg(unix)]
             Self::Socket(socket) => socket.receive().await,
         }
     }
@@ -59,7 +48,6 @@ impl Wire {
     pub(super) fn process_id(&self) -> Option<u32> {
         match self {
             Self::Pipes(pipes) => pipes.process_id(),
-            #[cfg(unix)]
             Self::Socket(_) => None,
         }
     }
@@ -68,7 +56,6 @@ impl Wire {
     pub(super) async fn close(self) {
         match self {
             Self::Pipes(pipes) => pipes.close().await,
-            #[cfg(unix)]
             Self::Socket(socket) => socket.close().await,
         }
     }

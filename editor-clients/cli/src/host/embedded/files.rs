@@ -119,7 +119,6 @@ mod tests {
             self.all.path().join("work")
         }
 
-        #[cfg(unix)]
         fn link(&self, name: &str, to: &str) {
             let to = if to.starts_with('/') { PathBuf::from(to) } else { self.all.path().join(to) };
             std::os::unix::fs::symlink(to, self.work().join(name)).unwrap();
@@ -143,7 +142,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_that_lead_out_are_refused_wherever_they_stand() {
         let place = Place::new();
@@ -165,7 +163,6 @@ mod tests {
         assert_eq!(std::fs::read_dir(place.all.path().join("other")).unwrap().count(), 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_that_stay_inside_are_followed() {
         let place = Place::new();
@@ -195,7 +192,6 @@ mod tests {
         assert_eq!(check(Some(2000), None), "");
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_is_no_regular_file_is_neither_read_nor_written() {
         let place = Place::new();

@@ -109,26 +109,18 @@ async fn piece_of(pipe: &mut Option<impl AsyncRead + Unpin>) -> Vec<u8> {
 
 /// A command and what it started. Dropping it kills them.
 struct Group {
-    #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
 }
 
 impl Group {
-    #[cfg(unix)]
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self { leader: id.and_then(rustix::process::Pid::from_raw) }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Self {}
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        #[cfg(unix)]
         if let Some(leader) = self.leader {
             // Most often there is nothing left to kill.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);

@@ -185,7 +185,6 @@ async fn a_history_is_whole_also_after_an_interrupt() {
     assert_eq!((open, seen.len()), (vec![], 2));
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn an_interrupt_ends_whatever_a_command_has_started() {
     let folder = TempDir::new().unwrap();
@@ -211,7 +210,6 @@ async fn an_interrupt_ends_whatever_a_command_has_started() {
 }
 
 /// Dead processes that wait for their parent do not count.
-#[cfg(unix)]
 fn is_running(process: rustix::process::Pid) -> bool {
     if rustix::process::test_kill_process(process).is_err() {
         return false;
