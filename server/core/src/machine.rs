@@ -129,6 +129,8 @@ pub struct HeadsUp {
     pub boundaries: Boundaries,
     pub author: PacketAuthor,
     pub deadline: Option<Timestamp>,
+    /// Once the compaction has been asked for, no answer stops it.
+    pub can_be_stopped: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,6 @@ use rawr_core::event::{
 use rawr_core::fate::{DecisionFate, Fate};
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
-use rawr_core::sequence::Sequence;
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
 use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
 use rawr_protocol as wire;
@@ -356,7 +355,9 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
         boundaries: boundaries(heads_up.boundaries),
         packet_author: heads_up.author.to_wire(),
         choices: match heads_up.stage {
-            Stage::WillCompact | Stage::AwaitingApproval if !can_be_stopped(thread) => vec![],
+            Stage::WillCompact | Stage::AwaitingApproval if !heads_up.can_be_stopped => {
+                vec![]
+            }
             Stage::WillCompact => vec![Snooze, Cancel, EditPacket],
             Stage::AwaitingApproval => vec![Approve, Snooze, Cancel, EditPacket],
             Stage::Recommended | Stage::Tagged => vec![CompactNow, Snooze],
@@ -364,10 +365,6 @@ pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNot
         },
         deadline_at_ms: heads_up.deadline.map(|at| at.0),
     }
-}
-
-fn can_be_stopped(thread: &Thread) -> bool {
-    thread.sequence.as_ref().is_some_and(Sequence::can_be_stopped)
 }
 
 pub fn compaction_update(

@@ -87,6 +87,7 @@ impl Machine {
             boundaries,
             author: sequence.author,
             deadline: deadline.filter(|_| sequence.can_be_stopped()),
+            can_be_stopped: sequence.can_be_stopped(),
         })
     }
 }
@@ -108,6 +109,7 @@ fn recommended(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
         boundaries: assessed.boundaries,
         author: policy.packet_author,
         deadline: None,
+        can_be_stopped: true,
     })
 }
 
