@@ -77,6 +77,17 @@ impl StandIn {
         }
     }
 
+    /// With a sequence that waits for a person's word.
+    pub fn asked(thread: &str, home: &Home) -> (Sidecar, Self) {
+        home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+        let mut sidecar = Sidecar::start(home);
+        let mut host = Self::new(thread);
+        host.open(home, &mut sidecar);
+        host.user_turn_with_boundaries();
+        assert!(host.run(&mut sidecar));
+        (sidecar, host)
+    }
+
     pub fn opening(&self, home: &Home, role: Role) -> ThreadOpenParams {
         let capabilities =
             HostCapabilities { inject_turn: true, compact: true, ..HostCapabilities::default() };

@@ -128,16 +128,17 @@ impl Thread {
         Some(hold)
     }
 
+    /// What the last compaction left, the floor and the window, once all three are measured.
+    fn landing(&self) -> Option<[Tokens; 3]> {
+        let last = self.last_compaction.as_ref().filter(|last| last.measured)?;
+        Some([last.after?, self.floor?, self.window?])
+    }
+
     /// How many tokens make the next compaction worth its cost: as many as the last one left above the floor. With fewer,
     /// most of what it would work on is what could not be freed a moment ago. Never more than a quarter of the room that
     /// was left, so that a compaction that landed high is followed by another in time.
     pub fn worth_waiting_for(&self) -> Tokens {
-        let after = self.last_compaction.as_ref().filter(|last| last.measured);
-        let (Some(after), Some(floor), Some(window)) =
-            (after.and_then(|last| last.after), self.floor, self.window)
-        else {
-            return Tokens(0);
-        };
+        let Some([after, floor, window]) = self.landing() else { return Tokens(0) };
         let room = window.0.saturating_sub(after.0);
         Tokens(after.0.saturating_sub(floor.0).min(room / 4))
     }
@@ -146,12 +147,7 @@ impl Thread {
     /// floor itself is an emergency, each compaction would be followed by the next at once. Never more than half of the
     /// room above the floor, so that the compaction comes before the window is full.
     pub fn worth_an_emergency(&self) -> Tokens {
-        let after = self.last_compaction.as_ref().filter(|last| last.measured);
-        let (Some(after), Some(floor), Some(window)) =
-            (after.and_then(|last| last.after), self.floor, self.window)
-        else {
-            return Tokens(0);
-        };
+        let Some([after, floor, window]) = self.landing() else { return Tokens(0) };
         let room = window.0.saturating_sub(floor.0);
         let gain = (window.0 / LEAST_GAIN).min(room / 2);
         Tokens(gain.saturating_sub(after.0.saturating_sub(floor.0)))

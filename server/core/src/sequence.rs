@@ -136,17 +136,17 @@ impl Sequence {
         self.compaction == CompactionSeen::Completed
     }
 
-    /// A compaction that completes now is its own, whoever started it, and it hands over.
+    /// Whether a compaction that completes now counts as this sequence's own, no matter who started it.
     pub const fn takes_compaction(&self) -> bool {
         self.approved && self.cancelled.is_none()
     }
 
-    /// Whether a person can still stop it: once the compaction is asked for, it runs.
     /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
     pub const fn has_acted_on_answer(&self) -> bool {
         self.cancelled.is_none() && self.turns_issued > 0
     }
 
+    /// Whether a person can still stop it: once the compaction is asked for, it runs.
     pub fn can_be_stopped(&self) -> bool {
         self.compact.is_none() && !self.compacted()
     }

@@ -253,7 +253,7 @@ impl Desk {
         (self.tell)(Notice::StoreRecovered { thread: id });
         let thread = open.machine.thread();
         for issued in thread.pending_actions() {
-            let issued = with_original(&open.folder, issued);
+            let issued = with_original(&open.folder, issued.clone());
             (self.tell)(Notice::Perform { thread, issued: &issued });
         }
         true

@@ -7,7 +7,7 @@ use crate::store::held::{self, Original};
 use rawr_core::event::{Action, ItemRole};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId};
-use rawr_core::{Event, Input, Record, Thread};
+use rawr_core::{Event, Input, Record};
 use std::path::{Path, PathBuf};
 
 /// The files of this thread.
@@ -57,20 +57,14 @@ impl Open {
         if originals.files.is_empty() {
             return;
         }
-        let waiting = files_of(machine.thread(), folder);
+        let waiting: Vec<_> = held::of_waiting(machine.thread(), folder, is_redacted).collect();
         let settled = originals.files.extract_if(.., |file| !waiting.contains(file));
         settled.for_each(|file| log.settle(file));
     }
 }
 
-fn files_of(thread: &Thread, folder: &Path) -> Vec<PathBuf> {
-    let redacted = thread.undelivered().filter(|(_, text)| is_redacted(text));
-    redacted.map(|(input, text)| held::file(folder, input, text)).collect()
-}
-
 /// The action with the person's message as it was written.
-pub(super) fn with_original(folder: &Path, issued: &Issued) -> Issued {
-    let mut issued = issued.clone();
+pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
     if let Action::DeliverInput { input, items } = &mut issued.kind {
         let of_person = items.iter_mut().filter(|item| item.role == ItemRole::Input);
         for item in of_person.filter(|item| is_redacted(&item.text)) {
@@ -90,7 +84,7 @@ impl Desk {
     pub fn pending(&self, id: &ThreadId) -> Result<Vec<Issued>, DeskError> {
         let open = self.open_thread(id)?;
         let pending = open.machine.thread().pending_actions();
-        Ok(pending.map(|issued| with_original(&open.folder, issued)).collect())
+        Ok(pending.map(|issued| with_original(&open.folder, issued.clone())).collect())
     }
 
     pub fn takes_care_of(

@@ -124,7 +124,7 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                 }
             }
             Effect::Perform(issued) => {
-                let issued = with_original(&open.folder, &issued);
+                let issued = with_original(&open.folder, issued);
                 tell(Notice::Perform { thread, issued: &issued });
             }
             Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {

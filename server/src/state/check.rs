@@ -261,11 +261,7 @@ impl Look {
     /// A message that lost its secrets has a file with its text for as long as it waits.
     fn held(&mut self, state: &State, thread: &Thread) -> Result<(), StoreError> {
         let folder = &self.place.folder;
-        let waiting: HashSet<_> = thread
-            .undelivered()
-            .filter(|(_, text)| is_redacted(text))
-            .map(|(input, text)| held::file(folder, input, text))
-            .collect();
+        let waiting: HashSet<_> = held::of_waiting(thread, folder, is_redacted).collect();
         let files: HashSet<_> = held::files(folder)?.into_iter().collect();
         // They come before their messages and go after them.
         if waiting == files || state.store.is_in_use(&self.place)? {

@@ -3,6 +3,7 @@
 
 use super::disk::Disk;
 use super::{StoreError, failed};
+use rawr_core::Thread;
 use rawr_core::units::{InputId, stable_hash};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -56,6 +57,16 @@ pub fn file(thread_folder: &Path, input: &InputId, logged: &str) -> PathBuf {
 pub(crate) fn is_original(path: &Path) -> bool {
     path.parent().and_then(Path::file_name).is_some_and(|folder| folder == FOLDER)
         && path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// The files that there must be: of messages that wait and lost their secrets in the log.
+pub fn of_waiting(
+    thread: &Thread,
+    thread_folder: &Path,
+    is_redacted: fn(&str) -> bool,
+) -> impl Iterator<Item = PathBuf> {
+    let redacted = thread.undelivered().filter(move |(_, text)| is_redacted(text));
+    redacted.map(move |(input, text)| file(thread_folder, input, text))
 }
 
 /// The text of a message that the log has as `logged`.

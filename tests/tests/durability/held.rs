@@ -20,12 +20,7 @@ use std::process::Command;
 /// A sequence that waits for a person's word, and so every message does.
 fn asked() -> (Home, Sidecar, StandIn) {
     let home = Home::new();
-    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut sidecar = Sidecar::start(&home);
-    let mut host = StandIn::new(THREAD);
-    host.open(&home, &mut sidecar);
-    host.user_turn_with_boundaries();
-    assert!(host.run(&mut sidecar));
+    let (sidecar, host) = StandIn::asked(THREAD, &home);
     (home, sidecar, host)
 }
 

@@ -186,12 +186,7 @@ fn what_is_still_owed_and_who_runs_the_thread_is_worth_a_note() {
 /// A message with a secret waits; its text is in the file.
 pub fn with_message() -> (Home, PathBuf) {
     let home = Home::new();
-    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut sidecar = Sidecar::start(&home);
-    let mut host = StandIn::new(THREAD);
-    host.open(&home, &mut sidecar);
-    host.user_turn_with_boundaries();
-    assert!(host.run(&mut sidecar));
+    let (mut sidecar, _host) = StandIn::asked(THREAD, &home);
     let submitted = sidecar.call::<InputSubmit>(&InputSubmitParams {
         thread_id: THREAD.to_owned(),
         input_id: "i1".to_owned(),

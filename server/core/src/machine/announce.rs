@@ -77,7 +77,7 @@ impl Machine {
                 (None, self.thread.percent_remaining(), Boundaries::NONE)
             }
         };
-        let deadline = self.next_deadline(policy);
+        let can_be_stopped = sequence.can_be_stopped();
         Some(HeadsUp {
             sequence: Some(sequence.id.clone()),
             stage: if sequence.approved { Stage::WillCompact } else { Stage::AwaitingApproval },
@@ -86,8 +86,8 @@ impl Machine {
             reason: sequence.trigger.reason(),
             boundaries,
             author: sequence.author,
-            deadline: deadline.filter(|_| sequence.can_be_stopped()),
-            can_be_stopped: sequence.can_be_stopped(),
+            deadline: self.next_deadline(policy).filter(|_| can_be_stopped),
+            can_be_stopped,
         })
     }
 }

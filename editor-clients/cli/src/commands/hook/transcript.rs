@@ -65,7 +65,7 @@ impl Glance {
         transcript: &Path,
         said: Option<&str>,
     ) -> anyhow::Result<Option<Self>> {
-        let mut turn = LastTurn::once_written(args.host, transcript, said, END)?;
+        let mut turn = LastTurn::end_once_written(args.host, transcript, said)?;
         if turn.used.is_none() {
             turn = LastTurn::of(args.host, transcript)?;
         }
@@ -103,24 +103,25 @@ impl LastTurn {
         transcript: &Path,
         said: Option<&str>,
     ) -> anyhow::Result<Self> {
-        Self::once_written(host, transcript, said, LONGEST)
+        Self::end_once_written(host, transcript, said)?;
+        Self::of(host, transcript)
     }
 
-    fn once_written(
+    /// What was said last stands near the end: a long transcript is not read again for each look.
+    fn end_once_written(
         host: HookHost,
         transcript: &Path,
         said: Option<&str>,
-        length: u64,
     ) -> anyhow::Result<Self> {
         const LOOKS: u32 = 10;
         const APART: Duration = Duration::from_millis(50);
-        let mut turn = Self::within(host, transcript, length)?;
+        let mut turn = Self::within(host, transcript, END)?;
         for _ in 0..LOOKS {
             if !turn.is_behind(said) {
                 break;
             }
             std::thread::sleep(APART);
-            turn = Self::within(host, transcript, length)?;
+            turn = Self::within(host, transcript, END)?;
         }
         Ok(turn)
     }

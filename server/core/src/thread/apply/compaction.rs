@@ -27,10 +27,10 @@ impl Thread {
                     self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
                 });
                 // A question that is still open, or was called off, is no sequence that will hand over.
-                let is_taken = |of: &&Sequence| {
+                let takes = |of: &&Sequence| {
                     of.takes_compaction() || record.v < EVERY_COMPACTION_HANDS_OVER
                 };
-                let taking = self.sequence.as_ref().filter(is_taken);
+                let taking = self.sequence.as_ref().filter(takes);
                 let owes_packet = taking.is_some_and(|of| of.packet.is_none() && !of.is_inline());
                 let is_taken = taking.is_some();
                 let ours = taking.filter(|of| !of.compacted()).or(late.as_deref());
