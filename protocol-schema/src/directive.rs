@@ -12,7 +12,7 @@ pub struct Directive {
     pub directive_id: String,
     /// The instruction, unchanged.
     pub text: String,
-    /// Whether it never ages out.
+    /// Whether it never ages out; of the others, the newest 20 outlive a compaction.
     pub pinned: bool,
     /// When it was given, Unix milliseconds.
     pub given_at_ms: i64,

@@ -3,7 +3,7 @@
 //! Read `methods` first, it is the table of all calls; then the file of the noun that concerns you (`thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
 //! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
-//! `lifecycle` holds what LSP prescribes, `lenient` how things are read, `framing` how messages are told apart on a
+//! `lifecycle` holds what LSP prescribes, `lsp` names what an editor asks in its words, `lenient` how things are read, `framing` how messages are told apart on a
 //! pipe, and `schema` how the tables become `schema.json` and `openrpc.json`.
 //!
 //! Rules of every payload: camelCase fields and snake_case values; times in Unix milliseconds (`…AtMs`), tokens and
@@ -16,6 +16,7 @@
 pub mod error;
 #[cfg(feature = "framing")]
 pub mod framing;
+pub mod lsp;
 pub mod methods;
 #[cfg(feature = "schema")]
 pub mod schema;

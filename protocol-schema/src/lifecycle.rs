@@ -166,15 +166,16 @@ pub enum RequestId {
     Text(String),
 }
 
-/// `$/progress`: how far something long has come.
+/// `$/logTrace`: one piece of the sidecar's work, for a client that asked for it by `$/setTrace` or `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct ProgressParams {
-    /// What the client named the work.
-    pub token: RequestId,
-    /// How far it is, in the shape of LSP's work-done progress.
-    pub value: Value,
+pub struct LogTraceParams {
+    /// What was done, and how long it took.
+    pub message: String,
+    /// The threads, sequences and actions that it concerned, a line each; with the trace `verbose` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verbose: Option<String>,
 }
 
 /// `$/setTrace`: tell more, or less.

@@ -118,10 +118,10 @@ methods! {
         notification(from client) Exit = "exit" (Empty);
         /// Says that an answer is no longer wanted.
         notification(from client) CancelRequest = "$/cancelRequest" (CancelParams);
-        /// Says how far something long has come.
-        notification(from server) Progress = "$/progress" (ProgressParams);
-        /// Sets how much of its work the sidecar tells.
+        /// Sets how much of its work the sidecar tells by `$/logTrace`.
         notification(from client) SetTrace = "$/setTrace" (SetTraceParams);
+        /// Tells a piece of the sidecar's work.
+        notification(from server) LogTrace = "$/logTrace" (LogTraceParams);
         /// Writes a line to the client's log.
         notification(from server) LogMessage = "window/logMessage" (LogMessageParams);
     }
@@ -215,6 +215,8 @@ methods! {
         /// Gives the packet of a sequence.
         request PacketGet = "rawr/packet/get" (PacketGetParams) -> PacketGetResult,
             fails [UnknownThread, NoSequence, StoreFailed];
+        /// Says that a packet was taken, edited, or is outdated.
+        notification(from server) PacketChanged = "rawr/packet/changed" (PacketChangedNotification);
         /// Builds the message that would give a packet back.
         request HandoffBuild = "rawr/handoff/build" (HandoffBuildParams) -> HandoffBuildResult,
             fails [UnknownThread];
@@ -232,6 +234,8 @@ methods! {
         /// Lists all agents' notes in the thread's working directory.
         request ScratchList = "rawr/scratch/list" (ScratchListParams) -> ScratchListResult,
             fails [UnknownThread, StoreFailed];
+        /// Says that an agent's notes were written to.
+        notification(from server) ScratchChanged = "rawr/scratch/changed" (ScratchChangedNotification);
     }
 
     source "design §8; spec 1 §4" {

@@ -1,5 +1,6 @@
 //! Payloads about packets and the handoffs made of them. Shapes only; what a packet must hold is a prompt's matter.
 
+use crate::names::names;
 use crate::{PacketAuthor, Phase, ResumeState};
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +120,36 @@ pub struct PacketGetResult {
     pub resume_state: ResumeState,
     /// What a check of it found.
     pub checked: PacketCheck,
+}
+
+/// `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PacketChangedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// The sequence that it belongs to.
+    pub sequence_id: String,
+    /// What became of it.
+    pub change: PacketChange,
+    /// Who wrote it.
+    pub author: PacketAuthor,
+    /// The client at which a person edited it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+names! {
+    /// What became of a packet.
+    pub enum PacketChange {
+        /// The sequence has taken it.
+        Taken = "taken",
+        /// A person gave another one.
+        Edited = "edited",
+        /// Work was done behind it; it is asked for again.
+        Outdated = "outdated",
+    }
 }
 
 /// `rawr/handoff/build`: the message that would give this packet back.

@@ -1,5 +1,6 @@
 //! From the method table to `schema.json` and `openrpc.json`. It describes the types and adds no rule of its own.
 
+use crate::lsp::{LSP_METHODS, LspMethod};
 use crate::methods::{Direction, METHODS, Method, MethodKind};
 use crate::{ErrorCode, ErrorData, PROTOCOL_VERSION};
 use schemars::generate::SchemaSettings;
@@ -8,6 +9,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 const NOTE: &str = "Generated from the method table of rawr-protocol; do not edit.";
+const LSP: &str = "https://microsoft.github.io/language-server-protocol/";
 const DEFINITIONS: &str = "#/definitions/";
 const COMPONENTS: &str = "#/components/schemas/";
 
@@ -43,7 +45,8 @@ pub fn schema() -> Result<Value, SchemaError> {
 /// `openrpc.json`: an OpenRPC document with every method, notifications included.
 pub fn openrpc() -> Result<Value, SchemaError> {
     let (described, definitions) = describe()?;
-    let methods = described.iter().map(|described| openrpc_method(described, &definitions));
+    let ours = described.iter().map(|described| openrpc_method(described, &definitions));
+    let methods = ours.chain(LSP_METHODS.iter().map(|method| Ok(lsp_method(method))));
     let errors = ErrorCode::ALL.iter().map(|code| {
         (code.name().to_owned(), json!({ "code": code.code(), "message": code.message() }))
     });
@@ -113,24 +116,55 @@ fn openrpc_method(
         "paramStructure": "by-name",
         "params": openrpc_params(shape),
         "x-params": params,
-        "x-direction": match method.direction {
-            Direction::ToServer => "client_to_server",
-            Direction::ToClient => "server_to_client",
-        },
-        "x-kind": match method.kind {
-            MethodKind::Request => "request",
-            MethodKind::Notification => "notification",
-        },
+        "x-direction": direction(method.direction),
+        "x-kind": kind(method.kind),
         "x-source": method.source,
     });
     if let Some(result) = result {
-        let errors = ErrorCode::OF_ANY_REQUEST.iter().chain(method.errors);
-        let errors =
-            errors.map(|code| json!({ "$ref": format!("#/components/errors/{}", code.name()) }));
         entry["result"] = json!({ "name": "result", "schema": result });
-        entry["errors"] = errors.collect();
+        entry["errors"] = errors(method.errors);
     }
     Ok(entry)
+}
+
+/// The payloads are described where that protocol is.
+fn lsp_method(method: &LspMethod) -> Value {
+    let mut entry = json!({
+        "name": method.name,
+        "summary": method.summary,
+        "paramStructure": "by-name",
+        "params": [],
+        "externalDocs": { "description": method.params.unwrap_or("no params"), "url": LSP },
+        "x-direction": direction(method.direction),
+        "x-kind": kind(method.kind),
+        "x-source": "LSP 3.18",
+    });
+    if method.kind == MethodKind::Request {
+        entry["result"] = json!({ "name": "result", "schema": {} });
+    }
+    if (method.kind, method.direction) == (MethodKind::Request, Direction::ToServer) {
+        entry["errors"] = errors(&[]);
+    }
+    entry
+}
+
+const fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ToServer => "client_to_server",
+        Direction::ToClient => "server_to_client",
+    }
+}
+
+const fn kind(kind: MethodKind) -> &'static str {
+    match kind {
+        MethodKind::Request => "request",
+        MethodKind::Notification => "notification",
+    }
+}
+
+fn errors(of_this: &[ErrorCode]) -> Value {
+    let all = ErrorCode::OF_ANY_REQUEST.iter().chain(of_this);
+    all.map(|code| json!({ "$ref": format!("#/components/errors/{}", code.name()) })).collect()
 }
 
 /// OpenRPC describes every field of the params on its own. Its order is ours to choose: required ones first.

@@ -98,6 +98,27 @@ pub struct ScratchListResult {
     pub files: Vec<ScratchFile>,
 }
 
+/// `rawr/scratch/changed`: an agent's notes were written to, by the agent or through any client. Told of every thread that
+/// is open or watched here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ScratchChangedNotification {
+    /// The thread.
+    pub thread_id: String,
+    /// Relative to the working directory, with forward slashes.
+    pub scratch_file: String,
+    /// Absolute, as the sidecar's machine writes it.
+    pub path: String,
+    /// Whether the file is there still.
+    pub exists: bool,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// One file of notes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

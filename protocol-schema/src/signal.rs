@@ -90,7 +90,7 @@ pub enum Signal {
         /// The host's name for the call.
         call_id: String,
     },
-    /// A person or a program says that a phase ended.
+    /// A person or a program says that a phase ended. Taken from every client, not only from the thread's owner.
     PhaseBoundary {
         /// Which phase.
         label: String,
@@ -105,7 +105,7 @@ pub enum Signal {
     Directive {
         /// The instruction, unchanged.
         text: String,
-        /// Whether it never ages out.
+        /// Whether it never ages out; of the others, the newest 20 outlive a compaction.
         #[serde(default, deserialize_with = "crate::lenient::or_default")]
         pinned: bool,
     },

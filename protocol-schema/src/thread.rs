@@ -20,7 +20,7 @@ pub struct ThreadOpenParams {
     pub role: Role,
     /// The agent program that owns the transcript.
     pub host: Host,
-    /// The model in use.
+    /// The model in use; `rawr/turn/usage` reports another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Size of the context window, in tokens.
@@ -221,6 +221,13 @@ pub struct ThreadSummary {
     /// What became of the last decision that something was to follow from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
+    /// The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same.
+    #[serde(
+        default,
+        skip_serializing_if = "std::ops::Not::not",
+        deserialize_with = "crate::lenient::or_default"
+    )]
+    pub runs_by_hooks: bool,
 }
 
 /// Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are
@@ -379,6 +386,9 @@ pub struct BoundaryMark {
     /// The sequence that it started, after which it counts no more (design §2, invariant 5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_by: Option<String>,
+    /// What a person or a program called the phase that ended here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// A compaction that is over.

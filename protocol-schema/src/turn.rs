@@ -80,6 +80,10 @@ pub struct TurnUsageParams {
     /// Size of the context window in tokens, if it is known anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
+    /// The model in use, if it is not the one that was reported last. From here on the thread goes by that model's
+    /// configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs_follow_up: Option<bool>,

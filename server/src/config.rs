@@ -7,6 +7,7 @@
 
 mod check;
 mod default_file;
+mod folder;
 mod home;
 mod keys;
 mod layer;
@@ -16,6 +17,7 @@ mod schema;
 mod table;
 
 pub use default_file::commented_default_toml;
+pub use folder::is_within;
 pub use home::{Home, project_toml};
 pub use keys::{Key, Kind, Table, is_table, key, keys, names_in, tables};
 pub use models::{of_models, path_in};

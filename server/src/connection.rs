@@ -11,6 +11,7 @@ pub use backing::{Backing, Commit, Ticket};
 use crate::jobs::{Done, Jobs};
 use crate::outbox::Outbox;
 use crate::router::{Dispatched, Router, error};
+use crate::trace::Trace;
 use crate::watch::Bell;
 use crate::workers::{Worked, Workers};
 use bytes::BytesMut;
@@ -24,7 +25,8 @@ use leaving::LEAVE_LIMIT;
 use parked::{Parked, thread_in};
 use rawr_core::units::ThreadId;
 use rawr_protocol::framing::{Frame, Framing, FramingError};
-use rawr_protocol::{CancelParams, ErrorCode, read_params};
+use rawr_protocol::methods::LogTrace;
+use rawr_protocol::{CancelParams, ErrorCode, SetTraceParams, read_params};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,6 +34,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
+use tracing::Instrument;
 
 const READ_CHUNK: usize = 64 << 10;
 /// Answers wait here for a client that does not read; beyond it the client is given up.
@@ -53,6 +56,9 @@ pub enum Closed {
     Unfinished,
 }
 
+/// The notifications that concern the connection itself.
+pub const NOTIFICATIONS: [&str; 4] = ["initialized", "exit", "$/cancelRequest", "$/setTrace"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Fresh,
@@ -65,6 +71,7 @@ type InFlight = FuturesUnordered<BoxFuture<'static, Option<(RequestId, MethodRes
 pub struct Connection<C> {
     router: Router,
     outbox: Outbox,
+    trace: Trace,
     bell: Bell,
     backing: C,
     stage: Stage,
@@ -130,6 +137,7 @@ impl<C: Backing> Connection<C> {
         Self {
             router,
             outbox,
+            trace: Trace::default(),
             bell,
             backing,
             stage: Stage::Fresh,
@@ -142,6 +150,12 @@ impl<C: Backing> Connection<C> {
             tickets: 0,
             answers: Vec::new(),
         }
+    }
+
+    /// Tells the client what is heard there.
+    #[must_use]
+    pub fn with_trace(self, trace: Trace) -> Self {
+        Self { trace, ..self }
     }
 
     pub async fn run(
@@ -344,6 +358,8 @@ impl<C: Backing> Connection<C> {
             self.send(error(id.clone().into(), code, code.message().to_owned(), hint));
             return Dispatch::Answered;
         }
+        let span = tracing::info_span!("request", method = self.router.name_of(method), ?id);
+        let entered = span.enter();
         self.tickets += 1;
         let reads = !self.parked.is_empty() || self.backing.reads_threads();
         let thread = if reads { thread_in(params) } else { None };
@@ -367,6 +383,8 @@ impl<C: Backing> Connection<C> {
                 self.answers.push(Answer::IfStored(self.tickets, id.clone(), response));
             }
             Dispatched::Working(work) => {
+                drop(entered);
+                let work = work.instrument(span);
                 let (handle, registration) = AbortHandle::new_pair();
                 self.table.insert(id.clone(), handle);
                 let (work, id) = (Abortable::new(work, registration), id.clone());
@@ -387,7 +405,11 @@ impl<C: Backing> Connection<C> {
                 Ok(CancelParams { id }) => self.cancel(&RequestId::from(id)),
                 Err(error) => tracing::warn!(%error, "a cancellation names no request"),
             },
-            "initialized" | "$/setTrace" => {}
+            "$/setTrace" => match read_params::<SetTraceParams>(params) {
+                Ok(SetTraceParams { value }) => self.trace.set(value),
+                Err(error) => tracing::warn!(%error, "what is to be traced is not said"),
+            },
+            "initialized" => {}
             other if other.starts_with("$/") => {}
             // Before its first request and after its last a client has nothing to tell.
             other if self.stage != Stage::Running => {
@@ -442,6 +464,9 @@ impl<C: Backing> Connection<C> {
                     }
                 }
             });
+        }
+        for done in self.trace.take() {
+            self.outbox.notify::<LogTrace>(&done);
         }
     }
 

@@ -17,6 +17,7 @@ mod outside;
 mod query;
 mod retention;
 mod settings;
+mod spans;
 mod threads;
 mod work;
 
@@ -40,7 +41,8 @@ use crate::config::{Config, Home};
 use crate::jobs::Job;
 use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
-use crate::store::{Damage, DecisionFile, Disk, OwnerLock, Store, ThreadLog};
+use crate::store::archive::Wanted;
+use crate::store::{Damage, DecisionFile, Disk, OwnerLock, Store, StoreError, ThreadLog};
 use crate::watch::{Bell, Watcher};
 use crate::workers::{Opened, Task};
 use rawr_core::assess::Decision;
@@ -239,9 +241,6 @@ impl Desk {
     /// Takes a thread up. What it owed when it was left is owed again, under the same ids.
     pub fn open(&mut self, opening: Opening, now: Timestamp) -> Result<&Thread, DeskError> {
         let id = opening.thread.clone();
-        if opening.role == Role::Observer && !self.store.exists(&id) {
-            return Err(DeskError::UnknownThread(id));
-        }
         let had = self.threads.get(&id).map(|open| open.by_client);
         match self.threads.get(&id) {
             Some(open) => {
@@ -280,6 +279,7 @@ impl Desk {
             };
             self.handle(&id, Input::Saw(opened.into()), now)?;
         }
+        self.look_at_notes(&id);
         self.thread(&id)
     }
 
@@ -297,11 +297,21 @@ impl Desk {
     }
 
     fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<Open, DeskError> {
-        let Some(opened) = self.work.opened.remove(id) else {
-            let store = self.store.clone();
-            return Err(self.hand_over(id, Task::Open(store)));
+        let wanted = match opening.role {
+            Role::Owner => Wanted::StoredOrNew,
+            Role::Observer => Wanted::Stored,
         };
-        let Opened { log, state: thread, replay } = opened?;
+        let opened = match (self.work.opened.remove(id), wanted) {
+            (Some(Err(StoreError::NoThread { thread })), Wanted::Stored) => {
+                return Err(DeskError::UnknownThread(thread));
+            }
+            // It was looked for on behalf of an observer that has gone since.
+            (None | Some(Err(StoreError::NoThread { .. })), _) => {
+                return Err(self.hand_over(id, Task::Open(self.store.clone(), wanted)));
+            }
+            (Some(opened), _) => opened?,
+        };
+        let Opened { log, state: thread, replay } = opened;
         tell_damage(&mut self.tell, id, &replay.damage);
         self.refresh_prompts();
         let whose = Whose::of(opening, &thread);
@@ -370,6 +380,8 @@ impl Desk {
         input: Input,
         now: Timestamp,
     ) -> Result<Handled, DeskError> {
+        let _span = spans::of_thread(id).entered();
+        self.follow_model(id, &input);
         if may_start_a_sequence(&input, self.open_thread(id)?) {
             self.refresh_prompts();
         }
@@ -401,6 +413,7 @@ impl Desk {
         for effect in effects {
             match effect {
                 Effect::Record(record) => {
+                    spans::recorded(&record.event);
                     log.push(&record, must_be_durable(&record.event))
                         .inspect_err(|_| *stale = true)?;
                     *calls_owner |= owner.is_none();
@@ -456,7 +469,7 @@ fn may_start_a_sequence(input: &Input, open: &Open) -> bool {
         Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
         Input::Submitted { .. } => thread.deferred.is_some(),
         Input::Saw(Event::UsageReported(reported)) => {
-            let pressed = thread.tier(&policy.tiers).is_some();
+            let pressed = thread.tier(policy).is_some();
             reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
         }
         _ => false,

@@ -7,7 +7,7 @@ use crate::repo;
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use rawr_core::event::{JudgeSource, Repo};
+use rawr_core::event::{JudgeSource, Repo, RepoObserved};
 use rawr_core::units::{RequestId, ThreadId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -21,6 +21,8 @@ pub enum Job {
         cwd: PathBuf,
         /// The commit since which changes are told.
         since: Option<String>,
+        /// What the last look saw.
+        last: Option<Repo>,
         settings: RepoObservation,
     },
     /// Ask an endpoint what it thinks of a compaction.
@@ -37,7 +39,7 @@ pub enum Job {
 #[derive(Debug)]
 pub enum Done {
     /// `None`: there is no repository, or it could not be looked at in time.
-    Observed { thread: ThreadId, repo: Option<Repo> },
+    Observed { thread: ThreadId, seen: Option<RepoObserved> },
     Judged {
         thread: ThreadId,
         request: RequestId,
@@ -73,9 +75,9 @@ impl Job {
 
 fn work(job: Job) -> BoxFuture<'static, Done> {
     match job {
-        Job::Observe { thread, cwd, since, settings } => async move {
-            let repo = repo::observe(&cwd, &settings, since.as_deref()).await;
-            Done::Observed { thread, repo }
+        Job::Observe { thread, cwd, since, last, settings } => async move {
+            let seen = repo::observe(&cwd, &settings, since.as_deref(), last.as_ref()).await;
+            Done::Observed { thread, seen }
         }
         .boxed(),
         Job::Judge { thread, request, source, question, settings } => async move {

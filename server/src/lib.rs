@@ -3,7 +3,7 @@
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
 //! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
 //! `jobs` for what is done outside, with `repo` among it; `workers` for what may wait for the disk; `watch` for what
-//! other processes write; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
+//! other processes write; `trace` for what a client is told of the work itself; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
 //! was said, `language` is what an editor shows.
 
 #[cfg(not(unix))]
@@ -29,6 +29,7 @@ pub mod state;
 mod stdio;
 pub mod store;
 pub mod tokens;
+mod trace;
 mod watch;
 mod wire;
 pub mod workers;
@@ -38,13 +39,16 @@ use methods::Ctx;
 use outbox::Outbox;
 use router::Router;
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite};
+use trace::Trace;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 use watch::Bell;
 
 /// How much may wait for the disk, for locks and for searches at once. Each is spawned on first need and ends when it has
@@ -75,7 +79,8 @@ pub fn serve(options: ServeOptions) -> ExitCode {
 }
 
 fn start(options: ServeOptions) -> io::Result<Closed> {
-    log_to(options.log_file)?;
+    let trace = Trace::default();
+    log_to(options.log_file, Some(&trace))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -83,7 +88,7 @@ fn start(options: ServeOptions) -> io::Result<Closed> {
         .build()?;
     let closed = runtime.block_on(async {
         let (input, output) = stdio::open()?;
-        serve_on(input, output, options.home).await
+        serve_traced(input, output, options.home, trace).await
     });
     // A reading thread of standard input may still be blocked: nobody waits for it.
     runtime.shutdown_background();
@@ -96,12 +101,21 @@ pub async fn serve_on(
     output: impl AsyncWrite + Unpin,
     home: Option<PathBuf>,
 ) -> io::Result<Closed> {
+    serve_traced(input, output, home, Trace::default()).await
+}
+
+async fn serve_traced(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    home: Option<PathBuf>,
+    trace: Trace,
+) -> io::Result<Closed> {
     let (outbox, bell) = (Outbox::default(), Bell::default());
-    let ctx = Arc::new(Ctx::new(outbox.clone(), bell.clone(), home));
+    let ctx = Arc::new(Ctx::new(outbox.clone(), trace.clone(), bell.clone(), home));
     let module = methods::module(Arc::clone(&ctx)).map_err(io::Error::other)?;
     let of_panics = Arc::clone(&ctx);
     let router = Router::new(module, move || of_panics.distrust_memory());
-    let connection = Connection::new(router, outbox, bell, Arc::clone(&ctx));
+    let connection = Connection::new(router, outbox, bell, Arc::clone(&ctx)).with_trace(trace);
     let closed = connection.run(input, output).await;
     // Else it would wait for the same disk.
     if closed != Closed::Unfinished {
@@ -110,19 +124,29 @@ pub async fn serve_on(
     Ok(closed)
 }
 
+/// The log of a command, on standard error, where `RAWR_LOG` asks for one.
+pub fn log_if_asked() -> io::Result<()> {
+    if std::env::var_os("RAWR_LOG").is_some() { log_to(None, None) } else { Ok(()) }
+}
+
 /// Standard output belongs to the protocol.
-fn log_to(file: Option<PathBuf>) -> io::Result<()> {
+fn log_to(file: Option<PathBuf>, trace: Option<&Trace>) -> io::Result<()> {
     let level = std::env::var("RAWR_LOG")
         .ok()
         .and_then(|level| level.parse().ok())
         .unwrap_or(LevelFilter::WARN);
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_target(false);
+    let base = tracing_subscriber::registry().with(trace.map(Trace::layer));
+    let log = tracing_subscriber::fmt::layer().with_target(false);
     let set = match file {
         Some(path) => {
             let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-            builder.with_ansi(false).with_writer(Mutex::new(file)).try_init()
+            let log = log.with_ansi(false).with_writer(Mutex::new(file));
+            base.with(log.with_filter(level)).try_init()
         }
-        None => builder.with_writer(io::stderr).try_init(),
+        None => {
+            let log = log.with_ansi(io::stderr().is_terminal()).with_writer(io::stderr);
+            base.with(log.with_filter(level)).try_init()
+        }
     };
     // Where somebody else set a subscriber before, theirs stays.
     drop(set);

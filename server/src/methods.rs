@@ -21,6 +21,7 @@ use crate::desk::{Desk, Past};
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
 use crate::tokens::Tokens;
+use crate::trace::Trace;
 use crate::watch::Bell;
 use crate::wire::Fault;
 use crate::workers::{Work, Worked};
@@ -42,6 +43,7 @@ pub struct Ctx {
     client: OnceLock<String>,
     evaluations: judgment::Evaluations,
     outbox: Outbox,
+    trace: Trace,
     bell: Bell,
     home: Option<PathBuf>,
     tokens: Tokens,
@@ -55,7 +57,7 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    pub fn new(outbox: Outbox, bell: Bell, home: Option<PathBuf>) -> Self {
+    pub fn new(outbox: Outbox, trace: Trace, bell: Bell, home: Option<PathBuf>) -> Self {
         let (desk, client, evaluations, tokens) = Default::default();
         let (editor, edited, past, reading) = Default::default();
         Self {
@@ -63,6 +65,7 @@ impl Ctx {
             client,
             evaluations,
             outbox,
+            trace,
             bell,
             home,
             tokens,
@@ -294,3 +297,6 @@ where
     })?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

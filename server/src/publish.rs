@@ -8,13 +8,14 @@ use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, JudgmentRequested,
-    JudgmentResult, LogMessage, PromptChanged, SequenceHeadsUp, SequenceResponded, StoreFailed,
-    StoreRecovered, ThreadChanged,
+    JudgmentResult, LogMessage, PacketChanged, PromptChanged, ScratchChanged, SequenceHeadsUp,
+    SequenceResponded, StoreFailed, StoreRecovered, ThreadChanged,
 };
 use rawr_protocol::{
     ActionPerformNotification, ConfigChangedNotification, DecisionRecordedNotification,
-    JudgmentRequestedNotification, LogMessageParams, MessageType, Problem,
-    PromptChangedNotification, StoreFailedNotification, StoreRecoveredNotification,
+    JudgmentRequestedNotification, LogMessageParams, MessageType, PacketChangedNotification,
+    Problem, PromptChangedNotification, ScratchChangedNotification, StoreFailedNotification,
+    StoreRecoveredNotification,
 };
 
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
@@ -59,6 +60,25 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         }
         Notice::Responded { thread, responded } => {
             outbox.notify::<SequenceResponded>(&wire::responded(thread, responded));
+        }
+        Notice::Packet { thread, sequence, author, change, by } => {
+            outbox.notify::<PacketChanged>(&PacketChangedNotification {
+                thread_id: thread.id.to_string(),
+                sequence_id: sequence.to_string(),
+                author: author.to_wire(),
+                change: change.to_wire(),
+                by: by.map(str::to_owned),
+            });
+        }
+        Notice::Notes { thread, file, path, bytes, by } => {
+            outbox.notify::<ScratchChanged>(&ScratchChangedNotification {
+                thread_id: thread.to_string(),
+                scratch_file: (*file).to_owned(),
+                path: path.display().to_string(),
+                exists: bytes.is_some(),
+                bytes: bytes.unwrap_or_default(),
+                by: by.map(str::to_owned),
+            });
         }
         Notice::SequenceEnded { thread, ended } => {
             if ended.ending == Ending::Failed {

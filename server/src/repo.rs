@@ -5,7 +5,7 @@ mod program;
 
 use crate::config::RepoObservation;
 use program::{Output, Program};
-use rawr_core::event::Repo;
+use rawr_core::event::{Repo, RepoObserved};
 use rustix::fs::Access;
 use std::env;
 use std::ffi::OsStr;
@@ -24,12 +24,19 @@ const SHORT_LIMIT: usize = 64 << 10;
 ///
 /// Paths start at its root. Each is one line: control characters are escaped, and what is not UTF-8 is replaced. Of what
 /// is dirty, a renamed file counts twice, an untracked folder once, and what lies inside a submodule not at all.
-pub async fn observe(cwd: &Path, settings: &RepoObservation, since: Option<&str>) -> Option<Repo> {
+///
+/// Changed files are told `since` a commit, and commits since the `last` look.
+pub async fn observe(
+    cwd: &Path,
+    settings: &RepoObservation,
+    since: Option<&str>,
+    last: Option<&Repo>,
+) -> Option<RepoObserved> {
     let cwd = work_tree(cwd)?;
     let path = env::var_os("PATH")?;
     let git = find("git", &path)?;
     let gt = if settings.graphite_enabled { find("gt", &path) } else { None };
-    Look { git, gt, cwd, settings }.observe(since).await
+    Look { git, gt, cwd, settings }.observe(since, last).await
 }
 
 /// The folder itself, if it or one above it looks like a work tree. Costs no process.
@@ -85,8 +92,21 @@ const STATUS: &[&str] = &[
 
 const DIFF: &[&str] = &["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff"];
 
+/// Where HEAD was, the newest first: the commit, and what moved it there.
+const MOVES: &[&str] = &[
+    "log",
+    "--walk-reflogs",
+    "-z",
+    "--format=%H %gs",
+    "--no-patch",
+    "--no-show-signature",
+    "--max-count=100",
+    "HEAD",
+    "--",
+];
+
 impl Look<'_> {
-    async fn observe(&self, since: Option<&str>) -> Option<Repo> {
+    async fn observe(&self, since: Option<&str>, last: Option<&Repo>) -> Option<RepoObserved> {
         let deadline = Instant::now() + Duration::from_secs(self.settings.timeout_seconds);
         let quiet = self.without_filters(deadline).await?;
         let status = self.git(&quiet, STATUS, &[], LIST_LIMIT, deadline).await?;
@@ -98,8 +118,26 @@ impl Look<'_> {
             let changed = self.git(&quiet, DIFF, &[since, head, "--"], SHORT_LIMIT, deadline).await;
             state.changed = changed.iter().flat_map(names).take(MOST_FILES).collect();
         }
+        let committed = match last.filter(|last| last.head != state.head) {
+            Some(last) => self.committed(&quiet, last.head.as_deref(), deadline).await,
+            None => None,
+        };
         state.stack = self.stack(&quiet, deadline).await;
-        Some(state)
+        Some(RepoObserved { repo: state, committed })
+    }
+
+    /// The subject of the newest commit since HEAD was there. Git's own record of HEAD tells a commit, by whatever hand,
+    /// from a switched branch, a pull, a merge, a rebase and a reset, which end no work. Without that record, none is told.
+    async fn committed(
+        &self,
+        quiet: &[String],
+        last: Option<&str>,
+        deadline: Instant,
+    ) -> Option<String> {
+        let moves = self.git(quiet, MOVES, &[], SHORT_LIMIT, deadline).await?;
+        let moves: Vec<_> = moves.parts().map(name).collect();
+        let moves = moves.iter().filter_map(|line| line.split_once(' '));
+        moves.take_while(|(head, _)| Some(*head) != last).find_map(|(_, what)| made(what))
     }
 
     /// Git would pass changed files through the programs that are configured as filters: they are all taken away.
@@ -152,6 +190,13 @@ impl Look<'_> {
         let text = String::from_utf8_lossy(&output.bytes);
         cut(&plain(&text), self.settings.graphite_max_chars)
     }
+}
+
+/// The subject of a commit that was made here, out of a line of HEAD's record.
+fn made(what: &str) -> Option<String> {
+    let (how, subject) = what.split_once(": ")?;
+    let verb = how.split(' ').next().unwrap_or_default();
+    matches!(verb, "commit" | "cherry-pick" | "revert" | "am").then(|| subject.to_owned())
 }
 
 /// A full hash, so that it can be nothing else to git: no option, no branch, no range.

@@ -33,6 +33,11 @@ impl Router {
         Self { methods: methods.into(), panicked: Arc::new(panicked) }
     }
 
+    /// A method's name as it was registered, so that a log quotes no stranger.
+    pub fn name_of(&self, method: &str) -> &'static str {
+        self.methods.method_with_name(method).map_or("unknown", |(name, _)| name)
+    }
+
     pub fn dispatch(&self, method: &str, id: Id<'static>, params: Option<&str>) -> Dispatched {
         let params = Params::new(params);
         match self.methods.method(method) {

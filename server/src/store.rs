@@ -30,6 +30,7 @@ pub use owner::OwnerLock;
 pub use reader::{Damage, Reader, Replay, replay};
 pub(crate) use reader::{Unreadable, parse};
 
+use archive::Wanted;
 use rawr_core::Thread;
 use rawr_core::units::ThreadId;
 use std::fs::{self, File};
@@ -47,6 +48,8 @@ pub enum StoreError {
     Locked { path: PathBuf },
     #[error("thread {thread} is owned by {holder}")]
     OwnedElsewhere { thread: ThreadId, holder: String },
+    #[error("no thread {thread} is stored")]
+    NoThread { thread: ThreadId },
 }
 
 impl StoreError {
@@ -64,6 +67,7 @@ impl StoreError {
             Self::OwnedElsewhere { thread, holder } => {
                 Self::OwnedElsewhere { thread: thread.clone(), holder: holder.clone() }
             }
+            Self::NoThread { thread } => Self::NoThread { thread: thread.clone() },
         }
     }
 
@@ -72,7 +76,7 @@ impl StoreError {
             Self::Io { path, .. } | Self::Locked { path } | Self::NewerFormat { path, .. } => {
                 Some(path)
             }
-            Self::OwnedElsewhere { .. } => None,
+            Self::OwnedElsewhere { .. } | Self::NoThread { .. } => None,
         }
     }
 }
@@ -127,7 +131,7 @@ impl Store {
         Ok(ids)
     }
 
-    /// Archived or not.
+    /// Archived or not. While it is being moved, it may seem not to be there.
     pub fn exists(&self, thread: &ThreadId) -> bool {
         let folders = [self.folder(thread), self.archived(thread)];
         folders.iter().any(|folder| folder.join(EVENTS).is_file())
@@ -185,18 +189,20 @@ impl Store {
     /// Opens or creates a thread's log and replays what is in it. One that was archived is brought back.
     pub fn open(&self, thread: &ThreadId) -> Result<(ThreadLog, (Thread, Replay)), StoreError> {
         let mut state = Thread::new(thread.clone());
-        let (log, replay) = disk::patiently(|| self.try_open_into(thread, &mut state))?;
+        let (log, replay) =
+            disk::patiently(|| self.try_open_into(thread, Wanted::StoredOrNew, &mut state))?;
         Ok((log, (state, replay)))
     }
 
-    /// Opens or creates a thread's log and replays it into `reader`. Where another process holds one of the locks, it fails
+    /// Opens a thread's log, or creates it where that is wanted, and replays it into `reader`. Where another process holds one of the locks, it fails
     /// with [`StoreError::Locked`] before anything is read.
     pub fn try_open_into(
         &self,
         thread: &ThreadId,
+        wanted: Wanted,
         reader: &mut impl Reader,
     ) -> Result<(ThreadLog, Replay), StoreError> {
-        let in_use = self.take_in_use(thread)?;
+        let in_use = self.take_in_use(thread, wanted)?;
         ThreadLog::open(&self.disk, self.folder(thread), thread, in_use, reader)
     }
 }

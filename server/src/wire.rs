@@ -75,6 +75,7 @@ same_names! {
     event::Choice = wire::Choice { CompactNow, Approve, Snooze, Cancel, EditPacket }
     event::Outcome = wire::Outcome { Nothing, Tag, Suggest, Ask, Judge, Defer, Compact }
     event::ItemRole = wire::ItemRole { Handoff, Input }
+    rawr_core::machine::PacketChange = wire::PacketChange { Taken, Edited, Outdated }
     rawr_core::machine::Stage = wire::Stage { WillCompact, AwaitingApproval, Recommended, Tagged, Deferred }
     event::JudgeSource = wire::JudgmentSource { Host, Responses, Chat, Heuristic }
     InputKind = wire::InputKind { Message, LocalCommand }
@@ -175,6 +176,7 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, Fault> {
         turn: turn_id(&params.turn_id)?,
         usage: usage(&params.usage),
         window: params.context_window.map(Tokens),
+        model: params.model.clone(),
         needs_follow_up: params.needs_follow_up.unwrap_or(false),
         last_message: params.last_agent_message.clone(),
         boundaries: Boundaries::NONE,

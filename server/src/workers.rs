@@ -2,6 +2,7 @@
 //! trouble holds up no other; what came of it goes back to the desk. Nothing is decided here.
 
 use crate::capsule::{Capsule, Capsules};
+use crate::store::archive::Wanted;
 use crate::store::{Disk, LockPatience, Reader, Replay, Store, StoreError, ThreadLog};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -21,9 +22,9 @@ pub struct Work {
 
 #[derive(Debug)]
 pub enum Task {
-    /// Open or create the log, and replay it.
-    Open(Store),
-    /// The same for a thread that is only watched: what was recorded since then is kept apart.
+    /// Open the log, or create it where that is wanted, and replay it.
+    Open(Store, Wanted),
+    /// The same for a stored thread that is only watched: what was recorded since then is kept apart.
     Follow(Store, Timestamp),
     /// Wait for the append lock, which another process holds.
     Lock(Box<ThreadLog>),
@@ -99,19 +100,20 @@ impl Task {
     /// Waits for the disk, and for no lock.
     fn attempt(self, thread: &ThreadId) -> Attempt {
         match self {
-            Self::Open(store) => {
+            Self::Open(store, wanted) => {
                 let opened = unless_it_panics(|| {
                     let mut state = Thread::new(thread.clone());
-                    let (log, replay) = store.try_open_into(thread, &mut state)?;
+                    let (log, replay) = store.try_open_into(thread, wanted, &mut state)?;
                     Ok(Opened { log: Box::new(log), state, replay })
                 });
-                unless_locked(store, opened, |_, opened| Outcome::Opened(opened), Self::Open)
+                let outcome = |_, opened| Outcome::Opened(opened);
+                unless_locked(store, opened, outcome, |store| Self::Open(store, wanted))
             }
             Self::Follow(store, since) => {
                 let followed = unless_it_panics(|| {
                     let before = Machine::new(Thread::new(thread.clone()));
                     let mut state = Followed { before, news: Vec::new(), since };
-                    let (log, replay) = store.try_open_into(thread, &mut state)?;
+                    let (log, replay) = store.try_open_into(thread, Wanted::Stored, &mut state)?;
                     Ok(Opened { log: Box::new(log), state, replay })
                 });
                 let outcome = |_, followed| Outcome::Followed(followed);
@@ -156,7 +158,7 @@ impl Task {
 
     fn refused(self, error: StoreError) -> Outcome {
         match self {
-            Self::Open(_) => Outcome::Opened(Err(error)),
+            Self::Open(..) => Outcome::Opened(Err(error)),
             Self::Follow(..) => Outcome::Followed(Err(error)),
             Self::Lock(log) => Outcome::Locked(log, Err(error)),
             Self::Commit { log, .. } => Outcome::Committed(log, Err(error)),

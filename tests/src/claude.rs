@@ -13,9 +13,18 @@ const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/claude");
 /// The model that it is told to use.
 pub const MODEL: &str = "claude-sonnet-4-5";
 
-/// The native binary. Panics with the command that installs it when it is not there.
+/// The native binary of the newest release. Panics with the command that installs it when it is not there.
 pub fn binary() -> PathBuf {
-    let modules = Path::new(INSTALL).join("node_modules/@anthropic-ai");
+    native("node_modules/@anthropic-ai")
+}
+
+/// The same of the release before it.
+pub fn binary_before() -> PathBuf {
+    native("node_modules/claude-code-before/node_modules/@anthropic-ai")
+}
+
+fn native(modules: &str) -> PathBuf {
+    let modules = Path::new(INSTALL).join(modules);
     let name = format!("claude{}", std::env::consts::EXE_SUFFIX);
     let mut candidates =
         platforms().into_iter().map(|of| modules.join(format!("claude-code-{of}")).join(&name));
@@ -100,7 +109,8 @@ mod tests {
         assert!(!lock.contains("://"));
         let lock: Value = serde_json::from_str(&lock).unwrap();
         let claude = &lock["packages"]["node_modules/@anthropic-ai/claude-code"];
-        assert_eq!(claude["version"], "2.1.329");
+        assert_eq!(claude["version"], "2.1.330");
+        assert_eq!(lock["packages"]["node_modules/claude-code-before"]["version"], "2.1.329");
         assert!(claude["integrity"].is_string());
     }
 }

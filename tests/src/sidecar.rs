@@ -7,7 +7,9 @@ mod home;
 pub use home::Home;
 
 use crate::binary::rawr;
-use rawr_protocol::methods::{ConfigChanged, Initialize, Initialized, Shutdown};
+use rawr_protocol::methods::{
+    ConfigChanged, Initialize, Initialized, PacketChanged, ScratchChanged, Shutdown,
+};
 use rawr_protocol::{
     Empty, ErrorCode, ErrorData, InitializeParams, Notification, PeerInfo, Request,
 };
@@ -156,8 +158,9 @@ impl Sidecar {
             unread,
             answers: Vec::new(),
             notes: VecDeque::new(),
-            // Of several that start at once, one puts the shipped prompts in place, and the others hear of it.
-            allowed: vec![ConfigChanged::METHOD],
+            // Of several that start at once, one puts the shipped prompts in place, and the others hear of it. Notes and
+            // packets are told beside what most tests are about.
+            allowed: vec![ConfigChanged::METHOD, ScratchChanged::METHOD, PacketChanged::METHOD],
             last_id: 0,
             story: VecDeque::new(),
             stderr,

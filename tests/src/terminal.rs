@@ -18,6 +18,9 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// No program writes it, and no screen shows it.
+const END: u8 = 0;
+
 /// What the program has written, as a terminal understands it.
 struct Shown {
     parser: vt100::Parser,
@@ -157,15 +160,31 @@ impl Terminal {
         status
     }
 
+    /// Waits for the program's end, and until all that it has written was read.
     pub fn wait_for_the_end(&mut self) -> ExitStatus {
         let give_up = Instant::now() + LIMIT;
         loop {
             match self.child.try_wait().unwrap() {
-                Some(status) => return status,
+                Some(status) => {
+                    self.read_to_here();
+                    return status;
+                }
                 None if Instant::now() > give_up => panic!("it does not end\n{}", self.written()),
                 None => thread::sleep(Duration::from_millis(5)),
             }
         }
+    }
+
+    /// What ends a program's output on a terminal that stays open is a byte written behind it.
+    fn read_to_here(&mut self) {
+        if self.keyboard.is_none() {
+            return;
+        }
+        rustix::io::write(&self.line, &[END]).unwrap();
+        let end = self.wait("what was written last", |shown| {
+            shown.written.iter().rposition(|byte| *byte == END)
+        });
+        self.shown.0.lock().unwrap().written.remove(end);
     }
 }
 
@@ -209,5 +228,19 @@ fn follow(mut screen: File, shown: &(Mutex<Shown>, Condvar), answers: &[Answer])
         now.parser.process(&bytes[..count]);
         now.written.extend_from_slice(&bytes[..count]);
         shown.1.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_program_has_written_is_there_at_its_end() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "yes 'a line' | head -n 20000"]);
+        let mut terminal = Terminal::run(&command, 24, 100);
+        assert!(terminal.wait_for_the_end().success());
+        assert_eq!(terminal.written(), "a line\r\n".repeat(20_000));
     }
 }

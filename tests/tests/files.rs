@@ -263,7 +263,7 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
         1 | Soon, {when}; $(touch x)
           |       ^^^^^^
           |
-          = help: it may hold `{reason}`, `{threadId}`
+          = help: it may hold `{reason}`, `{finished}`, `{threadId}`
 
         hint[unused-placeholder]: the shipped text also uses `{reason}`
          --> HOME/auto-compact/heads-up.md:1:1

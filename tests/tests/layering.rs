@@ -112,8 +112,8 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 }
 
 /// The rooms of the server, each with those that it may use. A new arrow is a line here and in ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 23] = [
-    ("connection", &["router", "outbox", "jobs", "watch", "workers"]),
+const ARROWS: [(&str, &[&str]); 24] = [
+    ("connection", &["router", "outbox", "trace", "jobs", "watch", "workers"]),
     ("router", &[]),
     (
         "methods",
@@ -123,6 +123,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "wire",
             "publish",
             "outbox",
+            "trace",
             "jobs",
             "judge",
             "tokens",
@@ -166,6 +167,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("outbox", &[]),
     ("stdio", &[]),
     ("tokens", &[]),
+    ("trace", &[]),
 ];
 
 #[test]
@@ -189,7 +191,8 @@ fn the_rooms_of_the_server_use_only_what_the_drawing_allows() {
         }
     }
     for (file, text) in &files {
-        let speaks = ["wire", "methods", "connection", "publish", "outbox", "router", "lib"];
+        let speaks =
+            ["wire", "methods", "connection", "publish", "outbox", "router", "trace", "lib"];
         let may = speaks.iter().any(|room| file.starts_with(&format!("server/src/{room}")));
         assert!(may || !text.contains("rawr_protocol"), "{file} must not know the protocol");
     }
@@ -199,8 +202,18 @@ fn the_rooms_of_the_server_use_only_what_the_drawing_allows() {
 fn the_cli_reaches_the_core_over_the_protocol_only() {
     for (file, text) in shipped("editor-clients/cli/src") {
         assert!(!text.contains("rawr_core"), "{file} must not use the core");
-        let commands =
-            ["init", "doctor", "serve", "state", "config", "prompts", "written", "attach/log"];
+        let commands = [
+            "init",
+            "doctor",
+            "serve",
+            "state",
+            "config",
+            "prompts",
+            "written",
+            "attach/log",
+            "codex/profile",
+            "watch/link",
+        ];
         let command = commands.iter().any(|name| file.contains(&format!("commands/{name}")));
         let may = command || file.ends_with("commands.rs");
         assert!(may || !text.contains("rawr_server"), "{file} must not use the server");

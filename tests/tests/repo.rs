@@ -4,8 +4,8 @@
 
 use rawr_protocol::methods::{SignalReport, ThreadGet, ThreadOpen, TurnCompleted, TurnStarted};
 use rawr_protocol::{
-    Role, Signal, SignalReportParams, ThreadGetParams, TokenUsage, TurnCompletedParams, TurnOrigin,
-    TurnStartedParams, TurnStatus,
+    CommandLine, Role, Signal, SignalReportParams, ThreadGetParams, TokenUsage,
+    TurnCompletedParams, TurnOrigin, TurnStartedParams, TurnStatus,
 };
 use rawr_tests::stand_in::PRESSURE;
 use rawr_tests::{Home, Launch, Repository, Sidecar, StandIn};
@@ -136,6 +136,61 @@ fn a_boundary_is_reason_enough_to_look_and_an_ordinary_turn_is_not() {
     turn(&mut sidecar, "t2", 100);
     let seen = wait_for(&home, 2);
     assert_eq!((seen.len(), &seen[1]["dirty"]), (2, &2.into()), "{seen:#?}");
+    end(sidecar);
+}
+
+/// Events of these kinds, oldest first.
+fn told(home: &Home, kinds: &[&str]) -> Vec<Value> {
+    let event = |line: &String| serde_json::from_str::<Value>(line).unwrap()["event"].take();
+    let is_told = |event: &Value| kinds.iter().any(|kind| event.get(kind).is_some());
+    home.lines(THREAD).iter().map(event).filter(is_told).collect()
+}
+
+/// The new commit.
+fn commits(repository: &Repository, message: &str) -> String {
+    repository.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    repository.git(&["rev-parse", "HEAD"]).trim().to_owned()
+}
+
+#[test]
+fn a_commit_that_nobody_reported_is_told_once_and_one_that_was_is_not_told_again() {
+    const KINDS: [&str; 2] = ["commit_made", "command_finished"];
+    let (home, repository) = (Home::new(), Repository::new());
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, repository.path());
+    wait_for(&home, 1);
+    let head = commits(&repository, "by hand");
+    turn(&mut sidecar, "t1", PRESSURE);
+    wait_for(&home, 2);
+    let made = serde_json::json!({ "commit_made": { "hash": head, "subject": "by hand" } });
+    assert_eq!(told(&home, &KINDS), [made]);
+
+    commits(&repository, "by the agent");
+    let command = CommandLine::Line("git commit --message 'by the agent'".to_owned());
+    sidecar.call::<SignalReport>(&SignalReportParams {
+        thread_id: THREAD.to_owned(),
+        turn_id: Some("t2".to_owned()),
+        signal_id: None,
+        signal: Signal::CommandFinished { command, exit_code: 0, cwd: None },
+    });
+    turn(&mut sidecar, "t2", 100);
+    wait_for(&home, 3);
+    let told = told(&home, &KINDS);
+    assert_eq!((told.len(), told[1].get("commit_made")), (2, None), "{told:#?}");
+    end(sidecar);
+}
+
+#[test]
+fn a_branch_that_nobody_reported_is_told_and_is_no_commit() {
+    let (home, repository) = (Home::new(), Repository::new());
+    let mut sidecar = Sidecar::start(&home);
+    open(&home, &mut sidecar, repository.path());
+    wait_for(&home, 1);
+    repository.git(&["switch", "--quiet", "-c", "feature"]);
+    turn(&mut sidecar, "t1", PRESSURE);
+    wait_for(&home, 2);
+    let changed = serde_json::json!({ "branch_changed": { "branch": "feature" } });
+    assert_eq!(told(&home, &["branch_changed", "commit_made"]), [changed]);
     end(sidecar);
 }
 

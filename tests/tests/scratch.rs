@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead, ThreadOpen};
+use rawr_protocol::methods::{
+    ScratchAppend, ScratchChanged, ScratchList, ScratchPath, ScratchRead, ThreadOpen,
+};
 use rawr_protocol::{
     ErrorCode, Role, ScratchAppendParams, ScratchAppendResult, ScratchFile, ScratchListParams,
     ScratchPathParams, ScratchReadParams, ScratchReadResult, SessionSource,
@@ -117,6 +119,31 @@ fn each_note_is_a_section_and_what_is_there_stays() {
     );
     assert_eq!(second.bytes, lab.text().len() as u64);
     assert_eq!(lab.read(None).text, lab.text());
+    lab.sidecar.leave();
+}
+
+#[test]
+fn whoever_has_the_thread_open_hears_of_notes_the_agents_own_too() {
+    let mut lab = Lab::new();
+    let mut other = Sidecar::start(&lab.home);
+    let opening = StandIn::new("ada").opening(&lab.home, Role::Observer);
+    other.call::<ThreadOpen>(&opening);
+    let appended = lab.append("one");
+    let told = lab.sidecar.wait_for::<ScratchChanged>();
+    assert_eq!((told.thread_id.as_str(), told.by.as_deref()), ("ada", Some("test")));
+    assert_eq!((told.scratch_file.as_str(), told.bytes), (FILE, appended.bytes));
+    assert_eq!(Path::new(&told.path), lab.path(FILE));
+    let told = other.wait_for::<ScratchChanged>();
+    assert_eq!((told.scratch_file.as_str(), told.bytes), (FILE, appended.bytes));
+    assert_eq!((told.by, told.exists), (None, true));
+    fs::write(lab.path(FILE), "by the agent itself\n").unwrap();
+    for sidecar in [&mut lab.sidecar, &mut other] {
+        let told = sidecar.wait_for::<ScratchChanged>();
+        assert_eq!((told.by, told.bytes), (None, 20));
+    }
+    fs::remove_file(lab.path(FILE)).unwrap();
+    assert!(!other.wait_for::<ScratchChanged>().exists);
+    other.leave();
     lab.sidecar.leave();
 }
 

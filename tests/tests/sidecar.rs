@@ -2,9 +2,14 @@
 //! Also that the test client itself lets nothing pass unread.
 
 use expect_test::expect;
-use rawr_protocol::methods::{GuardSet, ThreadChanged, ThreadOpen};
-use rawr_protocol::{GuardSetParams, Role, Until};
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_protocol::methods::{
+    GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList, ThreadOpen,
+};
+use rawr_protocol::{
+    GuardSetParams, InitializeParams, Notification, Role, SetTraceParams, ThreadGetParams,
+    ThreadListParams, Trace, Until,
+};
+use rawr_tests::{Home, Launch, Sidecar, StandIn};
 
 const THREAD: &str = "t";
 
@@ -32,6 +37,89 @@ fn a_notification_that_is_read_or_allowed_is_not_missed() {
     guarded(&other).allow::<ThreadChanged>();
 }
 
+fn trace(sidecar: &mut Sidecar, value: Trace) {
+    sidecar.notify::<SetTrace>(&SetTraceParams { value });
+}
+
+fn get(sidecar: &mut Sidecar) {
+    sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
+}
+
+#[test]
+fn a_client_hears_of_as_much_work_as_it_asks_to_trace() {
+    let home = Home::new();
+    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    get(&mut sidecar);
+    assert_eq!(sidecar.take::<LogTrace>(), []);
+    trace(&mut sidecar, Trace::Messages);
+    get(&mut sidecar);
+    let told = sidecar.wait_for::<LogTrace>();
+    assert!(told.message.starts_with(r#"request method="rawr/thread/get" id="#), "{told:?}");
+    assert!(told.message.ends_with(" ms"), "{told:?}");
+    assert_eq!(told.verbose, None);
+    trace(&mut sidecar, Trace::Verbose);
+    host.user_turn_with_boundaries();
+    let mut told = String::new();
+    assert!(host.run_and(&mut sidecar, |note| {
+        if note.method == LogTrace::METHOD {
+            told.push_str(note.params["verbose"].as_str().unwrap_or_default());
+            told.push('\n');
+        }
+    }));
+    for line in [
+        "thread id=t\n",
+        "\n  sequence id=s1-",
+        "\n    recorded event=\"SequenceStarted\"",
+        "\n    action id=s1-",
+        "what=\"packet_request\"\n      recorded event=\"ActionIssued\"",
+        "what=\"completed\"\n    recorded event=\"ActionReported\"",
+        "\n  recorded event=\"TurnCompleted\"",
+    ] {
+        assert!(told.contains(line), "{line} in\n{told}");
+    }
+    trace(&mut sidecar, Trace::Off);
+    get(&mut sidecar);
+    sidecar.take_notes();
+    get(&mut sidecar);
+    assert_eq!(sidecar.take_notes(), []);
+    sidecar.leave();
+}
+
+#[test]
+fn a_client_may_ask_for_a_trace_when_it_begins() {
+    let home = Home::new();
+    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    let trace = Some(Trace::Messages);
+    sidecar.call::<Initialize>(&InitializeParams { trace, ..InitializeParams::default() });
+    sidecar.call::<ThreadList>(&ThreadListParams {});
+    sidecar.wait_for::<LogTrace>();
+    sidecar.allow::<LogTrace>();
+    sidecar.leave();
+}
+
+#[test]
+fn a_log_tells_which_request_thread_sequence_and_action_it_is_about() {
+    let home = Home::new();
+    let launch = Launch { environment: vec![("RAWR_LOG", "debug".into())], ..Launch::default() };
+    let (mut sidecar, mut host) = (Sidecar::launch(&home, &launch), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    let log = sidecar.log();
+    let line = log.lines().find(|line| line.contains("ActionIssued")).unwrap();
+    for span in [
+        r#"request{method="rawr/turn/completed" id="#,
+        "thread{id=t}",
+        "sequence{id=s1-",
+        "action{id=s1-",
+        r#"what="packet_request"}"#,
+    ] {
+        assert!(line.contains(span), "{span} in {line}");
+    }
+    sidecar.leave();
+}
+
 #[test]
 fn a_sequence_is_told_in_the_order_in_which_it_happens() {
     let home = Home::new();
@@ -45,6 +133,7 @@ fn a_sequence_is_told_in_the_order_in_which_it_happens() {
         rawr/sequence/headsUp
         rawr/action/perform
         rawr/thread/changed
+        rawr/packet/changed
         rawr/action/perform
         rawr/thread/changed
         rawr/compaction/update

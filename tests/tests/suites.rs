@@ -20,10 +20,11 @@ const PROGRAMS: [&str; 13] = [
     "cargo", "cc", "chromium", "cmp", "g++", "git", "make", "node", "npm", "nvim", "patchelf",
     "pip3", "python3",
 ];
-const SCRIPTS: [&str; 3] = [
+const SCRIPTS: [&str; 4] = [
     "editor-clients/vscode/test/editor/get-editor.sh",
     "tests/language-clients/neovim/get",
     "tests/neovim/run",
+    "tests/newer",
 ];
 
 const SUITES: [(&str, &str); 5] = [
@@ -91,6 +92,57 @@ fn every_suite_runs_behind_one_that_fails_which_is_named_at_the_end() {
 fn suites_that_pass_are_not_named() {
     let (_, said, has_passed) = run("nothing of this name");
     assert!(has_passed && said.ends_with("== passed\n"), "{said}");
+}
+
+#[test]
+fn no_suite_but_the_journeys_is_made_again() {
+    for (fails, _) in SUITES {
+        let (calls, _, _) = run(fails);
+        let made = calls.lines().filter(|line| line.starts_with(fails));
+        // The journeys' call begins like that of the unit tests.
+        let times = match fails {
+            _ if fails.ends_with(" test") => 3,
+            _ if fails.ends_with(":editor") => 2,
+            _ => 1,
+        };
+        assert_eq!(made.count(), times, "{fails}\n{calls}");
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// What is said of the pinned packages where the registry's answer to every question is this.
+fn newer(answer: &str) -> String {
+    let folder = TempDir::new().unwrap();
+    let script = folder.path().join("tests/newer");
+    for pins in ["codex", "claude", "bench/peers/vscode-jsonrpc", "language-clients/node", "neovim"]
+    {
+        let to = folder.path().join("tests").join(pins);
+        fs::create_dir_all(&to).unwrap();
+        fs::copy(root().join("tests").join(pins).join("package.json"), to.join("package.json"))
+            .unwrap();
+    }
+    fs::copy(root().join("tests/newer"), &script).unwrap();
+    let npm = folder.path().join("npm");
+    fs::write(&npm, format!("#!/bin/sh\n{answer}\n")).unwrap();
+    fs::set_permissions(&npm, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let output = Command::new("bash").arg(script).env("PATH", path).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn newer_versions_of_what_is_pinned_are_named_and_fail_nothing() {
+    let said = newer("echo 99.0.0");
+    assert!(said.contains("== newer versions published\n"), "{said}");
+    for name in ["@openai/codex", "@anthropic-ai/claude-code", "vscode-languageclient"] {
+        assert!(said.contains(&format!("  {name} 99.0.0 (pinned: ")), "{said}");
+    }
+    let said = newer("exit 1");
+    assert!(said.contains("== not known whether") && said.contains("@openai/codex"), "{said}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod back;
 mod codex;
 mod files;
+mod help;
 mod hooks;
 mod people;
 mod state;
@@ -22,9 +23,10 @@ pub use self::files::{
     PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs, PromptsRenderArgs,
     PromptsResetArgs,
 };
+pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 pub use self::people::{
-    CompactArgs, ExplainArgs, GuardArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
+    CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
@@ -40,11 +42,12 @@ Begin with:
   rawr codex                                   your own Codex, with rawr beside it
   rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
 
+`rawr help COMMAND` tells more about one of them.
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.";
 
 /// Decides when a coding agent's context is compacted, and carries the agent across.
 #[derive(Debug, Parser)]
-#[command(name = "rawr", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "rawr", version, after_help = EXAMPLES, propagate_version = true)]
 pub struct Cli {
     /// Keep configuration, prompts and state in this folder
     #[arg(long, global = true, value_name = "DIR")]
@@ -74,7 +77,7 @@ pub enum Command {
     Lease(LeaseArgs),
     /// Stand beside the Codex sessions that run already
     Attach(AttachArgs),
-    /// End what `rawr attach` began, here or in another terminal; Codex goes on
+    /// Leave every Codex that rawr is beside, also by `rawr codex`; Codex goes on
     Detach,
     /// Show where every thread stands, or one
     Status(StatusArgs),
@@ -86,6 +89,8 @@ pub enum Command {
     Guard(GuardArgs),
     /// Keep an instruction word for word across every compaction
     Pin(PinArgs),
+    /// Say that a phase of the work ends here
+    Mark(MarkArgs),
     /// Put compaction off for a while
     Snooze(SnoozeArgs),
     /// Ask for a compaction, or answer the one that waits
@@ -114,11 +119,20 @@ pub enum Command {
     /// Run the sidecar on standard input and output; editors start this
     Serve(ServeArgs),
     /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions {
         /// The shell to complete in
         shell: Shell,
     },
 }
+
+const COMPLETIONS_HELP: &str = "\
+Put the script where your shell looks for it, then start a new shell:
+  rawr completions bash > ~/.local/share/bash-completion/completions/rawr
+  rawr completions zsh > \"${fpath[1]}/_rawr\"
+  rawr completions fish > ~/.config/fish/completions/rawr.fish
+  rawr completions elvish > ~/.config/elvish/lib/rawr.elv     and `use rawr` in rc.elv
+  rawr completions powershell >> $PROFILE";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -151,7 +165,8 @@ Examples:
   rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
   rawr exec --host embedded --json \"hello\"
 
-Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C.";
+Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C, 141 ended because nothing reads the
+output any more.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXEC_EXAMPLES)]

@@ -14,7 +14,9 @@ mod guard;
 mod hook;
 mod hooks;
 mod init;
+mod kept;
 mod lease;
+mod mark;
 mod pin;
 mod prompts;
 mod recall;
@@ -35,16 +37,16 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use rawr_protocol::{PromptGetParams, methods};
 use rawr_server::ServeOptions;
 use rawr_server::config::Home;
 use serde_json::{Map, Value};
 
-use crate::args::{Cli, Command, Setting};
+use crate::args::{self, Cli, Command, Setting};
 use crate::drive::{DriveError, Ended, Session};
 use crate::host::embedded::CompactionPrompts;
-use crate::render::harmless;
+use crate::render::{causes, harmless};
 use crate::sidecar::{Sidecar, SidecarLog, SidecarSettings};
 use crate::stop::Stop;
 
@@ -55,6 +57,12 @@ pub fn main() -> ExitCode {
         Err(error) => return not_understood(&error),
     };
     let common = Common { command, home: cli.home, is_verbose: cli.verbose };
+    // A hook's standard error is shown in the agent, a relay has none, and the sidecar logs for itself.
+    if !matches!(cli.command, Command::Serve(_) | Command::Hook(_) | Command::Relay(_))
+        && let Err(error) = rawr_server::log_if_asked()
+    {
+        let _ = writeln!(anstream::stderr(), "rawr: no log is written: {error}");
+    }
     let done = match cli.command {
         Command::Serve(args) => {
             return rawr_server::serve(ServeOptions { home: common.home, log_file: args.log_file });
@@ -72,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => on_runtime(explain::run(&common, args)),
         Command::Guard(args) => on_runtime(guard::run(&common, args)),
         Command::Pin(args) => on_runtime(pin::run(&common, args)),
+        Command::Mark(args) => on_runtime(mark::run(&common, args)),
         Command::Snooze(args) => on_runtime(snooze::run(&common, args)),
         Command::Compact(args) => on_runtime(compact::run(&common, args)),
         Command::Capsules(args) => on_runtime(capsules::run(&common, args)),
@@ -90,17 +99,17 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         // Where not even this can be written, the exit code is left.
-        let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(&format!("{error:#}")));
+        let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(&causes(&error)));
         ExitCode::FAILURE
     })
 }
 
 /// What was asked for, and the command as a person types it.
 fn parsed() -> Result<(Cli, String), clap::Error> {
-    let matches = Cli::command().try_get_matches()?;
+    let matches = args::command().try_get_matches()?;
     let command = format!("rawr {}", matches.subcommand_name().unwrap_or_default());
     let cli = Cli::from_arg_matches(&matches);
-    Ok((cli.map_err(|error| error.format(&mut Cli::command()))?, command))
+    Ok((cli.map_err(|error| error.format(&mut args::command()))?, command))
 }
 
 /// To an agent, the exit code of wrong usage is a hook's word that it must not stop: hooks that another release installed must
@@ -222,7 +231,7 @@ fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::R
 
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "rawr", &mut script);
+    clap_complete::generate(shell, &mut args::for_completion(), "rawr", &mut script);
     io::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

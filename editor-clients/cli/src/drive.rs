@@ -59,6 +59,7 @@ pub struct Drive<'r, H, L> {
     door: Door,
     outage: Outage,
     inputs: u64,
+    told_model: Option<String>,
     compactions: u32,
     packet: Option<PacketGetResult>,
     paused: Option<BreakerHold>,
@@ -66,8 +67,10 @@ pub struct Drive<'r, H, L> {
     last_turn: Option<TurnStatus>,
     /// The host refused something although it seemed idle; until it says something, asking again is no use.
     blocked: bool,
-    /// The sidecar is started again once; one that dies twice would die for ever.
-    relaunched: bool,
+    /// When the sidecar was started again: one that dies twice in a short time would go on dying.
+    relaunched: Option<Instant>,
+    /// How long a sidecar must have lived to be started again a second time.
+    quiet: Duration,
     /// A person was told how to answer the open question.
     invited: bool,
 }
@@ -94,6 +97,8 @@ pub enum Ended {
     /// A person or the system stopped it.
     Stopped,
 }
+
+const QUIET: Duration = Duration::from_secs(60);
 
 /// Why a session could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -144,12 +149,14 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             door: Door::default(),
             outage: Outage::default(),
             inputs: 0,
+            told_model: None,
             compactions: 0,
             packet: None,
             paused: None,
             last_turn: None,
             blocked: false,
-            relaunched: false,
+            relaunched: None,
+            quiet: QUIET,
             invited: false,
         };
         let opened = match drive.open_thread().await {
@@ -417,6 +424,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
         let opened = opened?;
         self.phase = opened.phase;
+        self.told_model.clone_from(&thread.model);
         let sidecar = self.sidecar.process_id();
         self.renderer.show(&Shown::Session { host: &thread, opened: &opened, sidecar })?;
         let pending = opened.pending_actions.len();
@@ -434,7 +442,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Some(error) => error,
             None => self.sidecar.epitaph("it hung up").await,
         };
-        if std::mem::replace(&mut self.relaunched, true) {
+        let now = Instant::now();
+        if self.relaunched.replace(now).is_some_and(|before| now - before < self.quiet) {
             return Err(DriveError::SidecarEndedAgain(error));
         }
         self.sidecar = self.launch.launch().await?;

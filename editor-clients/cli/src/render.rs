@@ -10,7 +10,7 @@ mod threads;
 
 use std::io::{self, IsTerminal, Write};
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use rawr_protocol::{
     CompactionUpdateNotification, ConfigChangedNotification, DecisionRecordedNotification,
     LogMessageParams, PacketGetResult, PromptChangedNotification, Purpose,
@@ -26,9 +26,9 @@ pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
 use self::json::Json;
 pub(crate) use self::json::line as event_line;
 pub use self::text::{ago, one_line, plain};
-pub(crate) use self::text::{bytes, harmless, number};
+pub(crate) use self::text::{bytes, causes, harmless, number};
 pub use self::threads::{
-    cleared, directive, doing, guard, guarded, pressure, recorded, status, tier_style,
+    cleared, directive, doing, guard, guarded, marked, pressure, recorded, status, tier_style,
 };
 use crate::host::{HostEvent, HostThread};
 use crate::saved::Saved;
@@ -119,15 +119,19 @@ impl Renderer {
     /// On standard output, with colours and motion where there is a terminal.
     pub fn stdout(reader: Reader) -> Self {
         let stdout = io::stdout();
-        let is_live = stdout.is_terminal();
+        let columns = if stdout.is_terminal() { terminal_columns } else { || None };
         match reader {
-            Reader::Person => Self::to_person(Box::new(AutoStream::auto(stdout)), is_live),
+            Reader::Person => {
+                let stdout = AutoStream::auto(stdout);
+                let is_live = io::stdout().is_terminal() && can_be_drawn_over(&stdout);
+                Self::to_person(Box::new(stdout), is_live, columns)
+            }
             Reader::Program => Self::to_program(Box::new(stdout)),
         }
     }
 
-    pub(crate) fn to_person(out: Box<dyn Write + Send>, is_live: bool) -> Self {
-        Self { to: To::Person(Human::new(is_live)), out, is_gone: false }
+    pub(crate) fn to_person(out: Box<dyn Write + Send>, is_live: bool, columns: Columns) -> Self {
+        Self { to: To::Person(Human::new(is_live, columns)), out, is_gone: false }
     }
 
     pub(crate) fn to_program(out: Box<dyn Write + Send>) -> Self {
@@ -172,6 +176,20 @@ impl Renderer {
         self.is_gone = written.is_err();
         written
     }
+}
+
+/// How wide the terminal is now, if there is one.
+pub(crate) type Columns = fn() -> Option<usize>;
+
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.into())
+}
+
+/// What moves is wiped by an escape, which must arrive and be understood.
+fn can_be_drawn_over(stdout: &AutoStream<io::Stdout>) -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    stdout.current_choice() != ColorChoice::Never && !is_dumb
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::private::open_log;
 use crate::transport::{Arrival, connect};
@@ -92,8 +93,8 @@ pub enum Note {
 
 impl Launch for SidecarSettings {
     async fn launch(&self) -> Result<Sidecar, SidecarError> {
-        let not_started = |source| SidecarError::NotStarted { source };
-        let mut child = self.command().map_err(not_started)?.spawn().map_err(not_started)?;
+        let not_started = |source| SidecarError::NotStarted { path: self.program.clone(), source };
+        let mut child = self.command()?.spawn().map_err(not_started)?;
         let missing = || not_started(io::Error::other("a pipe is missing"));
         let reader = child.stdout.take().ok_or_else(missing)?;
         let writer = child.stdin.take().ok_or_else(missing)?;
@@ -105,12 +106,15 @@ impl Launch for SidecarSettings {
 }
 
 impl SidecarSettings {
-    fn command(&self) -> io::Result<Command> {
+    fn command(&self) -> Result<Command, SidecarError> {
         let mut command = Command::new(&self.program);
         command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         command.stderr(match &self.log {
             SidecarLog::Terminal => Stdio::inherit(),
-            SidecarLog::File(path) => Stdio::from(open_log(path)?),
+            SidecarLog::File(path) => Stdio::from(
+                open_log(path)
+                    .map_err(|source| SidecarError::NotStarted { path: path.clone(), source })?,
+            ),
             SidecarLog::Nowhere => Stdio::null(),
         });
         // Ctrl-C in a terminal is for this program, which then ends the sidecar in order.
@@ -182,7 +186,9 @@ impl Sidecar {
     ) -> Result<A, SidecarError> {
         let params = Params::of(method, params)?;
         self.asked += 1;
-        let answer = self.client.request::<A, _>(method, params).await;
+        let span = tracing::info_span!("request", method);
+        let answer = self.client.request::<A, _>(method, params).instrument(span.clone()).await;
+        span.in_scope(|| tracing::debug!(is_error = answer.is_err(), "answered"));
         self.catch_up();
         match answer {
             Ok(answer) => Ok(answer),
@@ -353,8 +359,8 @@ impl ToRpcParams for Params {
 /// Why the sidecar did not do as it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
-    #[error("the sidecar cannot be started: {source}")]
-    NotStarted { source: io::Error },
+    #[error("the sidecar cannot be started: {}: {source}", .path.display())]
+    NotStarted { path: PathBuf, source: io::Error },
     #[error("the sidecar ended ({how}); `--verbose` shows its log")]
     Ended { how: String },
     #[error("the sidecar did not answer {method}; `--verbose` shows its log")]

@@ -54,7 +54,10 @@ describe(':Rawr', function()
     local words = completed('Rawr ')
     for _, word in
       ipairs(
-        vim.split('status threads explain compact snooze guard pin scratch packet prompts log restart', ' ')
+        vim.split(
+          'status threads explain compact snooze guard pin mark scratch packet prompts log restart',
+          ' '
+        )
       )
     do
       assert.truthy(vim.list_contains(words, word), word)
@@ -93,6 +96,22 @@ describe(':Rawr', function()
       vim.system({ lab.RAWR, 'pin', thread, '--list' }, { env = home.env, text = true }):wait().stdout
     assert.truthy(status:find('never push', 1, true))
     assert.truthy(status:find('ask me first', 1, true))
+  end)
+
+  it('marks the end of a phase, also one that is asked for', function()
+    lab.told({ 'Marked: the parser ends here.' }, function()
+      vim.cmd.Rawr({ 'mark', 'the', 'parser' })
+    end)
+    local input = vim.ui.input
+    vim.ui.input = function(_, done)
+      done('the tests')
+    end
+    lab.told({ 'Marked: the tests ends here.' }, function()
+      vim.cmd.Rawr('mark')
+    end)
+    vim.ui.input = input
+    local ended = lab.recorded(home, thread, 'phase_ended')
+    assert.same({ 'the parser', 'the tests' }, { ended[1].label, ended[2].label })
   end)
 
   it('refuses what it does not know, and says what it does', function()

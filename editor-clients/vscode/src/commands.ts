@@ -83,6 +83,17 @@ async function pin(session: Session, given: Given): Promise<void> {
   recorded(thread, l10n.t('Pinned'));
 }
 
+async function mark(session: Session, given: Given): Promise<void> {
+  const thread = await meant(session, given);
+  if (!thread) return;
+  const prompt = l10n.t('What is the phase called that ends here?');
+  const label = (await vscode.window.showInputBox({ prompt }))?.trim();
+  if (!label) return;
+  const signal = { kind: 'phase_boundary', label } as const;
+  await session.ask('rawr/signal/report', { threadId: thread.summary.threadId, signal });
+  recorded(thread, l10n.t('Marked'));
+}
+
 /** Snoozed at once, so that nothing overtakes it; for longer on a second click. */
 async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<Answer>): Promise<void> {
   const { threadId, sequenceId, choice } = answer;
@@ -188,6 +199,7 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     command('rawr.cancel', (given: Given) => say(session, given, 'cancel', l10n.t('Not this time'))),
     command('rawr.guard', (given: Given) => guard(session, given)),
     command('rawr.pin', (given: Given) => pin(session, given)),
+    command('rawr.mark', (given: Given) => mark(session, given)),
     command('rawr.clear', clear),
     command('rawr.follow', follow),
     command('rawr.openScratch', (given: Given) => openScratch(session, given)),

@@ -34,7 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const drafts = vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'drafts');
   const packets = new PacketEditor(session, new PacketTexts(new DraftFolder(drafts.fsPath)));
   const surfaces = { packets, decisions: new DecisionView(session) };
-  const watching = new Watching(session, notices, channels);
+  const watching = new Watching(session, notices, packets, channels);
   const started = new Supervisor(context, channels, watching);
   supervisor = started;
   context.subscriptions.push(bar, notices, view, packets, surfaces.decisions, started, watching);
@@ -69,11 +69,12 @@ class Watching implements Listener, vscode.Disposable {
   constructor(
     private readonly session: Session,
     private readonly notices: Notices,
+    private readonly packets: PacketEditor,
     private readonly channels: Channels,
   ) {}
 
   async up(connection: Connection): Promise<void> {
-    const { session, notices, channels } = this;
+    const { session, notices, packets, channels } = this;
     session.connection = connection;
     this.watch = new Watch(connection, session.threads, {
       folders: settings().threads === 'all' ? [] : folders(),
@@ -82,6 +83,7 @@ class Watching implements Listener, vscode.Disposable {
       told: {
         'rawr/compaction/update': (news) => notices.compacted(news),
         'rawr/sequence/responded': (news) => notices.responded(news),
+        'rawr/packet/changed': (news) => packets.changed(news),
       },
       failed: (what, why) => channels.log.warn(`${what}: ${why}`),
     });

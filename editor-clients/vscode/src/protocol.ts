@@ -86,6 +86,8 @@ export type Boundary = 'commit' | 'plan_checkpoint' | 'plan_update' | 'pr_checkp
 export interface BoundaryMark {
   /** Which. */
   boundary: Boundary;
+  /** What a person or a program called the phase that ended here. */
+  label?: string;
   /** The sequence that it started, after which it counts no more (design §2, invariant 5). */
   spentBy?: string;
   /** The turn that it was seen in. */
@@ -530,7 +532,7 @@ export interface Directive {
   directiveId: string;
   /** When it was given, Unix milliseconds. */
   givenAtMs: number;
-  /** Whether it never ages out. */
+  /** Whether it never ages out; of the others, the newest 20 outlive a compaction. */
   pinned: boolean;
   /** The instruction, unchanged. */
   text: string;
@@ -957,6 +959,14 @@ export interface LogMessageParams {
   type: MessageType;
 }
 
+/** `$/logTrace`: one piece of the sidecar's work, for a client that asked for it by `$/setTrace` or `initialize`. */
+export interface LogTraceParams {
+  /** What was done, and how long it took. */
+  message: string;
+  /** The threads, sequences and actions that it concerned, a line each; with the trace `verbose` only. */
+  verbose?: string;
+}
+
 /** How bad a log line is; a number on the wire, as in LSP. */
 export interface MessageType {
 }
@@ -983,6 +993,23 @@ export interface PacketBuildResult {
   checked: PacketCheck;
   /** The packet, labelled as built by rawr (design §10.1). */
   packet: string;
+}
+
+/** What became of a packet. */
+export type PacketChange = 'taken' | 'edited' | 'outdated';
+
+/** `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it. */
+export interface PacketChangedNotification {
+  /** Who wrote it. */
+  author: PacketAuthor;
+  /** The client at which a person edited it. */
+  by?: string;
+  /** What became of it. */
+  change: PacketChange;
+  /** The sequence that it belongs to. */
+  sequenceId: string;
+  /** The thread. */
+  threadId: string;
 }
 
 /** What a check of a packet found. */
@@ -1151,14 +1178,6 @@ export interface Problem {
   range?: Range;
   /** How bad it is. */
   severity: Severity;
-}
-
-/** `$/progress`: how far something long has come. */
-export interface ProgressParams {
-  /** What the client named the work. */
-  token: RequestId;
-  /** How far it is, in the shape of LSP's work-done progress. */
-  value: unknown;
 }
 
 /** `rawr/prompt/changed`: a prompt file was edited. */
@@ -1362,6 +1381,25 @@ export interface ScratchAppendResult {
   scratchFile: string;
 }
 
+/**
+ * `rawr/scratch/changed`: an agent's notes were written to, by the agent or through any client. Told of every thread that
+ * is open or watched here.
+ */
+export interface ScratchChangedNotification {
+  /** The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client. */
+  by?: string;
+  /** Its size, in bytes. */
+  bytes: number;
+  /** Whether the file is there still. */
+  exists: boolean;
+  /** Absolute, as the sidecar's machine writes it. */
+  path: string;
+  /** Relative to the working directory, with forward slashes. */
+  scratchFile: string;
+  /** The thread. */
+  threadId: string;
+}
+
 /** One file of notes. */
 export interface ScratchFile {
   /** Its size, in bytes. */
@@ -1552,7 +1590,7 @@ export type Signal = {
   text: string;
 } | {
   kind: 'directive';
-  /** Whether it never ages out. */
+  /** Whether it never ages out; of the others, the newest 20 outlive a compaction. */
   pinned: boolean;
   /** The instruction, unchanged. */
   text: string;
@@ -1696,7 +1734,7 @@ export interface ThreadOpenParams {
   cwd: string;
   /** The agent program that owns the transcript. */
   host: Host;
-  /** The model in use. */
+  /** The model in use; `rawr/turn/usage` reports another. */
   model?: string;
   /** What the client wants to be to the thread. */
   role: Role;
@@ -1745,6 +1783,8 @@ export interface ThreadSummary {
   percentRemaining?: number;
   /** Where it stands. */
   phase: Phase;
+  /** The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same. */
+  runsByHooks?: boolean;
   /** The name of the sub-agent whose conversation it is; absent for a person's. */
   subAgent?: string;
   /** The thread. */
@@ -1898,6 +1938,11 @@ export interface TurnUsageParams {
   contextWindow?: number;
   /** The agent's latest message. */
   lastAgentMessage?: string;
+  /**
+   * The model in use, if it is not the one that was reported last. From here on the thread goes by that model's
+   * configuration.
+   */
+  model?: string;
   /** Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5). */
   needsFollowUp?: boolean;
   /** The thread. */
@@ -2085,6 +2130,10 @@ export interface Notifications {
   'rawr/judgment/requested': JudgmentRequestedNotification;
   /** Says what the judge said. */
   'rawr/judgment/result': JudgmentResultNotification;
+  /** Says that a packet was taken, edited, or is outdated. */
+  'rawr/packet/changed': PacketChangedNotification;
+  /** Says that an agent's notes were written to. */
+  'rawr/scratch/changed': ScratchChangedNotification;
   /** Says that a prompt file was edited. */
   'rawr/prompt/changed': PromptChangedNotification;
   /** Says how a prompt reads that is being edited and was asked for, to a client that cannot refresh `rawr://` texts. */

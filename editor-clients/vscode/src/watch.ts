@@ -1,4 +1,5 @@
 // Keeps `Threads` in step with the sidecar: watches, listens, looks again where something changed. It shows nothing.
+import { realpathSync } from 'node:fs';
 import type { Details, Threads } from './model/threads';
 import { runs } from './model/threads';
 import type { Notifications, ThreadSummary, ThreadWatchParams } from './protocol';
@@ -85,6 +86,7 @@ export class Watch implements Disposable {
       threads.compacted(news);
       void this.look(news.threadId);
     });
+    this.hear('rawr/packet/changed', () => {});
     this.hear('rawr/decision/recorded', ({ threadId, decision }) => threads.decided(threadId, decision));
   }
 
@@ -168,7 +170,26 @@ function unique(threads: readonly ThreadSummary[]): ThreadSummary[] {
   return [...new Map(threads.map((thread) => [thread.threadId, thread])).values()];
 }
 
+/** By any of its names: a folder may be opened through a link. */
 export function isWithin(folder: string, path: string): boolean {
-  const [outer, inner] = [folder, path].map((one) => one.replace(/\/+$/, ''));
-  return inner === outer || (inner?.startsWith(`${outer}/`) ?? false);
+  const holds = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
+  const trimmed = (one: string): string => one.replace(/\/+$/, '');
+  return holds(trimmed(folder), trimmed(path)) || holds(real(folder), real(path));
 }
+
+/** What is not there has the name that it is called by. */
+function real(path: string): string {
+  const known = realPaths.get(path);
+  if (known !== undefined) return known;
+  let found = path.replace(/\/+$/, '');
+  try {
+    found = realpathSync.native(path);
+  } catch {
+    return found;
+  }
+  realPaths.set(path, found);
+  return found;
+}
+
+/** The list comes every few seconds, with every thread. */
+const realPaths = new Map<string, string>();

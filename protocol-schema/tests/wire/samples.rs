@@ -45,7 +45,7 @@ fn lifecycle() -> Vec<Sample> {
         Empty {}
         CancelParams { "id": 7 }
         CancelParams { "id": "a7" }
-        ProgressParams { "token": "t", "value": { "kind": "begin", "title": "Replaying" } }
+        LogTraceParams { "message": "shutdown (3) took 0.1 ms", "verbose": "thread t1" }
         SetTraceParams { "value": "verbose" }
         LogMessageParams { "type": 2, "message": "config.toml has problems" }
     }
@@ -102,7 +102,7 @@ fn observed() -> Vec<Sample> {
             "plan": [{ "step": "read", "status": "completed" }, { "step": "write", "status": "in_progress" }],
             "guards": [{ "guardId": "g1", "until": { "kind": "tests_pass" }, "setAtMs": 2 }],
             "directives": [{ "directiveId": "p1", "text": "Never touch main.", "pinned": true, "givenAtMs": 2 }],
-            "boundaries": [{ "boundary": "commit", "turnId": "u1", "spentBy": "s1" }],
+            "boundaries": [{ "boundary": "commit", "turnId": "u1", "spentBy": "s1", "label": "research" }],
             "lastCompaction": { "atMs": 3, "origin": "user", "sequenceId": "s0", "trigger": { "kind": "user" },
                 "tokensBefore": 9, "tokensAfter": 4 },
             "pendingActions": [{ "actionId": "a1", "sequenceId": "s1", "kind": "sample_packet", "prompt": "p" }],
@@ -120,7 +120,8 @@ fn observed() -> Vec<Sample> {
             "threadId": "t1", "turnId": "u1", "origin": "synthetic", "actionId": "a1", "text": "[rawr:s1:heads_up]",
         }
         TurnUsageParams {
-            "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "needsFollowUp": true, "lastAgentMessage": "m",
+            "threadId": "t1", "turnId": "u1", "contextWindow": 272_000, "model": "gpt-5.5", "needsFollowUp": true,
+            "lastAgentMessage": "m",
             "usage": { "contextTokens": 150_000, "inputTokens": 140_000, "cachedInputTokens": 130_000,
                 "outputTokens": 9_000, "reasoningTokens": 1_000 },
         }
@@ -209,6 +210,9 @@ fn asked() -> Vec<Sample> {
         PacketGetResult {
             "packet": "# State", "author": "person", "sequenceId": "s1", "resumeState": "waiting_for_user",
             "checked": { "ok": true, "missing": [], "missingFacts": [], "tokens": 3, "redactions": 0 },
+        }
+        PacketChangedNotification {
+            "threadId": "t1", "sequenceId": "s1", "change": "edited", "author": "person", "by": "nvim",
         }
         HandoffBuildParams { "threadId": "t1", "packet": "# State" }
         HandoffBuildResult { "text": "Your packet: … [rawr:s1:handoff]", "marker": "[rawr:s1:handoff]" }
@@ -342,6 +346,9 @@ fn written() -> Vec<Sample> {
         ScratchReadParams { "threadId": "t1", "maxBytes": 4096 }
         ScratchReadResult { "scratchFile": ".scratch/a.md", "text": "note\n", "truncated": false, "redactions": 0 }
         ScratchListParams { "threadId": "t1" }
+        ScratchChangedNotification {
+            "threadId": "t1", "scratchFile": ".scratch/a.md", "path": "/w/.scratch/a.md", "exists": true, "bytes": 5, "by": "nvim",
+        }
         ScratchListResult { "files": [{ "scratchFile": ".scratch/a.md", "bytes": 5, "modifiedAtMs": 3 }] }
     }
 }

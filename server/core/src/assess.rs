@@ -219,6 +219,9 @@ impl<'c> Case<'c> {
         if tier == Tier::Emergency || matches!(self.question, Question::Person) {
             return None;
         }
+        if self.asks_nobody() {
+            return None;
+        }
         let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
         match judge(self.policy.judge, self.thread) {
             None => None,
@@ -245,6 +248,13 @@ impl<'c> Case<'c> {
         }
     }
 
+    /// Where nothing will be compacted, no model is paid for its word.
+    fn asks_nobody(&self) -> bool {
+        let advises = matches!(self.policy.mode, Mode::Tag | Mode::Suggest);
+        let is_free = judge(self.policy.judge, self.thread) == Some(JudgeSource::Heuristic);
+        advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
+    }
+
     fn counting(&self) -> Boundaries {
         self.rule().map_or(Boundaries::NONE, |(tier, rule)| self.present().and(rule.counting(tier)))
     }
@@ -258,9 +268,8 @@ pub fn assess(
     now: Timestamp,
 ) -> Decision {
     let percent = match question {
-        Question::Inline(Inline::BeforeInput(more)) => thread.inline_percent_remaining(more),
-        Question::Inline(_) => thread.inline_percent_remaining(Tokens(0)),
-        _ => thread.percent_remaining(),
+        Question::Inline(Inline::BeforeInput(more)) => thread.percent_remaining_with(more, policy),
+        _ => thread.percent_remaining(policy),
     };
     let turn = question.turn().and_then(|id| thread.turn(id));
     let inline = matches!(question, Question::Inline(_));
@@ -404,9 +413,19 @@ impl Decision {
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {
             Entrance::TurnComplete => !own && (self.is_persons() || self.tier.is_some() || after),
-            Entrance::Inline => self.outcome != Outcome::Nothing || !own && after,
+            Entrance::Inline => {
+                self.outcome != Outcome::Nothing || !own && (after || self.is_pressed())
+            }
             Entrance::MidTurn | Entrance::Preflight => true,
         }
+    }
+
+    /// Too little is left, whatever the other gates say.
+    fn is_pressed(&self) -> bool {
+        let pressed = |result: &GateResult| {
+            (result.gate, result.outcome) == (Gate::Pressure, GateOutcome::Pass)
+        };
+        self.gates.iter().any(pressed)
     }
 
     /// Everything spoke for it but the judge.

@@ -48,7 +48,7 @@ const KINDS: [Kind; 5] = [
 pub fn facts(thread: &Thread) -> Vec<Fact> {
     let known = &thread.known;
     let fact = |kind: FactKind, text: &str| Fact { kind, text: text.trim().to_owned() };
-    let directives = known.directives.iter().map(|d| fact(FactKind::Directive, &d.text));
+    let directives = known.in_force().map(|d| fact(FactKind::Directive, &d.text));
     let steps = known.open_steps().take(MOST_STEPS);
     let steps = steps.map(|step| fact(FactKind::OpenStep, &step.step));
     let files = known.changed_files.iter().take(MOST_FILES);

@@ -10,9 +10,10 @@ use crate::breaker::Worth;
 use crate::policy::{PacketAuthor, Tier};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
+use crate::thread::Thread;
 use crate::units::{
-    ActionId, CallId, DecisionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId,
-    SignalId, Timestamp, Tokens, TurnId,
+    ActionId, CallId, DecisionId, DirectiveId, EventId, GuardId, InputId, Percent, RequestId,
+    SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,17 +23,24 @@ pub const FORMAT: u16 = 2;
 /// From this format on, a compaction that no sequence waited for owes a handoff, whether or not a packet is there.
 pub const EVERY_COMPACTION_HANDS_OVER: u16 = 2;
 
-/// One line of `events.jsonl`.
+/// One line of `events.jsonl`. It stands alone: whoever has nothing but the line knows which event of which thread it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Record {
     pub v: u16,
+    /// Absent in lines of releases that did not count them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<EventId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub thread: Option<ThreadId>,
     pub at: Timestamp,
     pub event: Event,
 }
 
 impl Record {
-    pub const fn new(at: Timestamp, event: Event) -> Self {
-        Self { v: FORMAT, at, event }
+    /// The next event of a thread.
+    pub fn next_of(thread: &Thread, at: Timestamp, event: Event) -> Self {
+        let (id, thread) = (Some(thread.last_event.next()), Some(thread.id.clone()));
+        Self { v: FORMAT, id, thread, at, event }
     }
 }
 
@@ -43,6 +51,14 @@ macro_rules! events {
         #[serde(rename_all = "snake_case")]
         pub enum Event {
             $($(#[$doc])* $name($name),)*
+        }
+
+        impl Event {
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($name),)*
+                }
+            }
         }
 
         $(
@@ -98,6 +114,8 @@ events! {
         turn: TurnId,
         usage: Usage,
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
+        /// Another model than before is in use.
+        #[serde(skip_serializing_if = "Option::is_none", default)] model: Option<String>,
         #[serde(default)] needs_follow_up: bool,
         /// What the agent said in it.
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
@@ -160,7 +178,11 @@ events! {
     }
     DirectiveCleared { directive: DirectiveId, }
     /// What the repository looked like.
-    RepoObserved { repo: Repo, }
+    RepoObserved {
+        repo: Repo,
+        /// The subject of the newest commit that was made there since the last look.
+        #[serde(skip_serializing_if = "Option::is_none", default)] committed: Option<String>,
+    }
 
     /// A user message that has to wait for a sequence.
     InputHeld { input: InputId, text: String, }

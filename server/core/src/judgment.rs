@@ -132,7 +132,7 @@ pub fn context(case: &Case<'_>, template: &str) -> String {
         ("modelContextWindow", number(case.thread.window)),
         ("firstMessage", or_nothing(known.first_message.clone().unwrap_or_default())),
         ("planTrail", plan_trail(case.thread)),
-        ("directives", list(known.directives.iter().map(|directive| directive.text.clone()))),
+        ("directives", list(known.in_force().map(|directive| directive.text.clone()))),
         ("changes", changes(case.thread)),
     ];
     render(PromptName::JudgmentContext, template, |name| {

@@ -111,12 +111,23 @@ pub enum Notice {
     JudgmentAnswered { request: RequestId, tier: Option<Tier>, source: JudgeSource, answer: Answer },
     /// A person stepped in, at another client.
     Responded(Responded),
+    /// The running sequence has another packet, or none any more.
+    Packet { sequence: SequenceId, author: PacketAuthor, change: PacketChange, by: Option<String> },
     /// The golden path is over, one way or the other.
     SequenceEnded(SequenceEnded),
     /// An emergency, or a person, went over an active guard.
     GuardBypassed,
     /// The breaker holds back what it did not before.
     HeldBack(Hold),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PacketChange {
+    Taken,
+    /// By a person.
+    Edited,
+    /// Work was done behind it: it is asked for again.
+    Outdated,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,11 +288,10 @@ impl Machine {
     }
 
     pub fn glance(&self, policy: &Policy) -> Glance {
-        let percent = self.thread.percent_remaining();
         Glance {
             phase: self.thread.phase(),
-            percent,
-            tier: percent.and_then(|percent| policy.tiers.pick(percent)),
+            percent: self.thread.percent_remaining(policy),
+            tier: self.thread.tier(policy),
             sequences: self.thread.sequences,
             guards: self.thread.guards.len(),
             directives: self.thread.known.directives.len(),
@@ -298,7 +308,7 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        let record = Record::new(now, event);
+        let record = Record::next_of(&self.thread, now, event);
         let told = self.fold(&record, rules.policy);
         let performed = self.performed(&record.event).cloned().map(Effect::Perform);
         effects.push(Effect::Record(record));

@@ -156,7 +156,7 @@ fn fenced(text: &str) -> String {
 }
 
 fn directives(thread: &Thread) -> Option<String> {
-    list(thread.known.directives.iter().map(|directive| directive.text.clone()))
+    list(thread.known.in_force().map(|directive| directive.text.clone()))
 }
 
 fn list(lines: impl Iterator<Item = String>) -> Option<String> {
@@ -201,9 +201,11 @@ pub fn missing_parts(packet: &str) -> Vec<&'static str> {
 
 /// Text for the packet request: heads-up first, scratch instructions where scheduled, then the request itself.
 pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> String {
+    let finished = parts.finished.map(finished).unwrap_or_default();
     let fill = |name: PromptName, template: &str| {
         render(name, template, |placeholder| match placeholder {
             "reason" => Some(parts.reason),
+            "finished" => Some(&finished),
             "scratchFile" => Some(parts.scratch_file),
             "threadId" => Some(parts.thread_id),
             _ => None,
@@ -222,6 +224,13 @@ pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> Strin
     texts.iter().map(|text| text.trim()).collect::<Vec<_>>().join("\n\n")
 }
 
+/// A sentence of its own with the blank behind it, so that a template reads well with it and without.
+pub fn finished(what: &str) -> String {
+    const LONGEST: usize = 160;
+    let line = what.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("Finished last: {}. ", head(line.trim_end_matches('.'), LONGEST))
+}
+
 /// What one injected turn asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestParts<'a> {
@@ -229,6 +238,8 @@ pub struct RequestParts<'a> {
     pub scratch_write: bool,
     pub packet: bool,
     pub reason: &'a str,
+    /// The step or the phase that ended here.
+    pub finished: Option<&'a str>,
     pub scratch_file: &'a str,
     pub thread_id: &'a str,
 }

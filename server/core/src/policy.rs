@@ -269,6 +269,8 @@ pub struct Policy {
     pub mid_turn: MidTurn,
     pub inline: InlineCompact,
     pub judge: JudgeBackend,
+    /// A model is also asked where `mode` compacts nothing, and its answer only makes the advice better.
+    pub judge_for_advice: bool,
     pub tiers: Tiers,
     /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
     pub rearm_tokens: Option<Tokens>,
@@ -285,6 +287,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// rawr's own decisions are off, and the plain compaction of `[auto_compact]` takes their place.
+    pub const fn built_in_decides(&self) -> bool {
+        !self.enabled && self.inline.enabled
+    }
+
     /// How many tokens must have come since the last compaction before another may start.
     pub fn rearm_after(&self, window: Option<Tokens>) -> Tokens {
         self.rearm_tokens
@@ -313,6 +320,7 @@ impl Default for Policy {
                 emergency: TierRule::built_in(Tier::Emergency),
             },
             judge: JudgeBackend::Auto,
+            judge_for_advice: false,
             rearm_tokens: None,
             cooldown_turns: 1,
             cooldown_seconds: 0,

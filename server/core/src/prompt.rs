@@ -26,6 +26,8 @@ pub struct Placeholder {
     pub snake: &'static str,
     /// A prompt without it cannot do its work.
     pub required: bool,
+    /// There is often nothing to fill in, so a prompt does well without it.
+    pub may_be_empty: bool,
     pub meaning: &'static str,
 }
 
@@ -35,7 +37,7 @@ const fn placeholder(
     required: bool,
     meaning: &'static str,
 ) -> Placeholder {
-    Placeholder { camel, snake, required, meaning }
+    Placeholder { camel, snake, required, may_be_empty: false, meaning }
 }
 
 const SCRATCH_FILE: Placeholder = placeholder(
@@ -50,6 +52,15 @@ const THREAD_ID: Placeholder =
     placeholder("threadId", "thread_id", false, "the host's id of the thread");
 const REASON: Placeholder =
     placeholder("reason", "reason", false, "why the compaction comes now, in a few words");
+const FINISHED: Placeholder = Placeholder {
+    may_be_empty: true,
+    ..placeholder(
+        "finished",
+        "finished",
+        false,
+        "a sentence that names the plan step or the phase that ended here, with a blank behind it; nothing where none did",
+    )
+};
 const PACKET: Placeholder =
     placeholder("packet", "packet", true, "the continuation packet, word for word");
 
@@ -100,7 +111,7 @@ impl PromptName {
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::AutoCompact => &[SCRATCH_FILE, THREAD_ID],
-            Self::HeadsUp => &[REASON, THREAD_ID],
+            Self::HeadsUp => &[REASON, FINISHED, THREAD_ID],
             Self::ScratchWrite => &[SCRATCH_FILE_REQUIRED, THREAD_ID],
             Self::Judgment | Self::Compact | Self::SummaryPrefix => &[],
             Self::JudgmentContext => {

@@ -21,11 +21,11 @@ use crate::event::{
 };
 use crate::fate::DecisionFate;
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::{PacketAuthor, Tier, Tiers};
+use crate::policy::{PacketAuthor, Policy, Tier, Tiers};
 use crate::sequence::Sequence;
 use crate::units::{
-    ActionId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, ThreadId, Timestamp,
-    Tokens, TurnId,
+    ActionId, EventId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, ThreadId,
+    Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -33,6 +33,9 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Thread {
     pub id: ThreadId,
+    /// The newest event that is folded in.
+    #[serde(default)]
+    pub last_event: EventId,
     pub updated_at: Timestamp,
     pub cwd: String,
     pub host: HostInfo,
@@ -218,6 +221,7 @@ impl Thread {
     pub fn new(id: ThreadId) -> Self {
         Self {
             id,
+            last_event: EventId(0),
             updated_at: Timestamp(0),
             cwd: String::new(),
             host: HostInfo::default(),
@@ -268,13 +272,23 @@ impl Thread {
         }
     }
 
-    pub fn percent_remaining(&self) -> Option<Percent> {
-        Percent::remaining(self.context?, self.window?, self.baseline)
+    /// How much of the window is left, as whatever decides in this thread counts it: what is shown is what is judged.
+    pub fn percent_remaining(&self, policy: &Policy) -> Option<Percent> {
+        self.percent_remaining_with(Tokens(0), policy)
+    }
+
+    /// With so many tokens more than there are now.
+    pub fn percent_remaining_with(&self, more: Tokens, policy: &Policy) -> Option<Percent> {
+        let context = Tokens(self.context?.0.saturating_add(more.0));
+        let window = self.window?;
+        let named = (self.baseline.0 > 0).then_some(self.baseline);
+        let cached = || self.cached_baseline(window).filter(|_| policy.built_in_decides());
+        Percent::remaining(context, window, named.or_else(cached).unwrap_or_default())
     }
 
     /// The tier that holds now.
-    pub fn tier(&self, tiers: &Tiers) -> Option<Tier> {
-        self.tier_at(self.percent_remaining()?, tiers)
+    pub fn tier(&self, policy: &Policy) -> Option<Tier> {
+        self.tier_at(self.percent_remaining(policy)?, &policy.tiers)
     }
 
     /// An emergency passes guards and interrupts the agent, so it takes a window that the host reported.
@@ -283,15 +297,10 @@ impl Thread {
         tiers.holding(remaining).find(may_hold)
     }
 
-    /// As the built-in compaction counts (spec 3): with so many tokens more than there are now, and where the host names
-    /// no baseline, without what its first request found cached already.
-    pub fn inline_percent_remaining(&self, more: Tokens) -> Option<Percent> {
-        let context = Tokens(self.context?.0.saturating_add(more.0));
-        let window = self.window?;
-        // A conversation that is resumed is cached as well: so much is no baseline.
-        let cached = self.first_cached.filter(|cached| cached.0 <= window.0 / 4);
-        let named = (self.baseline.0 > 0).then_some(self.baseline);
-        Percent::remaining(context, window, named.or(cached).unwrap_or_default())
+    /// The built-in compaction's baseline where the host names none (spec 3): what the first request found cached. A
+    /// conversation that is resumed is cached as well, and so much is no baseline.
+    fn cached_baseline(&self, window: Tokens) -> Option<Tokens> {
+        self.first_cached.filter(|cached| cached.0 <= window.0 / 4)
     }
 
     pub fn phase(&self) -> Phase {

@@ -53,6 +53,21 @@ ids! {
     DirectiveId;
 }
 
+/// The place of an event in its thread's log, counted from 1. What stands before a line that cannot be read keeps its
+/// number, and so does what comes after it.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct EventId(pub u64);
+
+impl EventId {
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
 /// Integer Unix milliseconds.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,

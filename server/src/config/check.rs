@@ -7,6 +7,7 @@ use rawr_core::policy::{JudgeBackend, Tier};
 impl Config {
     pub(super) fn oddities(&self) -> Vec<Problem> {
         let mut problems = self.odd_thresholds();
+        problems.extend(self.eager_emergency());
         problems.extend(self.idle_inline());
         problems.extend(self.speechless_judge());
         problems.extend(self.hurried_judge());
@@ -42,6 +43,24 @@ impl Config {
             (percent(mild) <= percent(urgent)).then_some(problem)
         });
         odd.collect()
+    }
+
+    /// What an emergency passes over is meant for when nothing else helps.
+    fn eager_emergency(&self) -> Option<Problem> {
+        const HIGHEST: u8 = 40;
+        let origin = self.origin(&threshold(Tier::Emergency))?;
+        let percent = self.policy.tiers.rule(Tier::Emergency).percent_remaining_lt;
+        let model = origin.model.as_deref().map(|model| format!(", for model {model}"));
+        (percent > HIGHEST).then(|| {
+            let message = format!(
+                "an emergency below {percent} % interrupts work that has room left{}: it waits for no boundary, asks no judge and passes guards",
+                model.unwrap_or_default()
+            );
+            Problem::warning("early-emergency", message)
+                .help(format!("use at most {HIGHEST}; to compact earlier, raise `asap`"))
+                .in_file(origin.file.as_deref())
+                .at(origin.span.clone())
+        })
     }
 
     fn idle_inline(&self) -> Option<Problem> {

@@ -48,6 +48,7 @@ impl Backing for Wanting {
             thread: ThreadId::new(ticket.to_string()),
             cwd: "/no/such/folder".into(),
             since: None,
+            last: None,
             settings: RepoObservation::default(),
         });
     }
@@ -231,8 +232,8 @@ async fn what_comes_of_work_outside_is_told_when_it_comes() {
         3,
         expect![[r#"
         {"jsonrpc":"2.0","id":1,"result":"nothing"}
-        Observed { thread: ThreadId("1"), repo: None }
-        Observed { thread: ThreadId("2"), repo: None }
+        Observed { thread: ThreadId("1"), seen: None }
+        Observed { thread: ThreadId("2"), seen: None }
     "#]],
     )
     .await;

@@ -24,6 +24,7 @@ pub(super) fn redacted(mut input: Input) -> (Input, usize) {
             Event::TurnCompleted(completed) => maybe(&mut completed.last_message),
             Event::UsageReported(reported) => maybe(&mut reported.last_message),
             Event::RepoObserved(observed) => {
+                maybe(&mut observed.committed);
                 let repo = &mut observed.repo;
                 maybe(&mut repo.branch);
                 maybe(&mut repo.stack);

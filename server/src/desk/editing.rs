@@ -110,8 +110,12 @@ fn now_of(thread: &Thread, config: &Config, name: PromptName) -> Now {
             }
             PromptName::Handoff => handed_off(thread, placeholder.camel, &template, &scratch_file),
             name => {
-                let known =
-                    [("scratchFile", scratch_file.as_str()), ("threadId", thread.id.as_str())];
+                let finished = thread.known.finished.as_deref().map(packet::finished);
+                let known = [
+                    ("scratchFile", scratch_file.as_str()),
+                    ("threadId", thread.id.as_str()),
+                    ("finished", finished.as_deref().unwrap_or_default()),
+                ];
                 let known = |camel: &str| known.iter().find(|(of, _)| *of == camel).map(|of| of.1);
                 known(placeholder.camel).map(|_| render(name, &template, known))
             }
@@ -124,8 +128,8 @@ fn now_of(thread: &Thread, config: &Config, name: PromptName) -> Now {
 
 /// Above every tier nobody is asked, and there is no tier to name.
 fn judged(thread: &Thread, config: &Config, camel: &str, template: &str) -> Option<String> {
-    let percent = thread.percent_remaining();
-    let tier = thread.tier(&config.policy.tiers);
+    let percent = thread.percent_remaining(&config.policy);
+    let tier = thread.tier(&config.policy);
     match camel {
         "tier" if tier.is_none() => return None,
         "percentRemaining" if percent.is_none() => return None,

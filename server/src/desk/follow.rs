@@ -5,6 +5,7 @@ use super::notice::publish;
 use super::settings::Whose;
 use super::work::Later;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
+use crate::config::is_within;
 use crate::store::{Damage, StoreError, StoredDecision};
 use crate::watch::{POLL_EVERY, Rung};
 use crate::workers::{Followed, Opened, Task};
@@ -32,7 +33,7 @@ pub struct Wish {
 impl Wish {
     fn is_for(&self, thread: &Thread) -> bool {
         self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
-            && self.folder.as_ref().is_none_or(|folder| Path::new(&thread.cwd).starts_with(folder))
+            && self.folder.as_ref().is_none_or(|folder| is_within(folder, Path::new(&thread.cwd)))
     }
 }
 
@@ -223,7 +224,14 @@ impl Desk {
         read: Result<Opened<Followed>, StoreError>,
         now: Timestamp,
     ) {
-        let known = read.map_err(DeskError::from).and_then(|read| self.show(id, read, now));
+        let known = match read {
+            // Removed since it was seen: it may come back.
+            Err(StoreError::NoThread { .. }) => {
+                self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
+                return;
+            }
+            read => read.map_err(DeskError::from).and_then(|read| self.show(id, read, now)),
+        };
         if let Err(error) = known {
             tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
             self.watching.passed_over.insert(id.clone());
@@ -271,6 +279,7 @@ impl Desk {
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();
         self.threads.insert(id.clone(), open);
+        self.look_at_notes(id);
         Ok(())
     }
 

@@ -20,6 +20,9 @@ use std::time::Duration;
 const SETTLED_AFTER_MS: u64 = 10;
 /// The same where nobody tells of changes.
 const POLLED_SETTLED_AFTER_MS: u64 = 50;
+/// Agents' notes are looked at this often and not listened for: their folder is the agent's, and whoever replaces it without
+/// end must not keep the sidecar busy.
+const NOTES_EVERY_MS: u64 = 1000;
 /// Editors move a file away before they write it anew: one that stays away for so long is gone.
 const GONE_AFTER_MS: u64 = 100;
 
@@ -35,6 +38,9 @@ pub(super) struct Live {
     waiting: BTreeMap<PathBuf, Waiting>,
     /// What each file of configuration looked like before it was read.
     stamps: Stamps,
+    /// The notes of open threads, as clients were told of them last.
+    notes: Stamps,
+    notes_seen_at: Timestamp,
     /// The text of each of them when it could be read last.
     last_good: Unsaved,
     polled_at: Timestamp,
@@ -84,6 +90,33 @@ impl Live {
         }
     }
 
+    pub(super) fn looks_at_notes(&mut self, file: PathBuf) {
+        if file.is_absolute() && !self.notes.contains_key(&file) {
+            let found = Stamp::of(&file);
+            self.notes.insert(file, found);
+        }
+    }
+
+    /// What was added to them here is no news.
+    pub(super) fn has_heard_of_notes(&mut self, file: &Path) {
+        if let Some(known) = self.notes.get_mut(file) {
+            *known = Stamp::of(file);
+        }
+    }
+
+    /// Those that are others than they were.
+    fn changed_notes(&mut self) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for (file, known) in &mut self.notes {
+            let found = Stamp::of(file);
+            if *known != found {
+                *known = found;
+                changed.push(file.clone());
+            }
+        }
+        changed
+    }
+
     pub(super) const fn last_good(&self) -> &Unsaved {
         &self.last_good
     }
@@ -96,6 +129,11 @@ impl Live {
     fn wait_for(&mut self, files: impl IntoIterator<Item = PathBuf>, now: Timestamp) {
         let waiting = |file| (file, Waiting { due: now, seen: None });
         self.waiting.extend(files.into_iter().map(waiting));
+    }
+
+    fn next_look_at_notes(&self, now: Timestamp) -> Option<Timestamp> {
+        let at = self.notes_seen_at.plus_millis(NOTES_EVERY_MS);
+        (!self.notes.is_empty()).then(|| within(at, NOTES_EVERY_MS, now))
     }
 
     fn changed_configs(&self) -> impl Iterator<Item = PathBuf> {
@@ -160,7 +198,7 @@ impl Desk {
         let every = POLL_EVERY.as_millis() as u64;
         let poll = poll.then(|| within(polled_at.plus_millis(every), every, now));
         let waiting = waiting.values().map(|waiting| within(waiting.due, GONE_AFTER_MS, now));
-        waiting.chain(at_once).chain(poll).min()
+        waiting.chain(at_once).chain(poll).chain(self.live.next_look_at_notes(now)).min()
     }
 
     pub(super) fn take_up_edits(&mut self, now: Timestamp) {
@@ -168,6 +206,14 @@ impl Desk {
             return;
         }
         self.ticket = NOBODYS;
+        if self.live.next_look_at_notes(now).is_some_and(|at| at <= now) {
+            self.live.notes_seen_at = now;
+            let open: BTreeSet<_> = self.notes_files().collect();
+            self.live.notes.retain(|file, _| open.contains(file));
+            for notes in self.live.changed_notes() {
+                self.tell_of_notes(&notes, None);
+            }
+        }
         if std::mem::take(&mut self.live.moved) {
             let files = self.edited_files();
             self.watcher.watch_files(files.iter().map(PathBuf::as_path));

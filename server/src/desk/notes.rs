@@ -4,9 +4,10 @@
 mod place;
 mod text;
 
-use super::{Desk, DeskError};
+use super::{Desk, DeskError, Notice, Open};
 use crate::redact::redact_counting;
 use place::{Missing, Place};
+use rawr_core::scratch;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,10 +44,10 @@ pub struct Notes {
 }
 
 /// Where a thread's notes are.
-struct Whereabouts {
+pub(super) struct Whereabouts {
     cwd: PathBuf,
     /// Relative to it.
-    file: String,
+    pub(super) file: String,
 }
 
 impl Whereabouts {
@@ -58,16 +59,29 @@ impl Whereabouts {
         Place::find(&self.cwd, Path::new(&self.file), missing)
     }
 
+    /// `None` where there are none.
+    fn length(&self) -> io::Result<Option<u64>> {
+        let Some(place) = self.find(Missing::Stays)? else { return Ok(None) };
+        let Some(file) = place.open_to_read()? else { return Ok(None) };
+        Ok(Some(file.metadata()?.len()))
+    }
+
     fn failed(&self, verb: &'static str) -> impl FnOnce(io::Error) -> DeskError {
         let path = self.path();
         move |source| DeskError::Notes { verb, path, source }
     }
 }
 
+pub(super) fn of_open(open: &Open) -> Whereabouts {
+    let thread = open.machine.thread();
+    let template = &open.config.policy.scratch_file_template;
+    let file = scratch::file(template, &thread.id, thread.agent.as_deref());
+    Whereabouts { cwd: PathBuf::from(&thread.cwd), file }
+}
+
 impl Desk {
     fn whereabouts(&self, id: &ThreadId) -> Result<Whereabouts, DeskError> {
-        let cwd = PathBuf::from(&self.thread(id)?.cwd);
-        Ok(Whereabouts { cwd, file: self.scratch_file(id)? })
+        Ok(of_open(self.open_thread(id)?))
     }
 
     /// Relative and absolute, and whether it is there.
@@ -82,9 +96,10 @@ impl Desk {
 
     /// Adds one section, under the time in its heading.
     pub fn scratch_append(
-        &self,
+        &mut self,
         id: &ThreadId,
         text: &str,
+        by: &str,
         now: Timestamp,
     ) -> Result<Appended, DeskError> {
         let notes = self.whereabouts(id)?;
@@ -94,6 +109,9 @@ impl Desk {
             place.append(|end| text::section(end, &text, now))
         };
         let bytes = append().map_err(notes.failed("append to"))?;
+        let path = notes.path();
+        self.live.has_heard_of_notes(&path);
+        self.tell_of_notes(&path, Some(by));
         Ok(Appended { file: notes.file, bytes, redactions })
     }
 
@@ -108,6 +126,34 @@ impl Desk {
         let (newest, truncated) = read().map_err(notes.failed("read"))?.unwrap_or_default();
         let (text, redactions) = redact_counting(&newest);
         Ok(Notes { file: notes.file, text: text.into_owned(), truncated, redactions })
+    }
+
+    /// From now on clients are told when its notes change.
+    pub(super) fn look_at_notes(&mut self, id: &ThreadId) {
+        if let Some(open) = self.threads.get(id) {
+            self.live.looks_at_notes(of_open(open).path());
+        }
+    }
+
+    /// The files of all threads that are open here, there or not.
+    pub(super) fn notes_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.threads.values().map(|open| of_open(open).path()).filter(|path| path.is_absolute())
+    }
+
+    /// Every thread whose notes they are is told of. What cannot be reached without a link is nobody's notes.
+    pub(super) fn tell_of_notes(&mut self, path: &Path, by: Option<&str>) {
+        for (id, open) in self.threads.iter() {
+            let notes = of_open(open);
+            if notes.path() != path {
+                continue;
+            }
+            match notes.length() {
+                Ok(bytes) => {
+                    (self.tell)(Notice::Notes { thread: id, file: &notes.file, path, bytes, by });
+                }
+                Err(error) => tracing::warn!(thread = %id, %error, "these notes cannot be read"),
+            }
+        }
     }
 
     /// All agents' notes beside this thread's own, the latest first.

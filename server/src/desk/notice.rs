@@ -1,7 +1,7 @@
 //! What the desk lets the world hear, once it is stored. It knows no client and no wire.
 
 use super::held::with_original;
-use super::{Listener, Open};
+use super::{Listener, Open, spans};
 use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
@@ -10,11 +10,12 @@ use rawr_core::breaker::Hold;
 use rawr_core::event::{
     Answer, CompactionReported, JudgeSource, Responded, SequenceEnded, Trigger,
 };
-use rawr_core::machine::{self, HeadsUp};
-use rawr_core::policy::Tier;
+use rawr_core::machine::{self, HeadsUp, PacketChange};
+use rawr_core::policy::{PacketAuthor, Tier};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, RequestId, SequenceId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
+use std::path::Path;
 
 /// What the world should hear, in the order in which it happened.
 #[derive(Debug)]
@@ -59,6 +60,24 @@ pub enum Notice<'n> {
     Responded {
         thread: &'n Thread,
         responded: &'n Responded,
+    },
+    Packet {
+        thread: &'n Thread,
+        sequence: &'n SequenceId,
+        author: PacketAuthor,
+        change: PacketChange,
+        by: Option<&'n str>,
+    },
+    /// An agent's notes were written to.
+    Notes {
+        thread: &'n ThreadId,
+        /// Relative to the thread's folder.
+        file: &'n str,
+        path: &'n Path,
+        /// `None`: they are gone.
+        bytes: Option<u64>,
+        /// The client that added to them; `None` for the agent, and for everybody elsewhere.
+        by: Option<&'n str>,
     },
     SequenceEnded {
         thread: &'n Thread,
@@ -125,7 +144,7 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             }
             Effect::Perform(issued) => {
                 let issued = with_original(&open.folder, issued);
-                tell(Notice::Perform { thread, issued: &issued });
+                spans::performing(&issued, || tell(Notice::Perform { thread, issued: &issued }));
             }
             Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
                 tell(Notice::HeadsUp { thread, heads_up: &heads_up })
@@ -150,6 +169,10 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
             }
             Effect::Tell(machine::Notice::Responded(responded)) => {
                 tell(Notice::Responded { thread, responded: &responded });
+            }
+            Effect::Tell(machine::Notice::Packet { sequence, author, change, by }) => {
+                let (sequence, by) = (&sequence, by.as_deref());
+                tell(Notice::Packet { thread, sequence, author, change, by });
             }
             Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
                 tell(Notice::SequenceEnded { thread, ended: &ended });

@@ -6,7 +6,7 @@ use super::{Desk, Open};
 use crate::jobs::{Done, Job};
 use crate::judge::{self, JudgeError, Question};
 use rawr_core::event::{
-    Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, Repo, RepoObserved,
+    Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, RepoObserved,
 };
 use rawr_core::thread::Issued;
 use rawr_core::units::{RequestId, ThreadId, Timestamp, Tokens};
@@ -47,11 +47,12 @@ pub(super) fn look(
     open.look.asked_at = Some(now);
     let thread = open.machine.thread();
     let (cwd, since) = (PathBuf::from(&thread.cwd), thread.known.compacted_head.clone());
-    Some(Job::Observe { thread: id.clone(), cwd, since, settings })
+    let last = thread.known.repo.clone();
+    Some(Job::Observe { thread: id.clone(), cwd, since, last, settings })
 }
 
 fn under_pressure(open: &Open) -> bool {
-    open.machine.thread().tier(&open.config.policy.tiers).is_some()
+    open.machine.thread().tier(&open.config.policy).is_some()
 }
 
 fn at_boundary(open: &Open) -> bool {
@@ -124,15 +125,15 @@ impl Desk {
     /// A job came to its end.
     pub fn done(&mut self, done: Done, now: Timestamp) {
         match done {
-            Done::Observed { thread, repo } => {
+            Done::Observed { thread, seen } => {
                 // Closed, or lost to another owner, while somebody looked.
                 let Some(open) = self.threads.get_mut(&thread).filter(|open| open.owner.is_some())
                 else {
                     return;
                 };
-                open.look.in_vain = repo.is_none();
-                if let Some(repo) = repo {
-                    self.observed(&thread, repo, now);
+                open.look.in_vain = seen.is_none();
+                if let Some(seen) = seen {
+                    self.observed(&thread, seen, now);
                 }
             }
             Done::Judged { thread, request, source, answer } => {
@@ -144,9 +145,9 @@ impl Desk {
         }
     }
 
-    fn observed(&mut self, id: &ThreadId, repo: Repo, now: Timestamp) {
+    fn observed(&mut self, id: &ThreadId, seen: RepoObserved, now: Timestamp) {
         // Compared as it is stored.
-        let (seen, _) = redacted(Input::Saw(RepoObserved { repo }.into()));
+        let (seen, _) = redacted(Input::Saw(seen.into()));
         if self.thread(id).is_ok_and(|thread| is_known(thread, &seen)) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Reading: what clients may ask of threads without changing anything.
 
 use super::settings::{Whose, configure_by};
-use super::{Desk, DeskError, Open};
+use super::{Desk, DeskError, Open, notes};
 use crate::prompts::PromptStore;
 use crate::store::{DecisionFile, StoreError};
 use rawr_core::Thread;
@@ -12,7 +12,6 @@ use rawr_core::machine::HeadsUp;
 use rawr_core::packet::{self, Continue};
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::PromptName;
-use rawr_core::scratch;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,6 +32,8 @@ pub struct Summary {
     pub held_back: Option<Hold>,
     /// Of the last decision that something was to follow from.
     pub last_fate: Option<DecisionFate>,
+    /// Its owner comes and goes with the agent's hooks.
+    pub runs_by_hooks: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -91,6 +92,11 @@ impl Desk {
         Ok(Summary { owner: self.store.owner(id), ..summary })
     }
 
+    pub fn percent_remaining(&self, id: &ThreadId) -> Result<Option<Percent>, DeskError> {
+        let open = self.open_thread(id)?;
+        Ok(open.machine.thread().percent_remaining(&open.config.policy))
+    }
+
     /// To be read where it may take its time.
     pub fn decision_file(&self, id: &ThreadId) -> Result<DecisionFile, DeskError> {
         self.open_thread(id)?;
@@ -98,13 +104,7 @@ impl Desk {
     }
 
     pub fn scratch_file(&self, id: &ThreadId) -> Result<String, DeskError> {
-        let open = self.open_thread(id)?;
-        let thread = open.machine.thread();
-        Ok(scratch::file(
-            &open.config.policy.scratch_file_template,
-            &thread.id,
-            thread.agent.as_deref(),
-        ))
+        Ok(notes::of_open(self.open_thread(id)?).file)
     }
 
     /// The packet that rawr would build now.
@@ -146,12 +146,11 @@ impl Desk {
 
     /// What a prompt's placeholders would say now, by their camelCase names.
     pub fn placeholder_values(&self, id: &ThreadId) -> Result<BTreeMap<String, String>, DeskError> {
-        let thread = self.thread(id)?;
+        let open = self.open_thread(id)?;
+        let (thread, policy) = (open.machine.thread(), &open.config.policy);
         let number =
             |tokens: Option<rawr_core::units::Tokens>| tokens.map(|tokens| tokens.to_string());
-        let percent = thread.percent_remaining();
-        let open = self.open_thread(id).ok();
-        let tier = open.and_then(|open| thread.tier(&open.config.policy.tiers));
+        let (percent, tier) = (thread.percent_remaining(policy), thread.tier(policy));
         let boundaries: Vec<_> = thread.present(None).iter().map(|b| b.name()).collect();
         let packet = self.packet(id, None).ok().map(|view| view.packet.text);
         let values = [
@@ -189,13 +188,14 @@ fn summary_of(thread: &Thread, policy: &Policy, now: Timestamp) -> Summary {
         thread: thread.id.clone(),
         cwd: thread.cwd.clone(),
         phase: thread.phase(),
-        tier: thread.tier(&policy.tiers),
-        percent: thread.percent_remaining(),
+        tier: thread.tier(policy),
+        percent: thread.percent_remaining(policy),
         updated_at: thread.updated_at,
         open: false,
         owner: None,
         sub_agent: thread.agent.clone(),
         held_back: thread.held_back(policy, now),
         last_fate: thread.fates.back().cloned(),
+        runs_by_hooks: thread.host.can.compact_by_person,
     }
 }

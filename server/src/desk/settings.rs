@@ -5,9 +5,10 @@ use super::{Desk, DeskError, Notice, Open, Opening, Setup, Staged};
 use crate::config::{Config, Unsaved, project_toml};
 use crate::problem::Problem;
 use crate::prompts::PacketFrontMatter;
+use rawr_core::event::{Event, UsageReported};
 use rawr_core::machine::{self, Role};
 use rawr_core::units::{ThreadId, Timestamp};
-use rawr_core::{Effect, Thread};
+use rawr_core::{Effect, Input, Thread};
 use std::path::{Path, PathBuf};
 
 /// What a thread's configuration depends on.
@@ -144,13 +145,23 @@ impl Desk {
         now: Timestamp,
     ) {
         let Some(open) = self.threads.get_mut(id) else { return };
-        let tier = |open: &Open| open.machine.thread().tier(&open.config.policy.tiers);
+        let tier = |open: &Open| open.machine.thread().tier(&open.config.policy);
         let before = tier(open);
         (open.config, open.problems) = (config, problems);
         if tier(open) != before {
             let effects = vec![Effect::Tell(machine::Notice::Changed)];
             open.staged.push(Staged { effects, now });
             self.batch.push(id.clone());
+        }
+    }
+
+    /// What follows from a report is decided by the rules for the model that it names.
+    pub(super) fn follow_model(&mut self, id: &ThreadId, input: &Input) {
+        if let Input::Saw(Event::UsageReported(UsageReported { model: Some(model), .. })) = input
+            && let Some(open) = self.threads.get(id)
+        {
+            let whose = Whose { cwd: open.whose.cwd.clone(), model: Some(model.clone()) };
+            self.configure_again(id, whose);
         }
     }
 

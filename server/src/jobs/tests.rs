@@ -16,8 +16,11 @@ fn do_as_told(job: Job) -> BoxFuture<'static, Done> {
             Job::Observe { thread, cwd, since, .. } => {
                 obey(cwd.to_str().unwrap()).await;
                 // What ran is told by its commit.
-                let repo = since.map(|since| Repo { head: Some(since), ..Repo::default() });
-                Done::Observed { thread, repo }
+                let seen = since.map(|since| RepoObserved {
+                    repo: Repo { head: Some(since), ..Repo::default() },
+                    committed: None,
+                });
+                Done::Observed { thread, seen }
             }
             Job::Judge { thread, request, source, question, .. } => {
                 obey(&question.context).await;
@@ -36,6 +39,7 @@ fn job(told: &str) -> Job {
             thread,
             cwd: does.into(),
             since: Some(name.to_owned()),
+            last: None,
             settings: RepoObservation::default(),
         },
         Some(request) => Job::Judge {
@@ -50,8 +54,8 @@ fn job(told: &str) -> Job {
 
 fn shown(done: Done) -> String {
     match done {
-        Done::Observed { thread, repo } => {
-            format!("{thread} {}", repo.and_then(|repo| repo.head).unwrap_or_default())
+        Done::Observed { thread, seen } => {
+            format!("{thread} {}", seen.and_then(|seen| seen.repo.head).unwrap_or_default())
         }
         Done::Judged { thread, request, .. } => format!("{thread} ?{request}"),
     }

@@ -56,10 +56,10 @@ async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult
     };
     let (capsule, history) = aside(&ctx, read).await??;
     let now = match settings.enabled {
-        true => repo::observe(&cwd, &settings, None).await,
+        true => repo::observe(&cwd, &settings, None, None).await,
         false => None,
     };
-    let work_tree_now = now.map(|repo| work_tree(&repo, None));
+    let work_tree_now = now.map(|seen| work_tree(&seen.repo, None));
     Ok(CapsuleGetResult { capsule, history, work_tree_now })
 }
 

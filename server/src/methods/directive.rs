@@ -18,7 +18,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<DirectiveClear>(module, clear)
 }
 
-/// A person gives directives, from whichever client.
+/// A person gives directives, and says where a phase ends, from whichever client.
 pub(super) fn give(ctx: &Ctx, thread: &str, mut input: Input) -> Result<Handled, Fault> {
     if let Input::Saw(Event::DirectiveGiven(given)) = &mut input {
         given.by = Some(ctx.client().to_owned());

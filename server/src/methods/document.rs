@@ -92,16 +92,20 @@ pub fn greet(ctx: &Ctx, capabilities: &Map<String, Value>) -> Map<String, Value>
     }
 }
 
+type Told = fn(&Ctx, Option<&str>) -> Result<(), Fault>;
+
+/// What a client tells of documents.
+pub const TOLD: [(&str, Told); 4] = [
+    ("textDocument/didOpen", |ctx, params| opened(ctx, read(params)?)),
+    ("textDocument/didChange", |ctx, params| changed(ctx, read(params)?)),
+    ("textDocument/didSave", |ctx, params| saved(ctx, &read(params)?)),
+    ("textDocument/didClose", |ctx, params| closed(ctx, &read(params)?)),
+];
+
 /// False for what is none of the language server's.
 pub fn notified(ctx: &Ctx, method: &str, params: Option<&str>) -> bool {
-    let done = match method {
-        "textDocument/didOpen" => read(params).and_then(|params| opened(ctx, params)),
-        "textDocument/didChange" => read(params).and_then(|params| changed(ctx, params)),
-        "textDocument/didSave" => read(params).and_then(|params| saved(ctx, &params)),
-        "textDocument/didClose" => read(params).and_then(|params| closed(ctx, &params)),
-        _ => return false,
-    };
-    if let Err(fault) = done {
+    let Some((_, told)) = TOLD.iter().find(|(name, _)| *name == method) else { return false };
+    if let Err(fault) = told(ctx, params) {
         log(ctx, format!("{method}: {}; {}", fault.message, fault.data.hint));
     }
     true

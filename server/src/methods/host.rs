@@ -14,7 +14,7 @@ use rawr_protocol::methods::{
 use rawr_protocol::{
     ActionReportParams, ActionStatus, CompactionReportParams, Disposition, Empty,
     InputCancelParams, InputCancelResult, InputQueuedParams, InputQueuedResult, InputSubmitParams,
-    InputSubmitResult, SignalReportParams, SignalReportResult, TurnCompletedParams,
+    InputSubmitResult, Signal, SignalReportParams, SignalReportResult, TurnCompletedParams,
     TurnCompletedResult, TurnStartedParams, TurnUsageParams, TurnUsageResult, Verdict,
 };
 
@@ -70,17 +70,18 @@ fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
         decision_id: String::new(),
         outcome: rawr_protocol::Outcome::Nothing,
         tier: None,
-        percent_remaining: desk.thread(&id)?.percent_remaining().map(wire::percent),
+        percent_remaining: desk.percent_remaining(&id)?.map(wire::percent),
         reason: "this turn's end was reported and assessed before".to_owned(),
         sequence_id: None,
     })
 }
 
 fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportResult, Fault> {
-    let is_directive = matches!(params.signal, rawr_protocol::Signal::Directive { .. });
     let thread_id = params.thread_id.clone();
+    let is_by_a_person =
+        matches!(params.signal, Signal::Directive { .. } | Signal::PhaseBoundary { .. });
     let input = wire::signal(params);
-    let handled = if is_directive {
+    let handled = if is_by_a_person {
         directive::give(ctx, &thread_id, input?)?
     } else {
         report(ctx, &thread_id, input)?

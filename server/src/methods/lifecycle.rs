@@ -19,6 +19,9 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, Fault> {
+    if let Some(wanted) = params.trace {
+        ctx.trace.set(wanted);
+    }
     let options = params.initialization_options;
     let explicit = options.home.map(PathBuf::from).or_else(|| ctx.home.clone());
     let home =

@@ -33,7 +33,7 @@ fn append(ctx: &Ctx, params: ScratchAppendParams) -> Result<ScratchAppendResult,
         let message = format!("a note of {length} bytes is too long, {MAX_NOTE} are allowed");
         return Err(Fault::bad_field("text", message));
     }
-    let appended = ctx.desk()?.scratch_append(&id, &params.text, now())?;
+    let appended = ctx.desk()?.scratch_append(&id, &params.text, ctx.client(), now())?;
     Ok(ScratchAppendResult {
         scratch_file: appended.file,
         bytes: appended.bytes,

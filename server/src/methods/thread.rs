@@ -33,7 +33,7 @@ fn open(ctx: &Ctx, params: ThreadOpenParams) -> Result<ThreadOpenResult, Fault> 
         thread_id: id.to_string(),
         phase: thread.phase().to_wire(),
         scratch_file: desk.scratch_file(&id)?,
-        percent_remaining: thread.percent_remaining().map(wire::percent),
+        percent_remaining: desk.percent_remaining(&id)?.map(wire::percent),
         pending_actions: wire::pending(&desk.pending(&id)?),
         owner: desk.is_owner(&id),
     })
@@ -78,6 +78,7 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
                 boundary: mark.boundary.to_wire(),
                 turn_id: mark.turn.as_ref().map(ToString::to_string),
                 spent_by: mark.spent_by.as_ref().map(ToString::to_string),
+                label: mark.label.clone(),
             })
             .collect(),
         last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),

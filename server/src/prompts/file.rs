@@ -236,7 +236,8 @@ fn check_text(name: PromptName, source: &str, body: Range<usize>, reader: &mut R
     let in_shipped = |known: &&Placeholder| {
         scan(shipped(name)).any(|found| declared(name, found.name) == Some(*known))
     };
-    let left_out: Vec<_> = missing().filter(|known| !known.required).filter(in_shipped).collect();
+    let wanted = |known: &&Placeholder| !known.required && !known.may_be_empty;
+    let left_out: Vec<_> = missing().filter(wanted).filter(in_shipped).collect();
     if !left_out.is_empty() {
         let message = format!("the shipped text also uses {}", in_braces(left_out));
         reader.tell(Problem::hint("unused-placeholder", message).at(first_line));

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use tempfile::TempDir;
 
+mod moves;
 mod odd;
 mod quiet;
 mod stack;
@@ -80,8 +81,8 @@ impl Lab {
     }
 
     async fn check(&self, folder: &str, since: Option<&str>, expected: Expect) {
-        let seen = observe(&self.path(folder), &SETTINGS, since).await;
-        expected.assert_eq(&self.shown(folder, seen));
+        let seen = observe(&self.path(folder), &SETTINGS, since, None).await;
+        expected.assert_eq(&self.shown(folder, seen.map(|seen| seen.repo)));
     }
 
     /// With the commit named by its place, not by its hash.
@@ -203,7 +204,7 @@ async fn many_paths_are_counted_and_the_first_fifty_named() {
     for at in 0..3000 {
         lab.write(&format!("r/new-{at:04}"), "");
     }
-    let seen = observe(&lab.path("r"), &SETTINGS, Some(&since)).await.unwrap();
+    let seen = observe(&lab.path("r"), &SETTINGS, Some(&since), None).await.unwrap().repo;
     assert_eq!((seen.dirty, seen.files.len(), seen.changed.len()), (3000, 50, 50));
     assert_eq!((seen.files[49].as_str(), seen.changed[49].as_str()), ("new-0049", "committed-049"));
 }

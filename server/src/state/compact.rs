@@ -3,6 +3,7 @@
 //! the format. What grows without being needed are the decisions, and what takes time is a replay without a cache.
 
 use super::State;
+use super::finding::Kind;
 use super::lines::{bytes_in, lines};
 use crate::store::archive::{Hold, Place};
 use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder, unfinished};
@@ -37,10 +38,19 @@ impl State {
         };
         let checked = self.check_alone(place);
         let is_damaged = checked.findings.iter().any(|finding| finding.kind.is_damage());
+        let bytes_before = checked.bytes;
+        // A folder in which nothing is recorded yet, or never was.
+        if checked.findings.iter().any(|finding| finding.kind == Kind::NoEvents) && !is_damaged {
+            return Ok(Compacted::Done {
+                bytes_before,
+                bytes_after: bytes_before,
+                decisions_dropped: 0,
+                cached: false,
+            });
+        }
         let Some(thread) = checked.thread.as_ref().filter(|_| !is_damaged) else {
             return Ok(Compacted::Damaged);
         };
-        let bytes_before = checked.bytes;
         let decisions_dropped = shorten(&place.folder, kept_decisions)?;
         let path = place.folder.join(EVENTS);
         let mut log = File::open(&path).map_err(failed("open", &path))?;

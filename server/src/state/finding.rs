@@ -85,7 +85,6 @@ impl Kind {
                 | Self::NewerFormat
                 | Self::Unreachable
                 | Self::LockStuck
-                | Self::NoEvents
         )
     }
 

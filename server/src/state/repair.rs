@@ -75,7 +75,7 @@ impl State {
         done.extend(repair_events(&place.folder, now)?);
         done.extend(repair_decisions(&place.folder, now)?);
         let is_empty = found.findings.iter().any(|finding| finding.kind == Kind::NoEvents)
-            && fs::remove_dir(&place.folder).is_ok();
+            && self.store.remove_empty(place)?;
         drop(alone);
         if is_empty {
             done.push(Done::new(Kind::NoEvents, &place.folder, "removed: it was empty"));

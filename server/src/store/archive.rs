@@ -32,6 +32,15 @@ pub(super) struct InUse {
     pub(super) created: usize,
 }
 
+/// What is to be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// A thread that has been recorded, archived or not.
+    Stored,
+    /// The same, or a new one.
+    StoredOrNew,
+}
+
 /// What came of the wish to have a thread for oneself.
 #[derive(Debug)]
 pub enum Hold {
@@ -130,26 +139,42 @@ impl Store {
 
     /// The thread is where it can be worked on, and stays there while the result lives. An archived one comes back. No lock
     /// is waited for.
-    pub(super) fn take_in_use(&self, thread: &ThreadId) -> Result<InUse, StoreError> {
+    pub(super) fn take_in_use(
+        &self,
+        thread: &ThreadId,
+        wanted: Wanted,
+    ) -> Result<InUse, StoreError> {
         let path = self.folder(thread);
-        let created = folders::create(&self.disk, &path)?;
-        let gate = open_folder(&self.threads)?;
-        if self.archived(thread).is_dir() {
-            locked(gate.try_lock(), &self.threads)?;
-            self.bring_back(thread)?;
-        } else {
-            locked(gate.try_lock_shared(), &self.threads)?;
-            // Moved between the look and the lock: nobody can move it now.
-            if self.archived(thread).is_dir() {
-                locked(gate.try_lock(), &self.threads)?;
-                self.bring_back(thread)?;
-            }
+        // The thread's own folder is made behind the gate: before it, others would find an empty one.
+        let above = match wanted {
+            Wanted::StoredOrNew => folders::create(&self.disk, &self.threads)?,
+            Wanted::Stored if !self.threads.is_dir() => return Err(no_thread(thread)),
+            Wanted::Stored => 0,
+        };
+        let _gate = self.pass_gate(thread)?;
+        // Only behind the gate: a thread that is moved between a look at one place and a look at the other seems to be in neither.
+        if wanted == Wanted::Stored && !self.exists(thread) {
+            return Err(no_thread(thread));
         }
-        // It may have been moved, or removed as empty, before the gate was passed.
-        let created = created.max(folders::create(&self.disk, &path)?);
+        self.bring_back(thread)?;
+        let created = above + folders::create(&self.disk, &path)?;
         let folder = open_folder(&path)?;
         locked(folder.try_lock_shared(), &path)?;
         Ok(InUse { _folder: folder, created })
+    }
+
+    /// Nobody moves this thread while the result lives. Held alone where it must be brought back.
+    fn pass_gate(&self, thread: &ThreadId) -> Result<File, StoreError> {
+        let gate = open_folder(&self.threads)?;
+        if !self.archived(thread).is_dir() {
+            locked(gate.try_lock_shared(), &self.threads)?;
+            // It may have been moved between the look and the lock.
+            if !self.archived(thread).is_dir() {
+                return Ok(gate);
+            }
+        }
+        locked(gate.try_lock(), &self.threads)?;
+        Ok(gate)
     }
 
     /// The gate is closed. Where a thread of that name lives, the archived one stays where it is.
@@ -165,6 +190,12 @@ impl Store {
         tracing::info!(%thread, "the thread was brought back from the archive");
         sync_folder(&self.threads)?;
         sync_folder(&self.archive_folder())
+    }
+
+    /// Removes a thread's folder where it is empty; whether it was. Nothing is removed while somebody opens a thread.
+    pub fn remove_empty(&self, place: &Place) -> Result<bool, StoreError> {
+        let gate = open_folder(&self.threads)?;
+        Ok(try_alone(&gate, &self.threads)? && fs::remove_dir(&place.folder).is_ok())
     }
 
     /// Whether anybody has the thread open, without a wish to change it.
@@ -278,6 +309,10 @@ pub fn last_touched(place: &Place) -> Result<Option<SystemTime>, StoreError> {
 
 fn is_idle(place: &Place, since: SystemTime) -> Result<bool, StoreError> {
     Ok(last_touched(place)?.is_some_and(|touched| touched < since))
+}
+
+fn no_thread(thread: &ThreadId) -> StoreError {
+    StoreError::NoThread { thread: thread.clone() }
 }
 
 fn open_folder(path: &Path) -> Result<File, StoreError> {

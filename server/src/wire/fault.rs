@@ -64,7 +64,9 @@ impl From<DeskError> for Fault {
             | DeskError::Busy(id)
             | DeskError::Refused(id, _)
             | DeskError::NoPacket(id)
-            | DeskError::Store(StoreError::OwnedElsewhere { thread: id, .. }) => {
+            | DeskError::Store(
+                StoreError::OwnedElsewhere { thread: id, .. } | StoreError::NoThread { thread: id },
+            ) => {
                 fault.data.thread_id = Some(id.to_string());
             }
             DeskError::Store(store) => {
@@ -79,7 +81,9 @@ impl From<DeskError> for Fault {
 
 const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
     match error {
-        DeskError::UnknownThread(_) => (ErrorCode::UnknownThread, "call rawr/thread/open first"),
+        DeskError::UnknownThread(_) | DeskError::Store(StoreError::NoThread { .. }) => {
+            (ErrorCode::UnknownThread, "call rawr/thread/open first")
+        }
         DeskError::Busy(_) => (ErrorCode::Busy, "try again in a moment"),
         DeskError::NotOwner(_) => {
             (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it")

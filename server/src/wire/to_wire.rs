@@ -323,12 +323,12 @@ pub fn thread_changed(
     policy: &Policy,
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
-    let left = thread.percent_remaining();
+    let left = thread.percent_remaining(policy);
     let active = |guard: &&Guard| guard.is_active(thread.turns_ended, now);
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
         phase: thread.phase().to_wire(),
-        tier: thread.tier(&policy.tiers).map(ToWire::to_wire),
+        tier: thread.tier(policy).map(ToWire::to_wire),
         percent_remaining: left.map(percent),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
         guards: thread.guards.iter().filter(active).map(guard).collect(),
@@ -405,6 +405,7 @@ pub fn summary(summary: &Summary) -> wire::ThreadSummary {
         sub_agent: summary.sub_agent.clone(),
         breaker: summary.held_back.as_ref().map(breaker_hold),
         last_fate: summary.last_fate.as_ref().map(fate),
+        runs_by_hooks: summary.runs_by_hooks,
     }
 }
 

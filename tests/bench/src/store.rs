@@ -13,11 +13,11 @@ use rawr_core::{
     Record,
     boundary::{Boundaries, Boundary},
     event::{
-        Assessed, CommandFinished, Entrance, Event, Origin, Outcome, PlanUpdated, TurnCompleted,
-        TurnStarted, TurnStatus, Usage, UsageReported,
+        Assessed, CommandFinished, Entrance, Event, FORMAT, Origin, Outcome, PlanUpdated,
+        TurnCompleted, TurnStarted, TurnStatus, Usage, UsageReported,
     },
     signal::plan::{PlanStep, StepStatus},
-    units::{DecisionId, ThreadId, Timestamp, Tokens, TurnId},
+    units::{DecisionId, EventId, ThreadId, Timestamp, Tokens, TurnId},
 };
 use rawr_server::store::Store;
 use tempfile::TempDir;
@@ -33,7 +33,9 @@ const BLOCK: usize = 1 << 20;
 const THREAD: &str = "bench";
 
 fn record(n: u64, event: impl Into<Event>) -> Record {
-    Record::new(Timestamp(1_760_000_000_000 + n as i64), event.into())
+    let at = Timestamp(1_760_000_000_000 + n as i64);
+    let thread = Some(ThreadId::new(THREAD));
+    Record { v: FORMAT, id: Some(EventId(n + 1)), thread, at, event: event.into() }
 }
 
 fn usage(n: u64) -> Usage {
@@ -55,6 +57,7 @@ fn observation(n: u64) -> Record {
             turn,
             usage: usage(n),
             window: None,
+            model: None,
             needs_follow_up: false,
             last_message: None,
             boundaries: Boundaries::NONE,
@@ -82,6 +85,7 @@ fn event(n: u64) -> Record {
                 turn,
                 usage: usage(n),
                 window: None,
+                model: None,
                 needs_follow_up: true,
                 last_message: None,
                 boundaries: Boundaries::NONE,

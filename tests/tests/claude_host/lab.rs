@@ -1,5 +1,6 @@
 //! A session of `rawr exec` on the real Claude Code, and what its model was sent. Holds no case.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rawr_tests::claude::{ClaudeHome, binary};
@@ -15,6 +16,7 @@ pub fn shell(command: &str) -> Reply {
 }
 
 pub struct Lab {
+    pub claude: PathBuf,
     pub model: MockClaude,
     pub home: ClaudeHome,
     pub repository: Repository,
@@ -24,14 +26,14 @@ impl Lab {
     pub fn new(script: Script) -> Self {
         let model = MockClaude::start(script);
         let home = ClaudeHome::new(&model);
-        Self { model, home, repository: Repository::new() }
+        Self { claude: binary(), model, home, repository: Repository::new() }
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(rawr());
         command
             .args(["exec", "--host", "claude", "--json", "--claude"])
-            .arg(binary())
+            .arg(&self.claude)
             .arg("--cd")
             .arg(self.repository.path());
         if !arguments.contains(&"--permission-mode") {

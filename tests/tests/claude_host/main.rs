@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use lab::{Lab, PACKET, shell};
+use rawr_tests::Session;
+use rawr_tests::claude::{MODEL, binary_before};
 use rawr_tests::mock_anthropic::Recorded;
 use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say};
 use serde_json::json;
@@ -37,7 +39,15 @@ fn session() -> Script {
 
 #[test]
 fn a_real_claude_is_carried_across() {
-    let lab = Lab::new(session());
+    carries_across(&Lab::new(session()));
+}
+
+#[test]
+fn a_claude_of_the_release_before_is_carried_across_as_well() {
+    carries_across(&Lab { claude: binary_before(), ..Lab::new(session()) });
+}
+
+fn carries_across(lab: &Lab) {
     let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
     done.expect_success();
     assert_eq!(lab.repository.subjects().first().map(String::as_str), Some("Add the parser"));
@@ -176,4 +186,20 @@ fn what_claude_may_not_do_is_told() {
     done.expect_success();
     assert!(!lab.repository.path().join("x").exists());
     assert!(done.notices().iter().any(|notice| notice.contains("--permission-mode")));
+}
+
+/// Claude Code says which model it asks only once it asks it.
+#[test]
+fn the_rules_for_the_model_that_claude_uses_hold() {
+    let lab = Lab::new(session());
+    let table = format!("[rawr_auto_compaction.models.{MODEL:?}]\nmode = \"tag\"\n");
+    std::fs::write(lab.home.path().join("rawr.toml"), table).unwrap();
+    let mut command = lab.command(&["WRITE-PARSER please"]);
+    let done = Session::of(command.env("RAWR_HOME", lab.home.path()).output().unwrap());
+    done.expect_success();
+    let verdict = done.one("verdict", |event| event["outcome"] == "tag");
+    let gates = verdict["gates"].as_array().unwrap();
+    let mode = gates.iter().find(|gate| gate["gate"] == "mode").unwrap();
+    assert!(mode["evidence"].as_str().unwrap().starts_with("tag"), "{verdict}");
+    assert!(done.all("packet").is_empty(), "{}", done.dump());
 }

@@ -330,7 +330,78 @@ fn completions_exist_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = out(&Desk::new().run(&["completions", shell]));
         assert!(script.contains("doctor"), "{shell}");
+        for hidden in ["relay", "Own the app-server", "Answer an agent"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
     }
+    let help = out(&Desk::new().run(&["completions", "--help"]));
+    assert!(help.contains("bash-completion/completions/rawr"), "{help}");
+}
+
+#[test]
+fn every_command_tells_its_help_and_its_version() {
+    let desk = Desk::new();
+    let (help, asked) = (desk.run(&["help", "status"]), desk.run(&["status", "--help"]));
+    assert!(help.status.success(), "{}", err(&help));
+    assert_eq!(out(&help), out(&asked));
+    for command in [&["status", "--version"][..], &["prompts", "list", "-V"]] {
+        let output = desk.run(command);
+        assert!(output.status.success(), "{}", err(&output));
+        assert!(out(&output).contains(env!("CARGO_PKG_VERSION")), "{}", out(&output));
+    }
+}
+
+/// A script would take it for done.
+#[test]
+fn work_that_ends_because_nothing_reads_its_output_is_no_success() {
+    let desk = Desk::new();
+    let mut child = desk.start(&["exec", "--host", "embedded", "--json", "one", "two", "three"]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(141));
+}
+
+/// Codex tells it when it starts; who checks wants to know before.
+#[test]
+fn a_broken_file_of_codexs_is_told() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("config.toml"), "model = \"x\n").unwrap();
+    let checked = desk.run(&["config", "check"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = out(&checked);
+    assert!(said.contains("config.toml:1:") && said.contains("Codex does not start"), "{said}");
+    let doctor = out(&desk.run(&["doctor"]));
+    assert!(doctor.contains("✗ config"), "{doctor}");
+}
+
+#[test]
+fn the_doctor_misses_a_decision_prompt() {
+    let desk = Desk::new();
+    let tier = "[rawr_auto_compaction.policy.asap]\ndecision_prompt_path = \"no-such.md\"\n";
+    std::fs::write(desk.path("rawr.toml"), tier).unwrap();
+    let doctor = out(&desk.run(&["doctor"]));
+    assert!(doctor.contains("! prompts") && doctor.contains("no-such.md"), "{doctor}");
+}
+
+/// Said before anything is started, and Codex runs all the same.
+#[test]
+fn a_codex_that_is_too_old_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    let codex = desk.path("codex");
+    std::fs::write(&codex, "#!/bin/sh\necho codex-cli 0.100.0 \"$@\"\n").unwrap();
+    std::fs::set_permissions(&codex, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = desk.run(&["codex", "--codex", codex.to_str().unwrap(), "hello"]);
+    let error = err(&ran);
+    assert!(error.contains("Codex 0.100.0 is too old"), "{error}");
+    assert!(error.contains("npm install -g @openai/codex"), "{error}");
+    assert!(error.contains("Codex runs without it"), "{error}");
+    assert_eq!(out(&ran).trim(), "codex-cli 0.100.0 hello");
+}
+
+#[test]
+fn attach_says_which_codex_it_can_join() {
+    check_error(&["attach"], 1, &["no Codex to stand beside", "`codex exec`", "rawr codex resume"]);
 }
 
 fn check_help(arguments: &[&str], expected: Expect) {
@@ -348,28 +419,41 @@ fn the_help_begins_with_what_to_do() {
 
             Usage: rawr [OPTIONS] <COMMAND>
 
-            Commands:
+            Start here:
               demo         Show a whole compaction on a scripted session: no network, no account
-              exec         Let an agent work on prompts, with rawr deciding about its context
+              init         Write a commented rawr.toml and the prompt files
+              doctor       Check that everything is in place, and say what to do where it is not
+
+            Run an agent:
               codex        Run your own Codex, with rawr beside it
+              exec         Let an agent work on prompts, with rawr deciding about its context
               attach       Stand beside the Codex sessions that run already
-              detach       End what `rawr attach` began, here or in another terminal; Codex goes on
+              detach       Leave every Codex that rawr is beside, also by `rawr codex`; Codex goes on
+              hooks        Let Claude Code or Codex sessions that rawr does not run call rawr
+
+            See what happens:
               status       Show where every thread stands, or one
               watch        Watch all threads live, and step in by a key
               explain      Say why a compaction came, or why none did
+
+            Step in:
+              compact      Ask for a compaction, or answer the one that waits
+              snooze       Put compaction off for a while
               guard        Forbid compaction until something happens
               pin          Keep an instruction word for word across every compaction
-              snooze       Put compaction off for a while
-              compact      Ask for a compaction, or answer the one that waits
+              mark         Say that a phase of the work ends here
+
+            Look back:
               capsules     List what was kept before each compaction of a thread
               restore      Go back to before a compaction, in a new thread
               recall       Find what was said, also before a compaction
-              init         Write a commented rawr.toml and the prompt files
+
+            Settings and files:
               config       Show the configuration and say what is wrong with it
               prompts      List, edit, compare, reset and try out the prompts
-              doctor       Check that everything is in place, and say what to do where it is not
-              hooks        Let Claude Code or Codex sessions that rawr does not run call rawr
               state        Look after what is stored: check, repair, compact, archive, export
+
+            For programs:
               serve        Run the sidecar on standard input and output; editors start this
               completions  Print a completion script for a shell
 
@@ -386,6 +470,7 @@ fn the_help_begins_with_what_to_do() {
               rawr codex                                   your own Codex, with rawr beside it
               rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
 
+            `rawr help COMMAND` tells more about one of them.
             Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.
         "#]],
     );
@@ -456,6 +541,9 @@ fn the_help_begins_with_what_to_do() {
               -h, --help
                       Print help (see a summary with '-h')
 
+              -V, --version
+                      Print version
+
             Examples:
               rawr exec --host codex "write the parser" "now the docs"
               rawr exec --host codex --cd ~/project --sandbox workspace-write < prompts.txt
@@ -464,7 +552,8 @@ fn the_help_begins_with_what_to_do() {
               rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 "fix the tests"
               rawr exec --host embedded --json "hello"
 
-            Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C.
+            Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C, 141 ended because nothing reads the
+            output any more.
         "#]],
     );
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
-use rawr_tests::rawr;
+use rawr_tests::{Terminal, rawr};
 
 use super::{Desk, err, events, out, prompts_of, signal, wait_for};
 
@@ -75,4 +75,103 @@ fn wrong_usage_of_an_installed_hook_is_told_and_does_not_stop_the_agent() {
     check(&["hook", "install", "--claude"], 2);
     check(&["hook", "Stop"], 2);
     check(&["exec", "--host", "codex", "--bogus", "hook"], 2);
+}
+
+#[test]
+fn a_home_that_cannot_be_read_is_an_error() {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.path("rawr/auto_compaction")).unwrap();
+    std::fs::write(desk.path("rawr/auto_compaction/threads"), "no folder").unwrap();
+    for home in ["/dev/null/x", desk.home.path().to_str().unwrap()] {
+        for command in [&["status"][..], &["recall", "parser"], &["explain", "x"]] {
+            let output = desk.run(&[&["--home", home], command].concat());
+            let error = err(&output);
+            assert_eq!(output.status.code(), Some(1), "{home} {command:?}: {error}");
+            assert!(error.contains(&format!("{home}/rawr/auto_compaction/threads")), "{error}");
+            assert_eq!(error.matches("os error").count(), 1, "{error}");
+        }
+    }
+}
+
+#[test]
+fn an_error_names_its_file_and_tells_its_cause_once() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("rawr"), "no folder").unwrap();
+    let output = desk.run(&["exec", "--host", "embedded", "hi"]);
+    let error = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("the sidecar cannot be started: "), "{error}");
+    assert!(error.contains(desk.path("rawr/sidecar.log").to_str().unwrap()), "{error}");
+    assert_eq!(error.matches("os error").count(), 1, "{error}");
+}
+
+#[test]
+fn a_key_that_the_editor_takes_does_not_end_rawr_under_it() {
+    let desk = Desk::new();
+    assert!(desk.run(&["init"]).status.success());
+    let editor = desk.path("editor");
+    let script = "trap 'echo INTERRUPTED' INT\ntrap 'echo QUIT' QUIT\necho OPEN\n\
+        until read -r word; do :; done\necho CLOSED\n";
+    std::fs::write(&editor, script).unwrap();
+    let mut command = desk.command(&["prompts", "edit", "handoff"]);
+    command.env_remove("VISUAL").env("EDITOR", format!("sh {}", editor.display()));
+    let mut terminal = Terminal::run(&command, 24, 100);
+    terminal.wait_for(&["OPEN"]);
+    terminal.press("\x03");
+    terminal.wait_for(&["INTERRUPTED"]);
+    terminal.press("\x1c");
+    terminal.wait_for(&["QUIT"]);
+    terminal.press("done\r");
+    terminal.wait_for(&["CLOSED", "handoff is as it was."]);
+    assert!(terminal.wait_for_the_end().success());
+}
+
+/// What would wipe the line that moves does not arrive there.
+#[test]
+fn nothing_moves_where_it_cannot_be_wiped() {
+    for (variable, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let desk = Desk::new();
+        let mut command = desk.command(&["demo"]);
+        command.env_remove("NO_COLOR").env("TERM", "xterm-256color").env(variable, value);
+        let mut terminal = Terminal::run(&command, 24, 100);
+        assert!(terminal.wait_for_the_end().success());
+        terminal.wait_for(&["saved in"]);
+        let written = terminal.written().replace("\r\n", "\n");
+        assert!(!written.contains('\r') && !written.contains('\x1b'), "{variable}: {written:?}");
+    }
+}
+
+#[test]
+fn frames_are_as_wide_as_the_terminal() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["demo"]);
+    command.env("NO_COLOR", "1").env("TERM", "xterm-256color");
+    let mut terminal = Terminal::run(&command, 200, 60);
+    assert!(terminal.wait_for_the_end().success());
+    terminal.wait_for(&["saved in"]);
+    let written = terminal.written();
+    let framed = |line: &&str| ["╭", "│", "╰", "  │"].iter().any(|edge| line.starts_with(edge));
+    let framed: Vec<_> = written.lines().filter(framed).collect();
+    assert!(framed.len() > 10, "{written}");
+    for line in framed {
+        assert!(line.trim_end().chars().count() <= 60, "{line}");
+    }
+}
+
+/// A home may be shared with a container, where processes have other numbers.
+#[test]
+fn a_process_of_another_machine_is_not_signalled() {
+    let desk = Desk::new();
+    let mut innocent = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let folder = desk.path("rawr/attached");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(innocent.id().to_string());
+    std::fs::write(&file, "/run/codex.sock\nanother machine").unwrap();
+    let locked = std::fs::File::open(&file).unwrap();
+    locked.lock().unwrap();
+    let output = desk.run(&["detach"]);
+    assert_eq!(output.status.code(), Some(1), "{}", out(&output));
+    assert!(out(&output).contains("run `rawr detach` there"), "{}", out(&output));
+    drop(innocent.stdin.take());
+    assert!(innocent.wait().unwrap().success());
 }

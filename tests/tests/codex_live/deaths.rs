@@ -51,6 +51,15 @@ fn is_zombie(process: Pid) -> bool {
     stat.contains(") Z")
 }
 
+/// All of a session at once, as where the machine stops: nothing is left to tell of it.
+pub fn kill_all(session: u32) {
+    for process in drivers(session).into_iter().chain(processes(session, &[])) {
+        // One that is gone already is no matter.
+        let _ = kill_process(process, Signal::KILL);
+    }
+    wait_until("the end of all", || processes(session, &[]).is_empty());
+}
+
 pub fn drivers(session: u32) -> Vec<Pid> {
     processes(session, &[" attach ", "--beside"])
 }
@@ -99,7 +108,7 @@ fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(lab.compactions(), 0);
     leave(&mut terminal);
-    terminal.wait_for(&["rawr: it ended early; Codex went on without it"]);
+    terminal.wait_for(&["rawr: rawr ended early; Codex went on without it"]);
     nothing_is_left(session);
 }
 
@@ -114,7 +123,7 @@ fn a_driver_that_a_person_sends_away_is_worth_no_line() {
     terminal.wait_for(&["Here you are."]);
     leave_nothing(&mut terminal);
     let said = terminal.wait_for(&["rawr: this session can be taken up again"]);
-    assert!(!said.contains("it ended early"), "{said}");
+    assert!(!said.contains("rawr ended early"), "{said}");
 }
 
 #[test]

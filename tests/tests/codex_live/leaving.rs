@@ -128,7 +128,7 @@ fn nothing_goes_on_where_the_terminal_is_closed() {
 fn nothing_goes_on_where_a_person_quits_in_the_middle_of_a_turn() {
     let mut session = Session::start(Turn::Busy);
     leave(&mut session.terminal);
-    session.terminal.wait_for(&["rawr codex resume --last"]);
+    session.terminal.wait_for(&["rawr codex resume 0"]);
     session.nothing_goes_on();
 }
 

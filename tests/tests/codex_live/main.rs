@@ -11,8 +11,11 @@ mod goals;
 mod lab;
 #[cfg(target_os = "linux")]
 mod leaving;
+mod model;
 #[cfg(target_os = "linux")]
 mod once;
+#[cfg(target_os = "linux")]
+mod options;
 mod person;
 #[cfg(target_os = "linux")]
 mod preflight;

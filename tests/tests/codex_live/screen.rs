@@ -53,7 +53,7 @@ fn a_session_is_taken_up_again_where_it_was_left() {
     say_to(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
-    terminal.wait_for(&["rawr codex resume --last"]);
+    terminal.wait_for(&["rawr codex resume 0"]);
     let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
     terminal.wait_for(&["Here you are."]);
     say_to(&mut terminal, TASK);

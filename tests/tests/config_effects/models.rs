@@ -2,11 +2,11 @@
 //! named, and that everybody sees the same.
 
 use rawr_protocol::methods::{
-    ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen,
+    ActionPerform, ConfigGet, DecisionRecorded, LogMessage, ThreadChanged, ThreadOpen, TurnUsage,
 };
 use rawr_protocol::{
     Action, ActionPerformNotification, ConfigGetParams, DecisionRecordedNotification, Gate,
-    Notification, Role,
+    Notification, Role, TokenUsage, TurnUsageParams,
 };
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::Value;
@@ -108,6 +108,44 @@ fn a_thread_that_is_opened_again_with_another_model_goes_by_that_ones_table() {
         let (decided, _) = turn(&mut host, &mut sidecar);
         assert!(decided.ends_with(mode), "{model}: {decided}");
     }
+    sidecar.leave();
+}
+
+/// The host tells it with a request's usage, and what follows from that very report is decided by the new rules.
+#[test]
+fn a_thread_whose_host_reports_another_model_goes_by_that_ones_table() {
+    let (home, mut host) = (Home::new(), StandIn::new(THREAD));
+    home.configure(MODELS);
+    let (mut sidecar, mut observer) = (Sidecar::start(&home), Sidecar::start(&home));
+    observer.allow::<ThreadChanged>();
+    open(&home, &mut sidecar, Role::Owner, None);
+    open(&home, &mut observer, Role::Observer, None);
+    for (model, mode, in_force) in [
+        (Some("small-1"), "tag: would compact here", of_mode("tag", "rawr.toml, model small*")),
+        (None, "tag: would compact here", of_mode("tag", "rawr.toml, model small*")),
+        (Some("small-2"), "auto", of_mode("auto", "rawr.toml, model small-2")),
+    ] {
+        sidecar.call::<TurnUsage>(&TurnUsageParams {
+            thread_id: THREAD.to_owned(),
+            turn_id: "u".to_owned(),
+            usage: TokenUsage {
+                context_tokens: 1_000,
+                input_tokens: None,
+                cached_input_tokens: None,
+                output_tokens: None,
+                reasoning_tokens: None,
+            },
+            context_window: None,
+            model: model.map(str::to_owned),
+            needs_follow_up: None,
+            last_agent_message: None,
+        });
+        assert_eq!(effective(&mut sidecar, MODE), in_force, "{model:?}");
+        assert_eq!(effective(&mut observer, MODE), in_force, "{model:?}");
+        let (decided, _) = turn(&mut host, &mut sidecar);
+        assert!(decided.ends_with(mode), "{model:?}: {decided}");
+    }
+    observer.leave();
     sidecar.leave();
 }
 

@@ -167,11 +167,10 @@ fn check_permissions(
 
 #[test]
 fn a_home_that_cannot_be_written_fails_the_request_until_it_can() {
-    let folder = "rawr/auto_compaction/threads/t";
     check_permissions(
         |home| (home.path(), 0o555, 0o777),
         "cannot create FILE: Permission denied",
-        folder,
+        "rawr/auto_compaction/threads",
     );
     check_permissions(
         |home| {
@@ -180,7 +179,7 @@ fn a_home_that_cannot_be_written_fails_the_request_until_it_can() {
             (threads, 0o555, 0o777)
         },
         "cannot create FILE: Permission denied",
-        folder,
+        "rawr/auto_compaction/threads/t",
     );
 }
 
@@ -191,9 +190,9 @@ fn a_home_that_cannot_be_entered_fails_the_request_until_it_can() {
     let launch = Launch { unprivileged: true, ..Launch::default() };
     let mut sidecar = Sidecar::launch(&home, &launch);
     let opening = StandIn::new(THREAD).opening(&home, Role::Owner);
-    let folder = home.thread(THREAD);
+    let threads = home.thread(THREAD).parent().unwrap().to_owned();
     let failure = sidecar.failure::<ThreadOpen>(&opening);
-    assert_store_failed(&failure, "cannot create FILE: Permission denied", &folder);
+    assert_store_failed(&failure, "cannot create FILE: Permission denied", &threads);
     let failure = sidecar.failure::<ThreadList>(&ThreadListParams {});
     assert_eq!(failure.code, ErrorCode::StoreFailed);
     permit(&home.path(), 0o777);

@@ -2,12 +2,12 @@
 
 use super::{THREAD, get, set_guard};
 use rawr_protocol::methods::{
-    GuardSet, SequenceRespond, ThreadChanged, ThreadClose, ThreadGet, ThreadOpen, ThreadUnwatch,
-    ThreadWatch, TurnCompleted,
+    GuardSet, PacketChanged, SequenceRespond, ThreadChanged, ThreadClose, ThreadGet, ThreadOpen,
+    ThreadUnwatch, ThreadWatch, TurnCompleted,
 };
 use rawr_protocol::{
-    Choice, ErrorCode, Phase, Request, Role, SequenceRespondParams, ThreadGetParams,
-    ThreadWatchParams, TurnCompletedParams, TurnStatus,
+    Choice, ErrorCode, PacketAuthor, PacketChange, Phase, Request, Role, SequenceRespondParams,
+    ThreadGetParams, ThreadWatchParams, TurnCompletedParams, TurnStatus,
 };
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::json;
@@ -32,6 +32,37 @@ fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
     let opened = observer.call::<ThreadOpen>(&host.opening(home, Role::Observer));
     assert!(!opened.owner);
     (owner, host, observer)
+}
+
+/// What became of packets, as it is told here.
+fn packets(sidecar: &mut Sidecar) -> Vec<(PacketChange, PacketAuthor, Option<String>)> {
+    get(sidecar, THREAD);
+    let told = sidecar.take::<PacketChanged>();
+    told.into_iter().map(|told| (told.change, told.author, told.by)).collect()
+}
+
+#[test]
+fn every_client_hears_what_becomes_of_a_packet() {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let (mut owner, mut host, mut observer) = two(&home);
+    observer.call::<ThreadWatch>(&ThreadWatchParams::default());
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut owner));
+    let edit = SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice: Choice::EditPacket,
+        sequence_id: None,
+        turns: None,
+        minutes: None,
+        packet: Some("# State\nmine".to_owned()),
+    };
+    observer.call::<SequenceRespond>(&edit);
+    let edited = (PacketChange::Edited, PacketAuthor::Person, Some("test".to_owned()));
+    assert_eq!(packets(&mut observer), std::slice::from_ref(&edited));
+    assert_eq!(packets(&mut owner), [edited]);
+    quiet(observer);
+    quiet(owner);
 }
 
 fn quiet(mut sidecar: Sidecar) {

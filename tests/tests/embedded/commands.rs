@@ -63,3 +63,23 @@ fn wait_for_process(file: &Path) -> Pid {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// It belongs to rawr alone, as the key of the agent's own model does.
+#[test]
+fn a_command_does_not_see_the_judges_key() {
+    let endpoint = "backend = \"chat\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"";
+    for (judgment, seen) in [
+        ("", "-judge-sk-secret-of-the-test"),
+        ("api_key_env = \"JUDGE_KEY\"", "--sk-secret-of-the-test"),
+        (endpoint, "-judge-"),
+    ] {
+        let command = "echo \"$AGENT_KEY-$JUDGE_KEY-$OPENAI_API_KEY\" >seen";
+        let model = MockChat::start(Script::default().on("go", [shell(command), say("Done.")]));
+        let lab = Lab::on_endpoint(&model, 100_000);
+        lab.configure(&format!("[rawr_auto_compaction.judgment]\n{judgment}\n"));
+        let mut command = lab.command(&["--api-key-env", "AGENT_KEY", "go"]);
+        command.env("AGENT_KEY", "agent").env("JUDGE_KEY", "judge");
+        assert!(command.output().unwrap().status.success());
+        assert_eq!(lab.file("seen"), format!("{seen}\n"), "{judgment}");
+    }
+}

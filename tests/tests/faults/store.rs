@@ -2,7 +2,7 @@
 
 use crate::played_disk::{EIO, ENOSPC, Fault, Part, PlayedDisk};
 use rawr_core::Record;
-use rawr_core::event::BranchChanged;
+use rawr_core::event::{BranchChanged, FORMAT};
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_server::store::{Disk, Store, ThreadLog};
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use tempfile::TempDir;
 const THREAD: &str = "stored";
 
 fn said(what: &str) -> Record {
-    Record::new(Timestamp(1), BranchChanged { branch: what.to_owned() }.into())
+    let event = BranchChanged { branch: what.to_owned() }.into();
+    Record { v: FORMAT, id: None, thread: None, at: Timestamp(1), event }
 }
 
 /// Opens a thread and stores its first event.

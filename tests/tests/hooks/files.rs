@@ -1,8 +1,10 @@
 //! What `rawr hooks install` does to files, and what `rawr doctor` says of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rawr_tests::mock_responses::Script;
+use rawr_tests::rawr;
 use serde_json::Value;
 
 use super::lab::Lab;
@@ -40,6 +42,21 @@ fn hooks_are_put_in_once_and_taken_out_and_the_old_file_is_kept() {
     assert!(said.starts_with("kept ") && said.contains("not in it"), "{said}");
 }
 
+/// What installing made is gone again; a person's own empty file stays.
+#[test]
+fn a_file_that_held_nothing_but_hooks_is_removed_with_them() {
+    let lab = Lab::new(Script::default());
+    lab.says(&["hooks", "install", "--claude"]);
+    let said = lab.says(&["hooks", "install", "--claude", "--uninstall"]);
+    assert!(said.starts_with("removed "), "{said}");
+    assert!(!settings(&lab).exists());
+
+    std::fs::write(settings(&lab), "{}\n").unwrap();
+    lab.says(&["hooks", "install", "--claude"]);
+    lab.says(&["hooks", "install", "--claude", "--uninstall"]);
+    assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), "{}\n");
+}
+
 #[test]
 fn a_projects_hooks_go_where_they_are_not_shared() {
     let lab = Lab::new(Script::default());
@@ -59,12 +76,80 @@ fn a_projects_hooks_go_where_they_are_not_shared() {
 fn a_file_that_is_not_understood_stays_as_it_is() {
     let lab = Lab::new(Script::default());
     std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
-    std::fs::write(settings(&lab), "{ // mine\n}").unwrap();
-    let output = lab.run(&["hooks", "install", "--claude"]);
-    assert_eq!(output.status.code(), Some(1));
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("stays as it is") && error.contains("not JSON"), "{error}");
-    assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), "{ // mine\n}");
+    for (text, words) in [
+        ("{ // mine\n}", "line 1 has a comment"),
+        ("{\n  /* mine */\n}", "line 2 has a comment"),
+        ("{ mine }", "not JSON"),
+        ("\u{feff}{}", "byte order mark"),
+        ("{\"hooks\": {}, \"model\": \"opus\", \"hooks\": {}}", "`hooks` stands there twice"),
+        ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", "`hooks.Stop` stands there twice"),
+    ] {
+        std::fs::write(settings(&lab), text).unwrap();
+        for uninstall in [&[][..], &["--uninstall"]] {
+            let output = lab.run(&[&["hooks", "install", "--claude"], uninstall].concat());
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{text}: {error}");
+            assert!(error.contains("stays as it is") && error.contains(words), "{text}: {error}");
+            assert_eq!(std::fs::read_to_string(settings(&lab)).unwrap(), text);
+        }
+    }
+}
+
+#[test]
+fn each_change_keeps_the_file_that_it_replaces() {
+    let lab = Lab::new(Script::default());
+    std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
+    let mut kept = vec!["{\n  \"model\": \"opus\"\n}\n".to_owned()];
+    std::fs::write(settings(&lab), &kept[0]).unwrap();
+    for options in [&["--claude"][..], &["--claude", "--headless"], &["--claude", "--uninstall"]] {
+        lab.says(&[&["hooks", "install"], options].concat());
+        for (at, text) in kept.iter().enumerate() {
+            let number = if at == 0 { String::new() } else { format!(".{}", at + 1) };
+            let name = format!("settings.json.before-rawr{number}");
+            let before = std::fs::read_to_string(settings(&lab).with_file_name(&name)).unwrap();
+            assert_eq!(before, *text, "{name}");
+        }
+        kept.push(std::fs::read_to_string(settings(&lab)).unwrap());
+    }
+}
+
+/// Package managers replace the real file and keep the link.
+#[test]
+fn hooks_call_rawr_by_the_name_that_it_was_called_by() {
+    let lab = Lab::new(Script::default());
+    let bin = lab.home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(rawr(), bin.join("rawr")).unwrap();
+    let path = std::env::join_paths([bin.as_path(), Path::new("/usr/bin"), Path::new("/bin")]);
+    let path = path.unwrap();
+    for program in [bin.join("rawr"), "rawr".into(), "bin/rawr".into()] {
+        let mut command = Command::new(&program);
+        command.args(["hooks", "install", "--claude"]).current_dir(lab.home.path());
+        lab.home.equip(&mut command);
+        let output = command.env("PATH", &path).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = std::fs::read_to_string(settings(&lab)).unwrap();
+        let called = format!("\"command\": \"{}/rawr hook Stop", bin.display());
+        assert!(text.contains(&called), "{}: {text}", program.display());
+        std::fs::remove_file(settings(&lab)).unwrap();
+    }
+}
+
+#[test]
+fn hooks_of_a_rawr_by_another_name_are_known() {
+    let lab = Lab::new(Script::default());
+    for name in [".rawr-wrapped", "compactor"] {
+        let program = lab.home.path().join(name);
+        std::fs::copy(rawr(), &program).unwrap();
+        let mut command = Command::new(&program);
+        command.args(["hooks", "install", "--claude"]).current_dir(lab.home.path());
+        lab.home.equip(&mut command);
+        assert!(command.status().unwrap().success());
+        let text = std::fs::read_to_string(settings(&lab)).unwrap();
+        assert!(text.contains(&format!("/{name} hook Stop")), "{text}");
+        let said = lab.says(&["hooks", "install", "--claude", "--uninstall"]);
+        assert!(said.starts_with("removed "), "{name}: {said}");
+    }
 }
 
 #[test]
@@ -102,8 +187,22 @@ fn the_doctor_says_whether_claude_and_hooks_are_in_place() {
     };
     let found = check("claude");
     assert_eq!(found["status"], "ok", "{found}");
-    assert!(found["message"].as_str().unwrap().starts_with("2.1.329 in "), "{found}");
+    assert!(found["message"].as_str().unwrap().starts_with("2.1.330 in "), "{found}");
     assert!(check("hooks")["todo"][0].as_str().unwrap().contains("rawr hooks install"));
     lab.says(&["hooks", "install", "--claude"]);
-    assert!(check("hooks")["message"].as_str().unwrap().contains("settings.json"));
+    let found = check("hooks");
+    assert_eq!(found["status"], "ok", "{found}");
+    assert!(found["message"].as_str().unwrap().contains("settings.json"));
+    for gone in ["/no/such/rawr", "/bin/false"] {
+        let text = std::fs::read_to_string(settings(&lab)).unwrap();
+        let path = serde_json::to_string(&rawr()).unwrap();
+        let text = text.replace(path.trim_matches('"'), gone);
+        std::fs::write(settings(&lab), text).unwrap();
+        let found = check("hooks");
+        assert_eq!(found["status"], "warn", "{found}");
+        assert!(found["message"].as_str().unwrap().contains(gone), "{found}");
+        assert!(found["todo"].to_string().contains("rawr hooks install --claude"), "{found}");
+        std::fs::remove_file(settings(&lab)).unwrap();
+        lab.says(&["hooks", "install", "--claude"]);
+    }
 }

@@ -75,8 +75,12 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
     assert!(status.contains(waits), "{status}");
 
     let compacted = claude.ask("/compact");
-    assert_eq!(answers(&compacted, "SessionStart").len(), 1);
+    let handed_back = answers(&compacted, "SessionStart");
+    assert_eq!(handed_back.len(), 1);
+    assert!(handed_back[0].contains("the continuation packet was handed back"), "{handed_back:?}");
     assert!(!lab.is_open());
+    let status = lab.says(&["status"]);
+    assert!(status.contains("run by     its agent, by hooks"), "{status}");
     let after = claude.ask("AND-NOW the docs");
     assert!(answers(&after, "Stop").is_empty());
     claude.leave();

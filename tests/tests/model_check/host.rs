@@ -269,6 +269,7 @@ impl Host {
             turn: turn.clone(),
             usage: self.usage(),
             window: None,
+            model: None,
             needs_follow_up: true,
             last_message: message.map(str::to_owned),
             boundaries: Boundaries::NONE,

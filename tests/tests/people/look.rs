@@ -9,11 +9,12 @@ use rawr_protocol::{
 };
 use rawr_tests::sidecar::Note;
 use rawr_tests::stand_in::PRESSURE;
-use rawr_tests::{Home, Sidecar, StandIn};
+use rawr_tests::{Home, Sidecar, StandIn, rawr};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Command;
 
-use super::{Running, check, compacted, event, events, pressed, refused, run};
+use super::{Running, check, compacted, err, event, events, pressed, refused, run};
 
 #[test]
 fn an_empty_home_is_told_what_to_do_and_stays_empty() {
@@ -23,6 +24,20 @@ fn an_empty_home_is_told_what_to_do_and_stays_empty() {
     refused(&home, &["status", "last"], 1, &["no thread is known in "]);
     refused(&home, &["guard", "last", "--next-commit"], 1, &["no thread is known in "]);
     assert_eq!(home.path().read_dir().unwrap().count(), 0, "looking leaves no trace");
+}
+
+#[test]
+fn a_command_logs_what_it_asks_where_that_is_wanted() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    let status = |level: &str| {
+        let mut command = Command::new(rawr());
+        command.arg("status").env("RAWR_HOME", home.path()).env_remove("CODEX_HOME");
+        err(&command.env("RAWR_LOG", level).current_dir(home.work()).output().unwrap())
+    };
+    let log = status("debug");
+    assert!(log.contains(r#"request{method="rawr/thread/get"}"#), "{log}");
+    assert_eq!(status("warn"), "");
 }
 
 #[test]
@@ -219,6 +234,36 @@ fn without_a_decision_it_is_told_when_one_comes() {
     assert_eq!((&event["event"], &event["threadId"]), (&json!("no_decision"), &json!("alpha")));
     home.configure("[features]\nrawr_auto_compaction = false\n");
     check(&home, &["explain", "alpha"], &["rawr is off here"]);
+}
+
+const BUILT_IN: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n";
+
+#[test]
+fn why_the_built_in_compaction_did_not_come_is_told() {
+    let home = Home::new();
+    home.configure(BUILT_IN);
+    pressed(&home, "alpha");
+    check(
+        &home,
+        &["explain", "alpha"],
+        &["the built-in compaction decides here", "25 % of the context is left", "15 % is left"],
+    );
+    home.configure(&format!("{BUILT_IN}threshold_percent = 50\n"));
+    run(&home, &["guard", "alpha", "--until-released"]);
+    let mut running = Running::after(&home, "alpha", 1);
+    running.turn();
+    assert_eq!(running.host.count("compact"), 0);
+    running.leave();
+    check(
+        &home,
+        &["explain", "alpha"],
+        &[
+            "by the built-in compaction",
+            "No compaction: guard g1",
+            "25 % left is below 50 % (auto_compact)",
+            "The first gate that failed is guard",
+        ],
+    );
 }
 
 #[test]

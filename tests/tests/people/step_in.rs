@@ -116,6 +116,44 @@ fn a_pin_that_says_nothing_is_refused_and_a_secret_is_taken_out() {
 }
 
 #[test]
+fn a_mark_is_a_boundary_under_its_label() {
+    let home = Home::new();
+    let mut running = Running::on(&home, "alpha");
+    running.turn();
+    assert!(running.host.performed.is_empty());
+    check(
+        &home,
+        &["mark", " the parser is done "],
+        &["Marked on thread alpha: the parser is done ends here.", "takes it up now"],
+    );
+    check(&home, &["status", "alpha"], &["phase end", "the parser is done (plan_checkpoint)"]);
+    assert_eq!(event(&home, &["status", "alpha"])["boundaries"][0]["label"], "the parser is done");
+    running.turn();
+    assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
+    let decisions = events(&home, &["explain", "alpha", "--list"]);
+    let compacts = decisions.iter().find(|decision| decision["outcome"] == "compact").unwrap();
+    let gates = compacts["gates"].as_array().unwrap();
+    let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
+    assert_eq!(boundary["evidence"], "plan_checkpoint (the parser is done)");
+    running.leave();
+}
+
+#[test]
+fn a_mark_is_for_the_thread_that_is_named_and_has_a_label() {
+    let home = Home::new();
+    pressed(&home, "alpha");
+    pressed(&home, "beta");
+    check(&home, &["mark", "tests"], &["Marked on thread beta: tests ends here.", NOBODY]);
+    let marked = event(&home, &["mark", "research", "--thread", "al"]);
+    assert_eq!(
+        (&marked["event"], &marked["threadId"], &marked["label"], &marked["boundaries"]),
+        (&json!("phase_marked"), &json!("alpha"), &json!("research"), &json!(["plan_checkpoint"]))
+    );
+    refused(&home, &["mark", " "], 1, &["the label is empty"]);
+    refused(&home, &["mark", "x", "--thread", "gamma"], 1, &["gamma"]);
+}
+
+#[test]
 fn a_snooze_stops_what_is_under_way_and_holds() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");

@@ -200,6 +200,7 @@ pub fn reported(turn: TurnId, context: u64, needs_follow_up: bool) -> Event {
         turn,
         usage: usage(context),
         window: None,
+        model: None,
         needs_follow_up,
         last_message: None,
         boundaries: Boundaries::NONE,
@@ -315,7 +316,7 @@ fn signal() -> impl Strategy<Value = Step> {
         1 => Just(event(BranchChanged { branch: "b".to_owned() }.into())),
         1 => Just(event(DirectiveGiven { text: "never push".to_owned(), pinned: true, by: None }.into())),
         1 => (1..4_u32).prop_map(move |nth| event(DirectiveCleared { directive: DirectiveId::new(format!("p{nth}")) }.into())),
-        1 => (0..4_u32).prop_map(move |dirty| event(RepoObserved { repo: repo(dirty) }.into())),
+        1 => (0..4_u32).prop_map(move |dirty| event(RepoObserved { repo: repo(dirty), committed: (dirty > 2).then(|| "c".to_owned()) }.into())),
         1 => call().prop_map(move |call| event(ToolStarted { call, name: None }.into())),
         1 => call().prop_map(move |call| event(ToolFinished { call }.into())),
     ]

@@ -1,8 +1,8 @@
 //! Threads that rest are archived whole and come back whole, and never behind the back of anybody who has them open.
 
 use super::{THREAD, events, live_in, lived_in, look, run, said, stored};
-use rawr_protocol::Role;
-use rawr_protocol::methods::ThreadOpen;
+use rawr_protocol::methods::{ThreadList, ThreadOpen};
+use rawr_protocol::{Role, ThreadListParams};
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -189,6 +189,46 @@ fn nobody_opens_a_thread_while_it_is_moved() {
     assert_eq!(home.lines(THREAD)[..log.len()], log);
     sidecar.take_notes();
     sidecar.leave();
+}
+
+/// A thread that is brought back is in neither place for whoever looks at one and then at the other.
+#[test]
+fn a_thread_that_is_being_moved_is_not_taken_for_one_that_is_not_there() {
+    let home = lived_in();
+    let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
+    let mut sidecar = Sidecar::start(&home);
+    gate.lock().unwrap();
+    let on_its_way = home.path().join("on-its-way");
+    fs::rename(home.thread(THREAD), &on_its_way).unwrap();
+    let asked = sidecar.ask::<ThreadOpen>(&StandIn::new(THREAD).opening(&home, Role::Observer));
+    // What does not wait for the gate is answered before this.
+    sidecar.call::<ThreadList>(&ThreadListParams {});
+    fs::rename(&on_its_way, home.thread(THREAD)).unwrap();
+    gate.unlock().unwrap();
+    sidecar.answer::<ThreadOpen>(asked).unwrap();
+    sidecar.take_notes();
+    sidecar.leave();
+}
+
+#[test]
+fn a_folder_in_which_nothing_is_recorded_yet_is_no_damage() {
+    let home = lived_in();
+    fs::create_dir(home.thread("coming")).unwrap();
+    let (text, code) = said(&home, &["compact"]);
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn an_empty_folder_stays_while_somebody_opens_a_thread() {
+    let home = lived_in();
+    fs::create_dir(home.thread("coming")).unwrap();
+    let gate = File::open(home.thread(THREAD).parent().unwrap()).unwrap();
+    gate.lock_shared().unwrap();
+    said(&home, &["repair"]);
+    assert!(home.thread("coming").exists());
+    gate.unlock().unwrap();
+    said(&home, &["repair"]);
+    assert!(!home.thread("coming").exists());
 }
 
 /// Nothing that was acknowledged is lost between those who open a thread and those who archive it.

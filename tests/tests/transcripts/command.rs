@@ -123,6 +123,7 @@ impl Player {
                     "turn": line.turn(),
                     "usage": line.usage(),
                     "window": line.number("window"),
+                    "model": line.option("model"),
                     "needs_follow_up": line.has("follow-up"),
                     "last_message": line.text,
                 }),
@@ -262,7 +263,7 @@ fn of_the_work(word: &str, line: &Line<'_>) -> Option<(&'static str, Value)> {
                 "files": line.option("files").map(|list| list.split(',').collect::<Vec<_>>()).unwrap_or_default(),
                 "changed": line.option("changed").map(|list| list.split(',').collect::<Vec<_>>()).unwrap_or_default(),
                 "stack": line.text,
-            } }),
+            }, "committed": line.option("committed") }),
         ),
         "tool-start" => {
             ("tool_started", json!({ "call": line.words[1], "name": line.option("name") }))

@@ -34,6 +34,7 @@ impl Player {
                 }
             }
             "judge" => policy.judge = serde_json::from_value(value.into()).unwrap(),
+            "judge_for_advice" => policy.judge_for_advice = value == "true",
             "inline.enabled" => policy.inline.enabled = value == "true",
             "inline.below" => policy.inline.threshold_percent = value.parse().unwrap(),
             "inline.interrupt" => policy.inline.interrupt_mid_turn = value == "true",

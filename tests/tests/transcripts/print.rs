@@ -3,7 +3,7 @@
 use rawr_core::Effect;
 use rawr_core::assess::{Decision, GateOutcome};
 use rawr_core::event::{Action, Answer, Event, Item, Trigger, TurnCompleted};
-use rawr_core::machine::Notice;
+use rawr_core::machine::{Notice, PacketChange};
 use rawr_core::units::SequenceId;
 use std::fmt::Write as _;
 
@@ -37,6 +37,11 @@ fn event(event: &Event) -> Option<String> {
 fn notice(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Changed => return None,
+        Notice::Packet { change: PacketChange::Outdated, sequence, .. } => {
+            format!("the packet of {sequence} is outdated")
+        }
+        // Its event is printed.
+        Notice::Packet { .. } => return None,
         Notice::HeadsUp(heads_up) => {
             let tier = heads_up.tier.map(|tier| format!(" {tier}")).unwrap_or_default();
             let percent = heads_up.percent.map(|left| format!(" {left}")).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What a script may ask to see beyond the answers: the thread's state, the newest decision in full, the stored events.
 
 use crate::player::Player;
+use rawr_core::units::ThreadId;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ pub fn state(player: &Player, what: &str) -> String {
     let thread = player.machine.thread();
     match what {
         "phase" => format!("phase {}", thread.phase().name()),
-        "percent" => match thread.percent_remaining() {
+        "percent" => match thread.percent_remaining(&player.policy) {
             Some(percent) => format!("percent {percent}"),
             None => "percent unknown".to_owned(),
         },
@@ -90,13 +91,15 @@ pub fn decision(player: &Player) -> Vec<String> {
 
 /// The names of all stored events, or the newest one of each kind that is named.
 pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
-    let stored: Vec<(i64, String, Value)> = player
+    let stored: Vec<(String, String, Value)> = player
         .log
         .iter()
         .map(|record| match serde_json::to_value(&record.event).unwrap() {
             Value::Object(event) => {
                 let (kind, body) = event.into_iter().next().unwrap();
-                (record.at.0, kind, body)
+                let id = record.id.map_or_else(|| "no id".to_owned(), |id| id.0.to_string());
+                let thread = record.thread.as_ref().map_or("no thread", ThreadId::as_str);
+                (format!("{id} of {thread} at {}", record.at.0), kind, body)
             }
             other => panic!("an event is an object: {other}"),
         })
@@ -106,7 +109,7 @@ pub fn log(player: &Player, kinds: &[&str]) -> Vec<String> {
         return vec![names.join(" ")];
     }
     let newest = |wanted: &&str| match stored.iter().rev().find(|(_, kind, _)| kind == wanted) {
-        Some((at, kind, body)) => format!("{kind} at {at} {}", without_prompts(body.clone())),
+        Some((place, kind, body)) => format!("{kind} {place} {}", without_prompts(body.clone())),
         None => format!("no {wanted}"),
     };
     kinds.iter().map(newest).collect()

@@ -177,9 +177,14 @@ fn a_watch_gives_the_threads_that_are_of_interest_and_tells_nothing_old() {
 fn only_what_is_wished_for_is_told() {
     let home = Home::new();
     let folder = home.work().display().to_string();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(home.work(), &link).unwrap();
+    let link = link.display().to_string();
     let wishes = [
         (ThreadWatchParams { thread_id: Some("a".to_owned()), workspace_folder: None }, vec!["a"]),
         (ThreadWatchParams { thread_id: None, workspace_folder: Some(folder) }, vec!["a", "b"]),
+        (ThreadWatchParams { thread_id: None, workspace_folder: Some(link) }, vec!["a", "b"]),
         (
             ThreadWatchParams { thread_id: None, workspace_folder: Some("/elsewhere".to_owned()) },
             vec![],

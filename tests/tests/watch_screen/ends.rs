@@ -1,6 +1,8 @@
 //! However it ends, the terminal is as before.
 
-use rawr_tests::{Home, Terminal};
+use std::process::Command;
+
+use rawr_tests::{Home, Terminal, rawr};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Running, THREAD, watch};
@@ -66,5 +68,38 @@ fn a_sidecar_that_dies_is_started_again_once() {
     let status = terminal.wait_for_a_clean_end();
     assert_eq!(status.code(), Some(1));
     terminal.wait_for(&["rawr: the sidecar was started again once and ended again"]);
+    running.leave();
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_until_it_says_to_go_on() {
+    let home = Home::new();
+    let running = Running::on(&home, THREAD);
+    let watch = watch(&home, &[]);
+    let mut shell = Command::new("sh");
+    shell.arg("-i").env("PS1", "AT-THE-SHELL> ").env_remove("ENV");
+    shell.current_dir(home.work());
+    for (name, value) in watch.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let mut terminal = Terminal::run(&shell, 24, 120);
+    terminal.wait_for(&["AT-THE-SHELL>"]);
+    terminal.enter(&format!("{} watch", rawr().display()), "watch");
+    terminal.wait_for(&["run by"]);
+    terminal.press("\x1a");
+    terminal.wait_until_gone("run by");
+    terminal.wait_for(&["Stopped"]);
+    terminal.enter("echo IT-$((20 + 22))", "echo");
+    terminal.wait_for(&["IT-42"]);
+    terminal.enter("fg", "fg");
+    terminal.wait_for(&["run by"]);
+    terminal.press("q");
+    terminal.wait_until_gone("run by");
+    terminal.hang_up();
+    terminal.signal(Signal::HUP);
+    terminal.wait_for_the_end();
     running.leave();
 }

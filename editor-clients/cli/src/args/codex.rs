@@ -16,11 +16,12 @@ Examples:
   rawr codex -- --help                         what Codex itself takes
 
 From the first argument on that rawr does not know, everything is Codex's. The screen, the keys and the exit code are
-Codex's, too. If rawr fails, Codex goes on without it, and one line says so in the end.
+Codex's, too. If rawr fails, Codex goes on without it, and one line says so in the end. Another says so at the beginning
+where Codex refuses an option beside rawr (--add-dir, --worktree), and where an agent works without a screen (exec).
 `rawr watch` in another terminal shows what rawr does, and lets you step in.";
 
 #[derive(Debug, Args)]
-#[command(after_help = CODEX_HELP)]
+#[command(after_help = CODEX_HELP, disable_version_flag = true)]
 pub struct CodexArgs {
     /// The Codex binary [default: the first `codex` in the PATH]
     #[arg(long, value_name = "PATH")]

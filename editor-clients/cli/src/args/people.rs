@@ -177,6 +177,30 @@ pub struct PinArgs {
     pub json: bool,
 }
 
+const MARK_HELP: &str = "\
+Examples:
+  rawr mark \"the parser is done\"
+  rawr mark research --thread 019a
+
+The end of a phase counts as a completed plan step: with little context left, rawr compacts at the end of the turn.
+THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+
+#[derive(Debug, Args)]
+#[command(after_help = MARK_HELP)]
+pub struct MarkArgs {
+    /// What the phase that ends here is called
+    #[arg(value_name = "LABEL")]
+    pub label: String,
+
+    /// The thread
+    #[arg(long, value_name = "THREAD", default_value = "last")]
+    pub thread: String,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = THREADS)]
 pub struct SnoozeArgs {

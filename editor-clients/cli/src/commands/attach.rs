@@ -18,10 +18,10 @@ use super::written::Written;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
 use crate::drive::{Drive, DriveError, Ended, Prompts};
-use crate::host::HostError;
 use crate::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
+use crate::host::{Host, HostError, HostThread, Whose};
 use crate::presence::Presence;
-use crate::render::{Level, Reader, Renderer, Shown, one_line};
+use crate::render::{Level, Reader, Renderer, Shown, causes, one_line};
 use crate::sidecar::{Launch, SidecarSettings};
 use crate::stop::Stop;
 use log::EventLog;
@@ -30,13 +30,16 @@ pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<Exi
     let beside = args.beside.clone();
     let done = follow(common, args).await;
     if let (Some(folder), Err(error)) = (&beside, &done) {
-        leave_word(folder, &format!("{error:#}"));
+        leave_word(folder, &causes(error));
     }
     done
 }
 
 /// Read by `rawr codex` when Codex has ended. One line.
 pub(super) const WORD: &str = "word";
+
+/// The conversation that was joined last. Read by `rawr codex` when Codex has ended.
+const THREAD: &str = "thread";
 
 /// There for as long as nobody has asked the driver to leave: should it end all the same, `rawr codex` says so.
 pub(super) const WANTED: &str = "wanted";
@@ -58,13 +61,19 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?.dir;
     let mut stop = Stop::on_signals()?;
     let mut threads = Threads::reach(&socket).await.with_context(|| {
-        "start `codex` first, or name another socket with --socket PATH".to_owned()
+        "no Codex to stand beside: only a plain `codex` of today shares its background server, some seconds after it \
+         starts, and not `codex --no-daemon` or `codex exec`; `rawr codex resume` takes any session up with rawr, and \
+         --socket PATH names another server"
+            .to_owned()
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
     let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
     let place = Place::of(common, &args, socket, home)?;
     if let ShownAs::Words = place.shown {
-        let message = format!("beside the Codex at {}; Ctrl-C leaves it", place.socket.display());
+        let only = args.thread.as_ref().map(|id| format!(", as soon as thread {id} is open there"));
+        let only = only.unwrap_or_default();
+        let message =
+            format!("beside the Codex at {}{only}; Ctrl-C leaves it", place.socket.display());
         place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
     }
     let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
@@ -112,6 +121,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         lease::end_without_owner(folder).await;
     }
     drop(presence);
+    if let (ShownAs::Words, true, None) = (&place.shown, stop.was_asked(), &failure) {
+        let message = "rawr has left; Codex goes on without it";
+        place.renderer()?.show(&Shown::Notice { level: Level::Info, message })?;
+    }
     match failure {
         Some(error) => Err(error),
         None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
@@ -163,12 +176,8 @@ type Done = (String, anyhow::Result<()>);
 
 /// Where Codex's background server listens.
 fn control_socket() -> anyhow::Result<PathBuf> {
-    let codex_home = match std::env::var_os("CODEX_HOME").filter(|home| !home.is_empty()) {
-        Some(home) => PathBuf::from(home),
-        None => match std::env::home_dir() {
-            Some(home) => home.join(".codex"),
-            None => bail!("there is no home folder: name Codex's socket with --socket PATH"),
-        },
+    let Some(codex_home) = codex::codex_home() else {
+        bail!("there is no home folder: name Codex's socket with --socket PATH")
     };
     Ok(codex_home.join("app-server-control").join("app-server-control.sock"))
 }
@@ -176,6 +185,8 @@ fn control_socket() -> anyhow::Result<PathBuf> {
 /// What all sessions have in common.
 struct Place {
     socket: PathBuf,
+    /// The folder of the `rawr codex` that wants this.
+    beside: Option<PathBuf>,
     home: PathBuf,
     settings: SidecarSettings,
     experimental: Experimental,
@@ -193,7 +204,7 @@ enum Failure {
     Output(anyhow::Error),
 }
 
-/// How often a thread is joined, where each time the sidecar has died twice.
+/// How often a thread is joined, where each time the sidecar has died twice in a short time.
 const LIVES: u32 = 3;
 
 enum ShownAs {
@@ -246,6 +257,7 @@ impl Place {
         }
         Ok(Self {
             socket,
+            beside: args.beside.clone(),
             settings,
             experimental: match args.without_experimental {
                 true => Experimental::Refused,
@@ -306,7 +318,10 @@ impl Place {
             () = stop.asked() => return Ok(()),
         };
         let host = match attached {
-            Ok(Some(host)) => host,
+            Ok(Some(host)) => {
+                self.note_for_going_on(&host);
+                host
+            }
             Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
             Err(error) => return Err(Failure::Drive(error.into())),
         };
@@ -314,11 +329,21 @@ impl Place {
         match self.drive(host, &mut renderer, &mut stop).await {
             Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
-                let message = format!("{error}: it is left to that one");
+                let message = format!(
+                    "thread {thread_id} has a rawr beside it already, to which it is left; `rawr detach` ends that one"
+                );
                 let notice = Shown::Notice { level: Level::Info, message: &message };
                 renderer.show(&notice).map_err(|error| Failure::Drive(error.into()))
             }
             Err(error) => Err(Failure::Drive(error)),
+        }
+    }
+
+    /// For the line that `rawr codex` ends with. Without it that line names the newest conversation.
+    fn note_for_going_on(&self, host: &Codex) {
+        let HostThread { thread_id, whose, .. } = host.thread();
+        if let (Some(folder), Whose::Person) = (&self.beside, whose) {
+            let _ = std::fs::write(folder.join(THREAD), thread_id);
         }
     }
 

@@ -2,9 +2,11 @@
 //! so that nothing of rawr's stands between Codex and its terminal.
 
 mod abandoned;
+mod arguments;
 mod lease;
+mod profile;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::Permissions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -18,6 +20,7 @@ use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
+use self::arguments::{CodexArguments, CodexRequest, beside_a_server};
 use self::lease::Lease;
 use super::Common;
 use super::attach::WIDTH;
@@ -25,49 +28,15 @@ use super::exec::Switches;
 use super::written::Written;
 use crate::args::CodexArgs;
 use crate::host::HostError;
-use crate::host::codex::{Threads, find_codex, left_to_codex};
+use crate::host::codex::{LEAST_BESIDE, Threads, find_codex, is_at_least, left_to_codex, version};
 use crate::relay::{CODEX, SCREEN};
-use crate::render::one_line;
-
-/// What of Codex has no conversation on the screen.
-const NO_CONVERSATION: [&str; 31] = [
-    "-V",
-    "--version",
-    "-h",
-    "--help",
-    "a",
-    "agents",
-    "app-server",
-    "apply",
-    "archive",
-    "cloud",
-    "completion",
-    "debug",
-    "delete",
-    "doctor",
-    "e",
-    "exec",
-    "exec-server",
-    "features",
-    "help",
-    "login",
-    "logout",
-    "mcp",
-    "migrate-nfs-db",
-    "migrate-rollouts",
-    "plugin",
-    "queue",
-    "remote-control",
-    "review",
-    "sandbox",
-    "unarchive",
-    "update",
-];
+use crate::render::{causes, one_line};
 
 /// Waits for Codex, has what ran beside it ended, and prints the one line that there may be. The signals are Codex's, and this
 /// outlives them. Its arguments: the folder, the lease's process, the driver's process, the relay's process or nothing, and
 /// Codex with its arguments. The driver leaves before a turn is interrupted, which it would take for a person's word; the
-/// conversation is free once the app-server has ended.
+/// conversation is free once the app-server has ended. A number may be another process's after hours: those of rawr have the
+/// folder on their command line, where that can be read.
 const WAIT_FOR_CODEX: &str = r#"
 folder=$1 lease=$2 driver=$3 relay=$4
 shift 4
@@ -81,21 +50,34 @@ wait_while() {
   done
 }
 is_ending() {
-  [ -e "$folder/server" ] && kill -0 "$lease"
+  [ -e "$folder/server" ] && [ -n "$lease" ] && kill -0 "$lease"
+}
+is_ours() {
+  kill -0 "$1" 2>/dev/null || return 1
+  case $(ps -ww -o args= -p "$1" 2>/dev/null) in
+    '' | *"$folder"*) return 0 ;;
+    *) return 1 ;;
+  esac
 }
 : >"$folder/wanted"
 "$@"
 code=$?
-if ! kill -0 "$driver" 2>/dev/null && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
-  echo 'rawr: it ended early; Codex went on without it' >"$folder/word"
+is_ours "$driver" || driver=
+is_ours "$lease" || lease=
+if [ -z "$driver" ] && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
+  echo 'rawr: rawr ended early; Codex went on without it' >"$folder/word"
 fi
-kill "$driver" $relay 2>/dev/null
-wait_while 50 kill -0 "$driver"
-if [ -e "$folder/server" ]; then kill "$lease" 2>/dev/null; fi
+if [ -n "$relay" ] && is_ours "$relay"; then kill "$relay" 2>/dev/null; fi
+if [ -n "$driver" ]; then
+  kill "$driver" 2>/dev/null
+  wait_while 50 kill -0 "$driver"
+fi
+if [ -e "$folder/server" ] && [ -n "$lease" ]; then kill "$lease" 2>/dev/null; fi
 wait_while 200 is_ending
 if [ -e "$folder/server" ]; then kill -KILL -"$(cat "$folder/server")" 2>/dev/null; fi
 if [ "$code" = 0 ]; then
-  echo 'rawr: this session can be taken up again with: rawr codex resume --last' >&2
+  thread=$(cat "$folder/thread" 2>/dev/null)
+  echo "rawr: this session can be taken up again with: rawr codex resume ${thread:---last}" >&2
 fi
 if [ -s "$folder/word" ]; then cat "$folder/word" >&2; fi
 rm -rf "$folder"
@@ -108,27 +90,58 @@ const START: Duration = Duration::from_secs(30);
 pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<ExitCode> {
     let codex = find_codex(args.codex.as_deref())?;
     let arguments = args.arguments.as_slice();
-    if arguments
-        .iter()
-        .any(|argument| argument.to_str().is_some_and(|it| it.starts_with("--remote")))
-    {
+    let read = CodexArguments::read(arguments);
+    if read.are_remote() {
         bail!(
             "rawr codex brings an app-server of its own: leave --remote out, or use `rawr attach --socket PATH`"
         );
     }
-    let first = arguments.first().and_then(|first| first.to_str());
-    if first.is_some_and(|first| NO_CONVERSATION.contains(&first)) {
+    match read.request() {
+        CodexRequest::Conversation => {}
+        CodexRequest::RefusedBeside(option) => {
+            run_without_rawr(&format!("Codex refuses {option} beside --remote, which rawr needs"));
+            return become_codex(&codex, arguments);
+        }
+        CodexRequest::Agent(command) => {
+            let with_rawr = match command.as_str() {
+                "e" | "exec" => "; `rawr exec --host codex` runs Codex with it",
+                _ => "",
+            };
+            say(&format!("`codex {command}` runs without rawr{with_rawr}"));
+            return become_codex(&codex, arguments);
+        }
+        CodexRequest::Other => return become_codex(&codex, arguments),
+    }
+    if let Some(too_old) = too_old(&codex).await {
+        run_without_rawr(&too_old);
         return become_codex(&codex, arguments);
     }
-    match start(common, &codex, &args).await {
+    match start(common, &codex, &args, &read).await {
         Ok(beside) => beside.become_the_one_who_waits(&codex, arguments),
         Err(error) => {
-            let why = one_line(&format!("{error:#}"), WIDTH);
             // Codex is what was asked for.
-            let _ = writeln!(anstream::stderr(), "rawr: {why}; Codex runs without it");
+            run_without_rawr(&causes(&error));
             become_codex(&codex, arguments)
         }
     }
+}
+
+/// Asked before anything is started: such a Codex refuses options in words that tell nobody what to do.
+async fn too_old(codex: &Path) -> Option<String> {
+    let version = version(codex).await.ok()?;
+    let [major, minor] = LEAST_BESIDE;
+    (!is_at_least(&version, LEAST_BESIDE)).then(|| {
+        format!("Codex {version} is too old for rawr, which needs {major}.{minor} (npm install -g @openai/codex@latest)")
+    })
+}
+
+fn run_without_rawr(why: &str) {
+    say(&format!("{}; Codex runs without it", one_line(why, WIDTH)));
+}
+
+/// A terminal that is gone needs no words.
+fn say(line: &str) {
+    let _ = writeln!(anstream::stderr(), "rawr: {line}");
 }
 
 /// What runs beside Codex. Each is in a process group of its own: the terminal's signals are Codex's.
@@ -141,7 +154,12 @@ struct Beside {
     relay: Option<Child>,
 }
 
-async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Result<Beside> {
+async fn start(
+    common: &Common,
+    codex: &Path,
+    args: &CodexArgs,
+    read: &CodexArguments,
+) -> anyhow::Result<Beside> {
     hang_ups_count()?;
     // It may hold the conversation that is wanted now.
     abandoned::end_all(places()).await;
@@ -149,7 +167,7 @@ async fn start(common: &Common, codex: &Path, args: &CodexArgs) -> anyhow::Resul
     let socket = folder.path().join(CODEX);
     // First, so that it is none of those whom the app-server lives for. It ends with the folder.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
-    let server = app_server(common, codex, &args.arguments, &socket)?;
+    let server = app_server(common, codex, read, &socket)?;
     let mut lease =
         Lease::take(folder.path(), server).context("the app-server cannot be started")?;
     let started = async {
@@ -202,14 +220,16 @@ fn places() -> impl Iterator<Item = PathBuf> {
 fn app_server(
     common: &Common,
     codex: &Path,
-    arguments: &[OsString],
+    read: &CodexArguments,
     socket: &Path,
 ) -> anyhow::Result<Vec<OsString>> {
     let cwd = std::env::current_dir().ok();
     let config = Written::read(&common.home()?, cwd.as_deref(), None).config;
     let own_compaction = Switches(config.effective()).own_compaction();
     let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
-    words.extend(of_the_server(arguments).into_iter().map(OsStr::to_owned));
+    let of_profile = read.profile().map(profile::settings).transpose()?.unwrap_or_default();
+    words.extend(of_profile.into_iter().flat_map(|setting| ["-c".into(), setting.into()]));
+    words.extend(read.of_the_server().map(OsString::from));
     for setting in left_to_codex(own_compaction) {
         words.extend(["-c".into(), setting.into()]);
     }
@@ -217,26 +237,6 @@ fn app_server(
     address.push(socket);
     words.extend(["--listen".into(), address]);
     Ok(words)
-}
-
-/// Those of Codex's arguments that configure the app-server as well.
-fn of_the_server(arguments: &[OsString]) -> Vec<&OsStr> {
-    const WITH_VALUE: [&str; 4] = ["-c", "--config", "--enable", "--disable"];
-    let mut taken = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let Some(text) = argument.to_str() else { continue };
-        let glued = ["-c", "--config=", "--enable=", "--disable="];
-        if WITH_VALUE.contains(&text) {
-            taken.push(argument.as_os_str());
-            taken.extend(rest.next().map(OsString::as_os_str));
-        } else if text == "--" {
-            break;
-        } else if text == "--strict-config" || glued.iter().any(|flag| text.starts_with(flag)) {
-            taken.push(argument.as_os_str());
-        }
-    }
-    taken
 }
 
 async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> anyhow::Result<()> {
@@ -298,8 +298,7 @@ fn rawr_again() -> anyhow::Result<Command> {
 async fn relay(folder: &Path) -> Option<Child> {
     let started = start_relay(folder).await;
     if let Err(error) = &started {
-        let why = one_line(&format!("{error:#}"), WIDTH);
-        let _ = writeln!(anstream::stderr(), "rawr: {why}; no message is held back");
+        say(&format!("{}; no message is held back", one_line(&causes(error), WIDTH)));
     }
     started.ok()
 }
@@ -338,7 +337,7 @@ impl Beside {
         shell.arg("-c").arg(WAIT_FOR_CODEX).arg("rawr codex").arg(folder.path());
         shell.arg(lease.process_id().to_string()).arg(driver.id().to_string());
         shell.arg(relay.as_ref().map(|relay| relay.id().to_string()).unwrap_or_default());
-        shell.arg(codex).arg("--remote").arg(address).args(arguments);
+        shell.arg(codex).arg("--remote").arg(address).args(beside_a_server(arguments));
         let error = shell.exec();
         // There is no shell: what was started for it is ended.
         for mut child in relay.into_iter().chain([driver]) {
@@ -361,11 +360,24 @@ mod tests {
     use crate::commands::lease::SERVER;
 
     #[test]
-    fn the_app_server_is_configured_as_codex_itself_is() {
-        let given =
-            ["-m", "x", "-c", "a=1", "--enable=b", "resume", "-cd=2", "--", "--disable", "c"];
-        let given = given.map(OsString::from);
-        assert_eq!(of_the_server(&given), ["-c", "a=1", "--enable=b", "-cd=2"]);
+    fn the_shell_signals_its_own_processes_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(SERVER), "").unwrap();
+        let mut others = [(); 3].map(|()| {
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+        });
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", WAIT_FOR_CODEX, "rawr codex"]).arg(folder.path());
+        shell.args(others.iter().map(|other| other.id().to_string()));
+        // It ends the app-server itself where the lease is gone; here there is none.
+        let output = shell.args(["sh", "-c", "exit 3"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("rawr ended early"), "{said}");
+        for other in &mut others {
+            drop(other.stdin.take());
+            assert!(other.wait().unwrap().success());
+        }
     }
 
     #[test]

@@ -10,13 +10,21 @@ use crate::presence::{self, Present};
 
 pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     let present = presence::present(&common.home()?.dir)?;
-    if present.is_empty() {
-        bail!("nothing of rawr's stands beside a Codex");
-    }
     let mut out = anstream::stdout().lock();
-    for Present { process, socket } in present {
-        end_process(process)?;
-        writeln!(out, "process {process} leaves the Codex at {}.", socket.display())?;
+    for Present { process, socket, is_here } in &present {
+        let socket = socket.display();
+        if *is_here {
+            end_process(*process)?;
+            writeln!(out, "process {process} leaves the Codex at {socket}.")?;
+        } else {
+            writeln!(
+                out,
+                "process {process} of another machine or container stays at {socket}: run `rawr detach` there."
+            )?;
+        }
+    }
+    if !present.iter().any(|present| present.is_here) {
+        bail!("nothing of rawr's stands beside a Codex here");
     }
     Ok(ExitCode::SUCCESS)
 }

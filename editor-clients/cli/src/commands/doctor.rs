@@ -16,8 +16,9 @@ use super::Common;
 use super::written::{Written, show};
 use crate::args::DoctorArgs;
 use crate::host::HostError;
-use crate::host::codex::{CodexProbe, CodexSettings, find_codex, probe};
-use crate::render::harmless;
+use crate::host::claude::find_claude;
+use crate::host::codex::{CodexProbe, CodexSettings, LEAST_BESIDE, find_codex, is_at_least, probe};
+use crate::render::{causes, harmless};
 use crate::sidecar::{Launch, SidecarLog, SidecarSettings};
 
 pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
@@ -28,11 +29,19 @@ pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<Exi
     report.tell(&written)?;
     report.tell(&prompts)?;
     report.tell(&sidecar(common).await)?;
-    for check in codex(args.codex.as_deref(), &config).await {
+    let is_missing = |error| matches!(error, HostError::CodexNotFound | HostError::ClaudeNotFound);
+    // One agent is enough.
+    let missing = match find_codex(args.codex.as_deref()).is_err_and(is_missing)
+        && find_claude(args.claude.as_deref()).is_err_and(is_missing)
+    {
+        true => Status::Warn,
+        false => Status::Ok,
+    };
+    for check in codex(args.codex.as_deref(), &config, missing).await {
         report.tell(&check)?;
     }
-    report.tell(&claude::claude(args.claude.as_deref()).await)?;
-    report.tell(&claude::hooks())?;
+    report.tell(&claude::claude(args.claude.as_deref(), missing).await)?;
+    report.tell(&claude::hooks().await)?;
     Ok(ExitCode::from(u8::from(report.failed)))
 }
 
@@ -151,15 +160,22 @@ fn open_to_others(folder: &Path) -> Option<u32> {
 /// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
 fn files(home: &Home) -> (Config, Check, Check) {
     let cwd = std::env::current_dir().ok();
-    let Written { config, problems, prompts, .. } = Written::read(home, cwd.as_deref(), None);
+    let Written { config, problems, prompts, decisions } =
+        Written::read(home, cwd.as_deref(), None);
     let edited = prompts.iter().filter(|prompt| prompt.path.exists()).count();
-    let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).collect::<Vec<_>>();
+    let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).chain(decisions);
+    let of_prompts = of_prompts.collect::<Vec<_>>();
     let prompts = written("prompts", &of_prompts, || match edited {
         0 => "the shipped ones; `rawr init` puts copies in place to edit".to_owned(),
         count => format!("{count} files in {}", home.prompt_folder().display()),
     });
     let check = written("config", &problems, || {
-        format!("from {}", config.layers().collect::<Vec<_>>().join(", "))
+        let layers = config.layers().collect::<Vec<_>>().join(", ");
+        let file = home.rawr_toml();
+        match layers == "built-in" && file.exists() {
+            true => format!("built-in values; {} changes none of them", file.display()),
+            false => format!("from {layers}"),
+        }
     });
     (config, check, prompts)
 }
@@ -204,7 +220,7 @@ async fn sidecar(common: &Common) -> Check {
         Ok(version) => {
             Check::new("sidecar", Status::Ok, format!("rawr {version} starts and answers"))
         }
-        Err(error) => Check::new("sidecar", Status::Fail, format!("{error:#}"))
+        Err(error) => Check::new("sidecar", Status::Fail, causes(&error))
             .todo("`rawr --verbose doctor` shows its log"),
     }
 }
@@ -212,12 +228,12 @@ async fn sidecar(common: &Common) -> Check {
 /// A Codex that says nothing for so long is taken to say nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-async fn codex(explicit: Option<&Path>, config: &Config) -> Vec<Check> {
+async fn codex(explicit: Option<&Path>, config: &Config, missing: Status) -> Vec<Check> {
     let binary = match find_codex(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::CodexNotFound) => {
-            let message = "not installed; only `rawr exec --host codex` needs it";
-            return vec![Check::new("codex", Status::Warn, message).todo(error.to_string())];
+            let message = "not installed; `rawr codex`, `rawr attach`, `rawr exec --host codex` and hooks of Codex need it";
+            return vec![Check::new("codex", missing, message).todo(error.to_string())];
         }
         Err(error) => return vec![Check::new("codex", Status::Fail, error.to_string())],
     };
@@ -249,7 +265,13 @@ fn found_codex(binary: &Path, found: &CodexProbe) -> Check {
     let can: Vec<_> = can.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
     let can = if can.is_empty() { String::new() } else { format!(", with {}", can.join(", ")) };
     let message = format!("{} in {}{can}", found.version, binary.display());
-    Check::new("codex", Status::Ok, message)
+    if is_at_least(&found.version, LEAST_BESIDE) {
+        return Check::new("codex", Status::Ok, message);
+    }
+    let [major, minor] = LEAST_BESIDE;
+    Check::new("codex", Status::Warn, message)
+        .todo(format!("`rawr codex` and `rawr attach` need Codex {major}.{minor} or newer:"))
+        .todo("npm install -g @openai/codex@latest")
 }
 
 fn update_plan(found: &CodexProbe) -> Check {

@@ -2,6 +2,7 @@
 
 mod embedded;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -193,12 +194,21 @@ impl Session {
             );
             self.renderer.show(&Shown::Notice { level: Level::Warning, message: &message })?;
         }
+        // What the agent was asked for is not done: for a script that is no success.
+        if let Err(DriveError::Output(error)) = &done
+            && error.kind() == ErrorKind::BrokenPipe
+        {
+            return Ok(ExitCode::from(READER_GONE));
+        }
         if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
             self.renderer.show(&Shown::Saved(&saved))?;
         }
         exit_code(done, &stop)
     }
 }
+
+/// As a shell tells of a program that SIGPIPE has ended.
+const READER_GONE: u8 = 141;
 
 /// One session from its opening to its end.
 pub(super) async fn drive<L: Launch>(
@@ -242,6 +252,18 @@ impl Switches {
         expected.iter().all(|(key, value)| {
             self.0.get(*key).and_then(|entry| entry.get("value")) == Some(&Value::Bool(*value))
         })
+    }
+
+    /// The variable that holds the key of the judge's endpoint: one that the user named, or the usual one where a judge is
+    /// asked by it.
+    fn judge_key(&self) -> Option<&str> {
+        let of = |key: &str, field: &str| {
+            let entry = self.0.get(&format!("rawr_auto_compaction.judgment.{key}"))?;
+            entry.get(field)?.as_str()
+        };
+        let is_named = of("api_key_env", "layer") != Some("built-in");
+        let is_asked = matches!(of("backend", "value"), Some("responses" | "chat"));
+        of("api_key_env", "value").filter(|_| is_named || is_asked)
     }
 }
 

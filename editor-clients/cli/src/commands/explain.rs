@@ -80,13 +80,21 @@ async fn none_yet(
     };
     let highest = ["early", "ready", "asap", "emergency"].into_iter().filter_map(threshold).max();
     let below = highest.unwrap_or(100);
+    let is_built_in = is_off && value("auto_compact.enabled") == Some(&Value::Bool(true));
+    let built_in_below = value("auto_compact.threshold_percent").and_then(Value::as_u64);
     let when = match (is_off, summary.percent_remaining, summary.tier) {
-        (true, ..) => {
+        (true, ..) if !is_built_in => {
             "rawr is off here (features.rawr_auto_compaction = false), so none will come".to_owned()
         }
         (_, None, _) => {
             "the host has not reported how full the context is; one comes at the end of a turn after that"
                 .to_owned()
+        }
+        (true, Some(left), _) => {
+            let below = built_in_below.unwrap_or_default();
+            format!(
+                "the built-in compaction decides here (auto_compact.enabled = true), and {left} % of the context is left; decisions are kept at the end of each turn once less than {below} % is left (auto_compact.threshold_percent)"
+            )
         }
         (_, Some(left), None) => format!(
             "{left} % of the context is left, which is above every tier; decisions are kept at the end of each turn once less than {below} % is left"

@@ -21,6 +21,7 @@ use super::{Common, now_ms};
 use crate::args::{HookArgs, HookHost};
 use crate::host::claude::HOOKS_OFF;
 use crate::private::make_folder;
+use crate::render::causes;
 use crate::saved::threads_folder;
 
 /// Never an error: an agent may take any other exit code for a reason not to end its turn.
@@ -34,7 +35,7 @@ pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
     let done = catch_unwind(AssertUnwindSafe(|| answer(common, args)));
     let done = done.unwrap_or_else(|_| Err(anyhow::anyhow!("a defect of rawr's")));
     if let Err(error) = done {
-        log(common, &format!("{} {}: {error:#}", args.host.name(), args.event));
+        log(common, &format!("{} {}: {}", args.host.name(), args.event, causes(&error)));
     }
     ExitCode::SUCCESS
 }

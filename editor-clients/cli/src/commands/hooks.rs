@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 pub(super) use self::settings::Installed;
 use self::settings::{WINDOW, Wanted, install, installed, uninstall};
 use super::Common;
+use super::kept::keep;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 use crate::render::number;
 
@@ -32,6 +33,7 @@ pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode>
         match (done, args.uninstall) {
             (Done::Nothing, true) => writeln!(out, "kept  {shown} (rawr's hooks are not in it)")?,
             (Done::Nothing, false) => writeln!(out, "kept  {shown} (rawr's hooks are in it)")?,
+            (Done::Removed, _) => writeln!(out, "removed {shown} (nothing else was in it)")?,
             (Done::Written { old: None }, _) => writeln!(out, "wrote {shown}")?,
             (Done::Written { old: Some(old) }, _) => {
                 writeln!(out, "wrote {shown} (the old one is {})", old.display())?;
@@ -99,8 +101,7 @@ pub(super) fn installed_in(host: HookHost, path: &Path) -> anyhow::Result<Option
 
 /// The events that rawr listens to.
 fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::Result<Vec<Wanted>> {
-    let program = std::env::current_exe().context("this program does not know where it is")?;
-    let mut words = vec![utf8(&program)?];
+    let mut words = vec![utf8(&this_program()?)?];
     // The agent's own environment says where home is, unless somebody said it here.
     if common.home.is_some() {
         words.extend(["--home".to_owned(), utf8(&common.home()?.dir)?]);
@@ -126,14 +127,36 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
         .collect()
 }
 
+/// By the name that it was called by, where that leads to this very program: the name outlives an upgrade, and the file that
+/// links lead to may not.
+fn this_program() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("this program does not know where it is")?;
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let is_a_path = called.components().count() > 1;
+    let named = match is_a_path {
+        true => Some(called),
+        false => std::env::var_os("PATH").and_then(|path| {
+            let mut places = std::env::split_paths(&path).map(|folder| folder.join(&called));
+            places.find(|place| place.is_file())
+        }),
+    };
+    let real = program.canonicalize()?;
+    let named = named.filter(|named| named.canonicalize().is_ok_and(|found| found == real));
+    Ok(named.unwrap_or(program))
+}
+
 fn utf8(path: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(path)?;
     let text = path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))?;
     Ok(text.to_owned())
 }
 
+/// Of the copy that is kept of a person's file.
+const BEFORE: &str = "before-rawr";
+
 enum Done {
     Nothing,
+    Removed,
     Written { old: Option<PathBuf> },
 }
 
@@ -146,6 +169,12 @@ fn change(
     let edited =
         edit(text.as_deref()).with_context(|| format!("{} stays as it is", path.display()))?;
     let Some(edited) = edited else { return Ok(Done::Nothing) };
+    // Without a copy of what was there before, nothing was: installing made the file.
+    let kept = PathBuf::from(format!("{}.{BEFORE}", path.display()));
+    if edited.trim() == "{}" && !kept.exists() {
+        std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+        return Ok(Done::Removed);
+    }
     let path = if text.is_some() { path.canonicalize()? } else { path.to_owned() };
     let cannot = || format!("{} cannot be written", path.display());
     let folder = path.parent().context("a file without a folder")?;
@@ -155,12 +184,7 @@ fn change(
     let mut old = None;
     if text.is_some() {
         file.as_file().set_permissions(path.metadata()?.permissions()).with_context(cannot)?;
-        let mut name = path.as_os_str().to_owned();
-        name.push(".before-rawr");
-        let kept = PathBuf::from(name);
-        std::fs::copy(&path, &kept)
-            .with_context(|| format!("{} cannot be kept", path.display()))?;
-        old = Some(kept);
+        old = Some(keep(&path, &format!(".{BEFORE}"))?);
     }
     file.as_file().sync_all().with_context(cannot)?;
     file.persist(&path).map_err(|error| error.error).with_context(cannot)?;

@@ -1,9 +1,8 @@
 //! `rawr prompts`: the prompt files, listed, edited, compared, put back and tried out. Only `render` needs a sidecar: it asks
 //! what a thread knows.
 
-use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
@@ -11,8 +10,10 @@ use rawr_protocol::{PromptRenderParams, TokensCountParams, methods};
 use rawr_server::problem::Look;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::Common;
+use super::kept::keep;
 use super::threads::{on_thread, tell};
 use super::written::{PromptFile, ShownProblem, Written, show};
 use crate::args::{
@@ -88,6 +89,9 @@ fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
     }
     let mut words = editor()?.into_iter();
     let program = words.next().context("the editor has no name")?;
+    // The terminal's signals are the editor's: it must not be left alone with the keyboard. Listened to and not ignored, since
+    // the editor would go on ignoring them.
+    let _listening = [signal(SignalKind::interrupt())?, signal(SignalKind::quit())?];
     let status = Command::new(&program).args(words).arg(&prompt.path).status();
     let status = status.with_context(|| {
         format!("the editor `{program}` cannot be started: set VISUAL or EDITOR to another one")
@@ -197,7 +201,8 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
         )?;
     }
     for prompt in &other {
-        let backup = keep(&prompt.path)?;
+        // There may be nothing to keep.
+        let backup = prompt.path.exists().then(|| keep(&prompt.path, ".old")).transpose()?;
         put(&prompt.path, prompt.shipped)?;
         let mut body = json!({ "name": prompt.name, "path": prompt.path, "changed": true });
         let mut line = format!("{} is as shipped again", prompt.name);
@@ -225,25 +230,6 @@ fn agreed(prompts: &[PromptFile]) -> anyhow::Result<bool> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
-/// A copy beside the file, under a name that is free. `None`: there is nothing to keep.
-fn keep(path: &Path) -> anyhow::Result<Option<PathBuf>> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let named = |ending: String| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    let mut names = std::iter::once(named(".old".to_owned()))
-        .chain((2..).map(|count| named(format!(".old.{count}"))));
-    let backup = names.find(|name| name.symlink_metadata().is_err()).context("no name is free")?;
-    fs::copy(path, &backup).with_context(|| {
-        format!("{} cannot be kept as {}: nothing was changed", path.display(), backup.display())
-    })?;
-    Ok(Some(backup))
 }
 
 /// Whole or not at all, and where a link leads to.

@@ -23,6 +23,7 @@ use crate::args::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
+use crate::render::causes;
 use crate::stop::Stop;
 
 /// Ctrl-C is heard between two threads: what is done to one is done whole.
@@ -40,7 +41,7 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
         () = stop.asked() => {
             stopped.store(true, Ordering::Relaxed);
             if let Err(error) = done.await? {
-                complain(&format!("{error:#}"));
+                complain(&causes(&error));
             }
             Ok(ExitCode::from(stop.exit_code()))
         }

@@ -61,6 +61,7 @@ struct Status<'s> {
     sequence_id: Option<&'s str>,
     compaction_asked_for: bool,
     held_inputs: &'s [String],
+    boundaries: &'s [rawr_protocol::BoundaryMark],
     guards: &'s [rawr_protocol::Guard],
     directives: &'s [rawr_protocol::Directive],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +79,7 @@ async fn show(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> a
         sequence_id: thread.sequence_id.as_deref(),
         compaction_asked_for: thread.compaction_asked_for,
         held_inputs: &thread.held_inputs,
+        boundaries: &thread.boundaries,
         guards: &thread.guards,
         directives: &thread.directives,
         last_decision: last.as_ref(),

@@ -1,7 +1,7 @@
 //! Which thread a person means, and a sidecar that looks at it. What is said of a thread here is only recorded: its owner acts on it.
 
 use std::cmp::Reverse;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use anyhow::{Context, bail};
 use rawr_protocol::{
@@ -26,8 +26,13 @@ pub(super) struct Looker {
 impl Looker {
     /// `None` where there is no thread yet: then nothing is started and nothing left behind.
     pub(super) async fn start(common: &Common) -> anyhow::Result<Option<Self>> {
-        if !threads_folder(&common.home()?.dir).is_dir() {
-            return Ok(None);
+        let folder = threads_folder(&common.home()?.dir);
+        match std::fs::read_dir(&folder) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(error).with_context(|| format!("{} cannot be read", folder.display()));
+            }
         }
         let mut sidecar = common.sidecar(Map::new())?.launch().await?;
         let listed = sidecar.call::<methods::ThreadList>(ThreadListParams {}).await;
@@ -267,6 +272,7 @@ mod tests {
             sub_agent: sub_agent.map(str::to_owned),
             breaker: None,
             last_fate: None,
+            runs_by_hooks: false,
         };
         let threads = [thread("a", Some("Ohm")), thread("b", None), thread("c", None)];
         let check = |wanted: &str, threads: &[ThreadSummary], found: &str| {

@@ -121,6 +121,7 @@ async fn on_the_screen(link: &mut Link, stop: &mut Stop) -> anyhow::Result<ExitC
         wishes.into_iter().for_each(|wish| link.ask(wish));
         match view.end.take() {
             Some(End::Left) => return Ok(ExitCode::SUCCESS),
+            Some(End::Suspended) => screen.suspend().context("the terminal is gone")?,
             Some(End::Lost(error)) => bail!(
                 "the sidecar was started again once and ended again: {error}; `rawr doctor` looks for the cause"
             ),

@@ -71,10 +71,24 @@ impl Written {
             let (name, shipped) = (prompt.name.name(), shipped(prompt.name));
             prompts.push(PromptFile { name, path, source, shipped, problems });
         }
-        let (config, problems) = load(&front_matter);
+        let (config, mut problems) = load(&front_matter);
+        problems.extend(broken_codex_file(&home.codex_toml(), &problems));
         let decisions = decisions(&config, &folder);
         Self { config, problems, prompts, decisions }
     }
+}
+
+/// The sidecar leaves it to Codex to tell, where nothing of rawr's is in the file. Whoever checks wants to know.
+fn broken_codex_file(path: &Path, told: &[Problem]) -> Option<Problem> {
+    if told.iter().any(|problem| problem.file.as_deref() == Some(path)) {
+        return None;
+    }
+    let text = read_text(path).ok().flatten()?;
+    let error = toml::from_str::<toml::Table>(&text).err()?;
+    let mut problem = Problem::error("syntax", error.message().to_owned());
+    problem.span = error.span();
+    let help = "Codex does not start with this file either; rawr reads none of it".to_owned();
+    Some(problem.help(help).in_file(Some(path)))
 }
 
 fn decisions(config: &Config, folder: &Path) -> Vec<Problem> {

@@ -5,6 +5,7 @@ use rawr_protocol::{
     PacketGetParams, PendingAction, Phase, Purpose, methods,
 };
 use serde::Deserialize;
+use tracing::Instrument;
 
 use super::inputs::Held;
 use super::ledger::{Outcome, Room, Todo, order_of};
@@ -35,7 +36,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             match todo {
                 Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
                 Todo::Prompt { text } => self.prompt(text).await?,
-                Todo::Perform(action) => self.perform(action).await?,
+                Todo::Perform(action) => {
+                    let (id, sequence) = (&action.action_id, &action.sequence_id);
+                    let span = tracing::info_span!("action", ?id, ?sequence);
+                    span.in_scope(|| tracing::info!("is carried out"));
+                    self.perform(action).instrument(span).await?;
+                }
             }
         }
         Ok(())

@@ -121,11 +121,17 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.turns.context_tokens = Some(usage.context_tokens);
         let turn = self.turns.running(&turn_id);
         let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
+        let model = &self.host.thread().model;
+        let model = model.clone().filter(|_| *model != self.told_model);
+        if model.is_some() {
+            self.told_model.clone_from(&model);
+        }
         let params = TurnUsageParams {
             thread_id: self.thread_id.clone(),
             turn_id,
             usage,
             context_window,
+            model,
             needs_follow_up: Some(needs_follow_up),
             last_agent_message,
         };

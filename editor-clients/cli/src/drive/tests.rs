@@ -425,6 +425,27 @@ async fn a_sidecar_that_dies_twice_ends_the_session() {
     assert!(matches!(done.ended, Err(DriveError::SidecarEndedAgain(_))), "{:?}", done.ended);
 }
 
+/// A session may last for days.
+#[tokio::test]
+async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
+    let dies_in = |turn: &'static str| {
+        life(move |method, params| {
+            (method == "rawr/turn/started" && params["turnId"] == turn).then(|| vec![Do::HangUp])
+        })
+    };
+    let folder = TempDir::new().unwrap();
+    let fake = Fake::new([dies_in("turn-1"), dies_in("turn-2"), plainly()]);
+    let mut renderer = Renderer::to_program(Box::new(Page::default()));
+    let mut prompts = Prompts::known(["hello", "again"].map(str::to_owned));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = fake.launch().await.unwrap();
+    let drive = Drive::open(agent(&folder), fake, sidecar, &mut renderer).await;
+    let mut drive = drive.map_err(|error| error.to_string()).unwrap();
+    drive.quiet = Duration::ZERO;
+    let ended = drive.run(&mut prompts, &mut stop).await;
+    assert_eq!(ended.unwrap().ended, Ended::Finished);
+}
+
 #[tokio::test]
 async fn a_report_that_is_refused_keeps_nobody_from_working() {
     let refusing = life(|method, _| {

@@ -236,7 +236,12 @@ impl Claude {
                     json!({"subtype": "error", "request_id": request_id, "error": error});
                 self.pipes.send(&json!({"type": "control_response", "response": response}));
             }
-            line => self.events.extend(self.turns.read(line)),
+            line => {
+                self.events.extend(self.turns.read(line));
+                if let Some(model) = self.turns.model() {
+                    self.thread.model = Some(model.to_owned());
+                }
+            }
         }
     }
 

@@ -29,7 +29,10 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
 use serde_json::{Value, json};
-pub use settings::{CodexSettings, PLAN_TOOL_ON, Sandbox, find_codex, left_to_codex, version};
+pub use settings::{
+    CodexSettings, LEAST_BESIDE, PLAN_TOOL_ON, Sandbox, codex_home, find_codex, is_at_least,
+    left_to_codex, version,
+};
 pub use threads::{Found, Threads};
 
 use self::asides::Asides;

@@ -2,18 +2,22 @@
 
 use rawr_protocol::{Choice, PacketAuthor, SequenceHeadsUpNotification, Stage};
 
-use super::text::wrapped;
+use super::text::{columns, one_line, wrapped};
 
-const WIDTH: usize = 74;
+/// How wide its text is where there is room.
+pub(super) const BANNER: usize = 74;
+
+/// What its frame takes.
+pub(super) const BANNER_EDGES: usize = 4;
 
 /// The box, line by line.
-pub(super) fn banner(heads_up: &SequenceHeadsUpNotification) -> Vec<String> {
-    let mut lines = banner_words(heads_up, WIDTH);
+pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
+    let mut lines = banner_words(heads_up, width);
     if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
         let choices: Vec<_> = heads_up.choices.iter().map(|choice| answer(*choice)).collect();
-        lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), WIDTH));
+        lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), width));
     }
-    framed(banner_title(heads_up.stage), &lines)
+    framed(banner_title(heads_up.stage), &lines, width)
 }
 
 /// Why it is shown and what will happen, without a frame.
@@ -71,13 +75,14 @@ pub fn answer(choice: Choice) -> &'static str {
     }
 }
 
-fn framed(title: &str, lines: &[String]) -> Vec<String> {
-    let rule = "─".repeat(WIDTH.saturating_sub(title.chars().count() + 1));
+fn framed(title: &str, lines: &[String], width: usize) -> Vec<String> {
+    let title = one_line(title, width.saturating_sub(1));
+    let rule = "─".repeat(width.saturating_sub(columns(&title) + 1));
     let mut framed = vec![format!("╭─ {title} {rule}╮")];
     for line in lines {
-        let gap = " ".repeat(WIDTH.saturating_sub(line.chars().count()));
+        let gap = " ".repeat(width.saturating_sub(columns(line)));
         framed.push(format!("│ {line}{gap} │"));
     }
-    framed.push(format!("╰{}╯", "─".repeat(WIDTH + 2)));
+    framed.push(format!("╰{}╯", "─".repeat(width + 2)));
     framed
 }

@@ -13,15 +13,16 @@ use rawr_protocol::{
 use super::decisions::{author, mark, outcome, style};
 use super::text::{bytes, harmless, number, one_line, shortened};
 use super::threads::tier_style;
-use super::{Injected, Level, Shown};
+use super::{Columns, Injected, Level, Shown};
 use crate::host::{HostEvent, HostThread};
-use crate::render::banner::banner;
+use crate::render::banner::{BANNER, BANNER_EDGES, banner};
 use crate::saved::Saved;
 
 /// The renderer and the little that it remembers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Human {
     is_live: bool,
+    columns: Columns,
     /// What is going on, for the line that moves.
     status: Option<&'static str>,
     is_drawn: bool,
@@ -34,6 +35,9 @@ pub(super) struct Human {
 }
 
 pub(super) const WIDTH: usize = 96;
+
+/// Below that the terminal breaks the lines.
+const NARROWEST: usize = 16;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
@@ -49,8 +53,28 @@ pub(super) fn paint(style: Style, text: &str) -> String {
 }
 
 impl Human {
-    pub(super) fn new(is_live: bool) -> Self {
-        Self { is_live, ..Self::default() }
+    pub(super) fn new(is_live: bool, columns: Columns) -> Self {
+        Self {
+            is_live,
+            columns,
+            status: None,
+            is_drawn: false,
+            frame: 0,
+            meter: None,
+            phase: None,
+            plan: Vec::new(),
+            packet_turns: HashSet::new(),
+        }
+    }
+
+    /// What fits between the edges of a frame on this terminal.
+    fn within(&self, most: usize, edges: usize) -> usize {
+        let columns = (self.columns)().unwrap_or(usize::MAX);
+        most.min(columns.saturating_sub(edges)).max(NARROWEST)
+    }
+
+    fn beside_a_bar(&self) -> usize {
+        self.within(WIDTH, "  │ ".chars().count())
     }
 
     pub(super) fn keep_still(&mut self) {
@@ -100,14 +124,17 @@ impl Human {
                 vec![paint(DIM, &format!("  held until the handoff: {text}"))]
             }
             Shown::Injected { purpose, injected } => self.injected(*purpose, injected),
-            Shown::Handoff(injected) => from_rawr("hands the packet back", injected.text),
+            Shown::Handoff(injected) => {
+                from_rawr("hands the packet back", injected.text, self.beside_a_bar())
+            }
             Shown::Host(event) => self.host_event(event),
             Shown::ThreadChanged(changed) => self.thread_changed(changed),
             Shown::Verdict(decided) => verdict(&decided.decision),
             Shown::HeadsUp(heads_up) => {
-                banner(heads_up).iter().map(|line| paint(OURS, line)).collect()
+                let width = self.within(BANNER, BANNER_EDGES);
+                banner(heads_up, width).iter().map(|line| paint(OURS, line)).collect()
             }
-            Shown::Packet(packet) => packet_lines(packet),
+            Shown::Packet(packet) => packet_lines(packet, self.beside_a_bar()),
             Shown::Compaction(update) => compaction(update),
             Shown::PromptChanged(changed) if changed.problems.is_empty() => {
                 vec![paint(DIM, &format!("  prompt {} was edited and is in force", changed.name))]
@@ -141,7 +168,7 @@ impl Human {
             }
             Purpose::Handoff => "hands the packet back",
         };
-        from_rawr(what, injected.text)
+        from_rawr(what, injected.text, self.beside_a_bar())
     }
 
     fn host_event(&mut self, event: &HostEvent) -> Vec<String> {
@@ -252,9 +279,9 @@ fn said(mark: &str, style: Style, text: &str) -> Vec<String> {
     lines
 }
 
-fn from_rawr(what: &str, text: &str) -> Vec<String> {
+fn from_rawr(what: &str, text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new(), paint(OURS, &format!("› rawr {what}"))];
-    lines.extend(shortened(text, WIDTH, 6).iter().map(|line| paint(DIM, &format!("  │ {line}"))));
+    lines.extend(shortened(text, width, 6).iter().map(|line| paint(DIM, &format!("  │ {line}"))));
     lines
 }
 
@@ -299,7 +326,7 @@ fn verdict(decision: &Decision) -> Vec<String> {
     lines
 }
 
-fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
+fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
     let author = author(packet.author);
     let mut facts = vec![format!("{} tokens", number(packet.checked.tokens))];
     if !packet.checked.missing.is_empty() {
@@ -310,7 +337,7 @@ fn packet_lines(packet: &PacketGetResult) -> Vec<String> {
     }
     let head = format!("• Packet by {author} ({})", facts.join("; "));
     let mut lines = vec![String::new(), head];
-    lines.extend(shortened(&packet.packet, WIDTH, 14).iter().map(|line| format!("  │ {line}")));
+    lines.extend(shortened(&packet.packet, width, 14).iter().map(|line| format!("  │ {line}")));
     lines
 }
 

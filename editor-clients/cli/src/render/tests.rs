@@ -24,8 +24,12 @@ impl Write for Page {
 
 /// Shows to a person; colours are taken out.
 fn check(is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
+    check_on(|| None, is_live, show, expected);
+}
+
+fn check_on(columns: Columns, is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
     let page = Page::default();
-    let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live);
+    let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live, columns);
     show(&mut renderer);
     let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let text = text.replace("\r\u{1b}[2K", "<clear>");
@@ -163,6 +167,49 @@ fn a_banner_asks_with_its_choices() {
             |│ Nothing happens until somebody agrees.                                     │
             |│ Your choices: go on, not now, not this time.                               │
             |╰────────────────────────────────────────────────────────────────────────────╯
+        "#]],
+    );
+}
+
+#[test]
+fn frames_fit_the_terminal() {
+    let heads_up = read(json!({
+        "threadId": "t",
+        "sequenceId": "s1",
+        "stage": "will_compact",
+        "reason": "ein 文 phase ended here (commit)",
+        "boundaries": [],
+        "packetAuthor": "agent",
+        "choices": [],
+    }));
+    let injected = Injected {
+        sequence_id: "s1",
+        action_id: "a1",
+        turn_id: "t1",
+        text: "The history will be compacted next: 日本語の文 too",
+    };
+    check_on(
+        || Some(34),
+        false,
+        |renderer| {
+            renderer.show(&Shown::HeadsUp(&heads_up)).unwrap();
+            renderer.show(&Shown::Handoff(injected)).unwrap();
+        },
+        expect![[r#"
+            |╭─ compaction ahead ─────────────╮
+            |│ ein 文 phase ended here        │
+            |│ (commit)                       │
+            |│                                │
+            |│ The agent writes its           │
+            |│ continuation packet, the       │
+            |│ history is compacted, the      │
+            |│ packet is handed back, and     │
+            |│ work goes on.                  │
+            |╰────────────────────────────────╯
+            |
+            |› rawr hands the packet back
+            |  │ The history will be compacted
+            |  │ next: 日本語の文 too
         "#]],
     );
 }

@@ -1,5 +1,7 @@
 //! Texts made fit for a terminal: wrapped, shortened, numbers made readable. Pure.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
 pub(crate) fn harmless(text: &str) -> String {
     let shown = |letter: char| match letter {
@@ -18,21 +20,26 @@ pub fn plain(printed: &str) -> String {
     anstream::adapter::strip_str(printed).to_string()
 }
 
-/// Lines of at most `width` characters, broken between words where there are any.
+/// How many columns of a terminal a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Lines of at most `width` columns, broken between words where there are any.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in harmless(text).lines() {
         let mut line = String::new();
         let mut begun = false;
         for word in paragraph.split(' ') {
-            if begun && line.chars().count() + 1 + word.chars().count() > width {
+            if begun && columns(&line) + 1 + columns(word) > width {
                 lines.push(std::mem::take(&mut line));
             } else if begun {
                 line.push(' ');
             }
             begun = true;
             for letter in word.chars() {
-                if line.chars().count() == width {
+                if columns(&line) + letter.width().unwrap_or(0) > width && !line.is_empty() {
                     lines.push(std::mem::take(&mut line));
                 }
                 line.push(letter);
@@ -54,15 +61,33 @@ pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// One line of at most `width` characters.
+/// One line of at most `width` columns.
 pub fn one_line(text: &str, width: usize) -> String {
     let text = harmless(text);
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() > width {
-        words = words.chars().take(width.saturating_sub(1)).collect();
+    if columns(&words) > width {
+        let mut taken = 1;
+        let first_over = words.char_indices().find(|(_, letter)| {
+            taken += letter.width().unwrap_or(0);
+            taken > width
+        });
+        words.truncate(first_over.map_or(0, |(at, _)| at));
         words.push('…');
     }
     words
+}
+
+/// An error and its causes, each told once: some errors quote their cause themselves.
+pub(crate) fn causes(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// With thin gaps between thousands.
@@ -111,6 +136,14 @@ mod tests {
     }
 
     #[test]
+    fn wide_letters_take_two_columns() {
+        assert_eq!(wrapped("日本語の文", 5), ["日本", "語の", "文"]);
+        assert_eq!(wrapped("ab 日本 語", 7), ["ab 日本", "語"]);
+        assert_eq!(one_line("日本語", 5), "日本…");
+        assert_eq!(one_line("日本語", 6), "日本語");
+    }
+
+    #[test]
     fn what_is_left_out_is_counted() {
         assert_eq!(shortened("a\nb\nc", 9, 3), ["a", "b", "c"]);
         assert_eq!(shortened("a\nb\nc\nd", 9, 3), ["a", "b", "… 2 more lines"]);
@@ -122,6 +155,22 @@ mod tests {
     fn nothing_steers_the_terminal() {
         assert_eq!(harmless("a\u{1b}[2Jb\r\nc\td\u{202e}"), "a\u{fffd}[2Jb\nc d\u{fffd}");
         assert_eq!(one_line("x\u{7}y", 9), "x\u{fffd}y");
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        use anyhow::Context;
+        let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let plain = Err::<(), _>(denied()).context("the file cannot be read").unwrap_err();
+        assert_eq!(causes(&plain), "the file cannot be read: permission denied");
+        #[derive(Debug, thiserror::Error)]
+        #[error("the log cannot be read ({0}): look there")]
+        struct Quotes(#[source] std::io::Error);
+        let quoted = Err::<(), _>(Quotes(denied())).context("nothing is done").unwrap_err();
+        assert_eq!(
+            causes(&quoted),
+            "nothing is done: the log cannot be read (permission denied): look there"
+        );
     }
 
     #[test]

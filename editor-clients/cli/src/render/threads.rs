@@ -23,9 +23,16 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     lines.extend(summary.sub_agent.as_ref().map(|name| fact("sub-agent", &one_line(name, WIDTH))));
     lines.push(match &summary.owner {
         Some(owner) => fact("run by", &one_line(owner, WIDTH)),
+        None if summary.runs_by_hooks => fact("run by", "its agent, by hooks"),
         None => fact("run by", "nobody now"),
     });
-    lines.push(fact("phase", &phase(summary.phase, thread.sequence_id.as_deref())));
+    let of = thread.sequence_id.as_deref();
+    lines.push(match &summary.owner {
+        None if needs_an_owner(summary.phase) && !summary.runs_by_hooks => {
+            fact("phase", &interrupted(summary.phase, of))
+        }
+        _ => fact("phase", &phase(summary.phase, of)),
+    });
     if thread.compaction_asked_for {
         lines.push(fact("asked for", "a compaction, as soon as the agent is idle"));
     }
@@ -34,6 +41,11 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         1 => Some(fact("waiting", "1 message of yours, until the handoff")),
         many => Some(fact("waiting", &format!("{many} messages of yours, until the handoff"))),
     });
+    let phases = thread.boundaries.iter().filter(|mark| mark.spent_by.is_none());
+    let phases = phases.filter_map(|mark| {
+        Some(format!("{} ({})", one_line(mark.label.as_deref()?, WIDTH), mark.boundary.as_str()))
+    });
+    lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
     lines.extend(last.map(|last| fact("decided", &decided(last.outcome, &last.reason))));
     // Of the decision above it, or of an earlier one.
@@ -86,6 +98,11 @@ pub fn recorded(choice: Choice, until: Option<&Until>) -> String {
     }
 }
 
+/// The end of a phase.
+pub fn marked(thread_id: &str, label: &str) -> String {
+    format!("Marked on thread {thread_id}: {} ends here.", one_line(label, WIDTH))
+}
+
 /// A guard that was set.
 pub fn guarded(guard_id: &str, until: &Until) -> String {
     format!("Guard {guard_id}: no compaction {}, short of an emergency.", until_end(until))
@@ -116,7 +133,7 @@ pub fn guard(guard: &Guard, now_ms: i64) -> String {
 
 /// A directive, whole: its words are what it is for.
 pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
-    let holds = if directive.pinned { "pinned" } else { "for the next compaction" };
+    let holds = if directive.pinned { "pinned" } else { "kept while among the newest" };
     let by = match &directive.by {
         Some(by) => format!("given by {}", one_line(by, WIDTH)),
         None => "found in a message".to_owned(),
@@ -149,6 +166,27 @@ pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
 fn phase(phase: Phase, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
     format!("{phase}: {}{of}", doing(phase))
+}
+
+/// Nothing of it goes on by itself.
+fn interrupted(phase: Phase, sequence: Option<&str>) -> String {
+    let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
+    format!("{phase}: interrupted; goes on when the thread is run again{of}")
+}
+
+/// Whether something is to be done in it by who runs the thread.
+const fn needs_an_owner(phase: Phase) -> bool {
+    match phase {
+        Phase::AwaitingJudgment
+        | Phase::AwaitingHeadsUp
+        | Phase::AwaitingScratchWrite
+        | Phase::AwaitingPacket
+        | Phase::Compacting
+        | Phase::AwaitingHandoff => true,
+        Phase::Idle | Phase::AwaitingApproval | Phase::Deferred | Phase::AwaitingCompaction => {
+            false
+        }
+    }
 }
 
 /// What goes on in a phase.
@@ -276,6 +314,30 @@ mod tests {
               phase      idle: nothing under way
               decided    compaction decided: the reason
               outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_nobody_goes_on_with_is_called_interrupted() {
+        check(
+            json!({ "phase": "awaiting_packet" }),
+            None,
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     nobody now
+              phase      awaiting_packet: interrupted; goes on when the thread is run again
+        "#]],
+        );
+        check(
+            json!({ "phase": "awaiting_packet", "owner": "rawr exec" }),
+            None,
+            expect![[r#"
+            t  usage not known · 10 s ago
+              folder     /code/parser
+              run by     rawr exec
+              phase      awaiting_packet: the agent writes its packet
         "#]],
         );
     }

@@ -27,6 +27,8 @@ local NOTES = {
   'rawr/compaction/update',
   'rawr/judgment/requested',
   'rawr/judgment/result',
+  'rawr/packet/changed',
+  'rawr/scratch/changed',
   'rawr/prompt/changed',
   'rawr/config/changed',
 }

@@ -112,6 +112,32 @@ local function pin(thread, text)
 end
 
 ---@param thread rawr.ThreadSummary
+---@param label string
+local function mark(thread, label)
+  local signal = { kind = 'phase_boundary', label = label }
+  client.on_thread(thread, 'rawr/signal/report', { signal = signal }, function()
+    client.say(('Marked: %s ends here.'):format(label))
+  end)
+end
+
+--- A row that takes the words behind it, or asks for them.
+---@param prompt string
+---@param run fun(thread: rawr.ThreadSummary, text: string)
+---@return fun(thread: string?, rest: string[])
+local function with_text(prompt, run)
+  return on_thread(function(thread, rest)
+    if #rest > 0 then
+      return run(thread, table.concat(rest, ' '))
+    end
+    vim.ui.input({ prompt = prompt }, function(text)
+      if text and vim.trim(text) ~= '' then
+        run(thread, vim.trim(text))
+      end
+    end)
+  end)
+end
+
+---@param thread rawr.ThreadSummary
 local function scratch(thread)
   client.on_thread(thread, 'rawr/scratch/path', {}, function(answer)
     if answer.exists then
@@ -182,18 +208,11 @@ M.COMMANDS = {
   },
   pin = {
     about = 'an instruction that every handoff repeats word for word',
-    run = function(name, rest)
-      choose.thread(name, function(thread)
-        if #rest > 0 then
-          return pin(thread, table.concat(rest, ' '))
-        end
-        vim.ui.input({ prompt = 'Keep word for word: ' }, function(text)
-          if text and vim.trim(text) ~= '' then
-            pin(thread, text)
-          end
-        end)
-      end)
-    end,
+    run = with_text('Keep word for word: ', pin),
+  },
+  mark = {
+    about = 'a phase of the work ends here',
+    run = with_text('The phase that ends here: ', mark),
   },
   scratch = { about = "the agent's working notes", run = on_thread(scratch) },
   packet = {

@@ -105,7 +105,7 @@ end
 ---@param all rawr.ThreadSummary[]
 local function put(all)
   for _, thread in ipairs(all) do
-    threads.put(M.threads, thread)
+    threads.put(M.threads, thread, vim.uv.fs_realpath(thread.cwd))
   end
   draw()
 end
@@ -210,6 +210,17 @@ local ON = {
       client.say(('%s: the compaction was %s%s'):format(params.threadId, params.status, why), level)
       emit('RawrCompactionFailed', params)
     end
+  end,
+  ['rawr/packet/changed'] = function(params)
+    require('rawr.packet').changed(params)
+    emit('RawrPacket', params)
+  end,
+  ['rawr/scratch/changed'] = function(params)
+    local buffer = vim.fn.bufnr('^' .. vim.fn.escape(params.path, '*?[]{},\\') .. '$')
+    if buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) then
+      vim.cmd.checktime(buffer)
+    end
+    emit('RawrNotes', params)
   end,
   ['rawr/prompt/changed'] = function(params)
     emit('RawrPrompt', params)

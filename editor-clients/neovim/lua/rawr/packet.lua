@@ -80,6 +80,19 @@ function M.read(buffer, thread_id)
   end)
 end
 
+--- Another packet was written: a buffer that nobody has typed into shows it.
+---@param news rawr.PacketChangedNotification
+function M.changed(news)
+  local buffer = vim.fn.bufnr('^rawr://packet/' .. news.threadId .. '$')
+  local row = live.threads.rows[news.threadId]
+  if news.change == 'outdated' or buffer < 0 or not row then
+    return
+  end
+  if vim.api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
+    load(buffer, row.thread)
+  end
+end
+
 ---@param thread rawr.ThreadSummary
 function M.open(thread)
   local name = 'rawr://packet/' .. thread.threadId

@@ -77,6 +77,7 @@
 --- A boundary that was seen, and what became of it.
 ---@class rawr.BoundaryMark
 ---@field boundary rawr.Boundary Which.
+---@field label? string What a person or a program called the phase that ended here.
 ---@field spentBy? string The sequence that it started, after which it counts no more (design §2, invariant 5).
 ---@field turnId? string The turn that it was seen in.
 
@@ -353,7 +354,7 @@
 ---@field by? string Who gave it, for people; absent where it was found in a message.
 ---@field directiveId string Its name.
 ---@field givenAtMs integer When it was given, Unix milliseconds.
----@field pinned boolean Whether it never ages out.
+---@field pinned boolean Whether it never ages out; of the others, the newest 20 outlive a compaction.
 ---@field text string The instruction, unchanged.
 
 --- `rawr/directive/clear`: an instruction holds no longer.
@@ -684,6 +685,11 @@
 ---@field message string The line.
 ---@field type rawr.MessageType How bad it is.
 
+--- `$/logTrace`: one piece of the sidecar's work, for a client that asked for it by `$/setTrace` or `initialize`.
+---@class rawr.LogTraceParams
+---@field message string What was done, and how long it took.
+---@field verbose? string The threads, sequences and actions that it concerned, a line each; with the trace `verbose` only.
+
 --- How bad a log line is; a number on the wire, as in LSP.
 ---@alias rawr.MessageType integer
 
@@ -713,6 +719,20 @@
 ---@field author rawr.PacketAuthor Who wrote it.
 ---@field checked rawr.PacketCheck What a check of it found.
 ---@field packet string The packet, labelled as built by rawr (design §10.1).
+
+--- What became of a packet.
+---@alias rawr.PacketChange
+---| 'taken' # The sequence has taken it.
+---| 'edited' # A person gave another one.
+---| 'outdated' # Work was done behind it; it is asked for again.
+
+--- `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it.
+---@class rawr.PacketChangedNotification
+---@field author rawr.PacketAuthor Who wrote it.
+---@field by? string The client at which a person edited it.
+---@field change rawr.PacketChange What became of it.
+---@field sequenceId string The sequence that it belongs to.
+---@field threadId string The thread.
 
 --- What a check of a packet found.
 ---@class rawr.PacketCheck
@@ -797,11 +817,6 @@
 ---@field message string What is wrong, as a sentence fragment.
 ---@field range? rawr.Range Where in the file.
 ---@field severity rawr.Severity How bad it is.
-
---- `$/progress`: how far something long has come.
----@class rawr.ProgressParams
----@field token rawr.RequestId What the client named the work.
----@field value any How far it is, in the shape of LSP's work-done progress.
 
 --- `rawr/prompt/changed`: a prompt file was edited.
 ---@class rawr.PromptChangedNotification
@@ -948,6 +963,15 @@
 ---@field redactions integer So many secrets were taken out before it was written.
 ---@field scratchFile string The file, relative to the working directory.
 
+--- `rawr/scratch/changed`: an agent's notes were written to, by the agent or through any client. Told of every thread that is open or watched here.
+---@class rawr.ScratchChangedNotification
+---@field by? string The client that added to the notes by `rawr/scratch/append`; absent where the agent wrote, or another sidecar's client.
+---@field bytes integer Its size, in bytes.
+---@field exists boolean Whether the file is there still.
+---@field path string Absolute, as the sidecar's machine writes it.
+---@field scratchFile string Relative to the working directory, with forward slashes.
+---@field threadId string The thread.
+
 --- One file of notes.
 ---@class rawr.ScratchFile
 ---@field bytes integer Its size, in bytes.
@@ -1084,7 +1108,7 @@
 
 ---@class rawr.Signal.directive
 ---@field kind 'directive'
----@field pinned? boolean Whether it never ages out.
+---@field pinned? boolean Whether it never ages out; of the others, the newest 20 outlive a compaction.
 ---@field text string The instruction, unchanged.
 
 ---@alias rawr.Signal
@@ -1095,7 +1119,7 @@
 ---| rawr.Signal.branch_changed # Another branch was checked out.
 ---| rawr.Signal.tool_started # A tool call began; until it ends, work is active.
 ---| rawr.Signal.tool_finished # A tool call ended, well or not.
----| rawr.Signal.phase_boundary # A person or a program says that a phase ended.
+---| rawr.Signal.phase_boundary # A person or a program says that a phase ended. Taken from every client, not only from the thread's owner.
 ---| rawr.Signal.user_message # A person's message joined the turn: they wrote while the agent worked. From then on the turn is theirs, whoever began it. The message that a turn begins with is told with `rawr/turn/started`.
 ---| rawr.Signal.directive # A user instruction that must survive word for word.
 
@@ -1183,7 +1207,7 @@
 ---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.
 ---@field host rawr.Host The agent program that owns the transcript.
----@field model? string The model in use.
+---@field model? string The model in use; `rawr/turn/usage` reports another.
 ---@field role rawr.Role What the client wants to be to the thread.
 ---@field runningTurn? string The turn that still runs. Every other turn whose end was never reported is over with the process that ran it; should its end be reported later, that holds.
 ---@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
@@ -1208,6 +1232,7 @@
 ---@field owner? string Who performs its actions now, for people; absent if nobody does.
 ---@field percentRemaining? integer Percent of the context window left.
 ---@field phase rawr.Phase Where it stands.
+---@field runsByHooks? boolean The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same.
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
@@ -1306,6 +1331,7 @@
 ---@class rawr.TurnUsageParams
 ---@field contextWindow? integer Size of the context window in tokens, if it is known anew.
 ---@field lastAgentMessage? string The agent's latest message.
+---@field model? string The model in use, if it is not the one that was reported last. From here on the thread goes by that model's configuration.
 ---@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
 ---@field threadId string The thread.
 ---@field turnId string The turn.

@@ -4,6 +4,7 @@ local M = {}
 
 ---@class rawr.Row
 ---@field thread rawr.ThreadSummary
+---@field folder string where it works, without links
 ---@field sequence? string the sequence that runs
 ---@field guards integer
 
@@ -23,12 +24,14 @@ end
 
 ---@param all rawr.Threads
 ---@param thread rawr.ThreadSummary
-function M.put(all, thread)
+---@param folder? string where it works, without links
+function M.put(all, thread, folder)
   local row = all.rows[thread.threadId]
+  folder = folder or thread.cwd
   if row then
-    row.thread = thread
+    row.thread, row.folder = thread, folder
   else
-    all.rows[thread.threadId] = { thread = thread, guards = 0 }
+    all.rows[thread.threadId] = { thread = thread, folder = folder, guards = 0 }
   end
 end
 
@@ -157,7 +160,7 @@ function M.current(all, folder)
   end
   local rows = M.sorted(all)
   for _, row in ipairs(rows) do
-    if holds(folder, row.thread.cwd) then
+    if holds(folder, row.folder) then
       return row
     end
   end

@@ -296,7 +296,10 @@ function M.facts(details, now_ms)
   end
   local sequence = details.sequenceId and ', sequence ' .. details.sequenceId or ''
   fact('folder', M.one_line(thread.cwd))
-  fact('run by', thread.owner and M.one_line(thread.owner) or 'nobody now')
+  fact(
+    'run by',
+    thread.owner and M.one_line(thread.owner) or thread.runsByHooks and 'its agent, by hooks' or 'nobody now'
+  )
   fact('phase', ('%s: %s%s'):format(thread.phase, M.DOING[thread.phase] or thread.phase, sequence))
   if details.compactionAskedFor then
     fact('asked for', 'a compaction, as soon as the agent is idle')

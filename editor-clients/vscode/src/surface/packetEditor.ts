@@ -4,6 +4,7 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type PacketState, isOver, packetLine, packetState } from '../model/packet';
 import type { PacketName, PacketText, PacketTexts } from '../model/packetTexts';
+import type { PacketChangedNotification } from '../protocol';
 import { type Session, shown } from '../session';
 
 export const SCHEME = 'rawr-packet';
@@ -120,6 +121,14 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
       this.lensChanged.fire();
       void shown(() => this.takeUp(name));
     }
+  }
+
+  /** The sequence has another packet: one that is shown is taken up at once. */
+  changed({ threadId, sequenceId, change }: PacketChangedNotification): void {
+    const name = { threadId, sequenceId };
+    const uri = uriOf(name).toString();
+    if (change === 'outdated' || !this.texts.get(name)) return;
+    if (this.shown().some((one) => one.toString() === uri)) void shown(() => this.takeUp(name));
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, test } from 'node:test';
 import { Threads } from '../../src/model/threads';
 import type { Notifications, Requests } from '../../src/protocol';
@@ -148,4 +151,21 @@ describe('a question about a thread', () => {
 test('a folder holds itself and what is below it, and no namesake', () => {
   const held = ['/w', '/w/', '/w/a', '/wx', '/'].map((path) => isWithin('/w/', path));
   assert.deepEqual(held, [true, true, true, false, false]);
+});
+
+test('a folder that is opened through a link holds what works in the real one', () => {
+  const root = mkdtempSync(join(tmpdir(), 'rawr-'));
+  const [folder, link] = [join(root, 'real'), join(root, 'link')];
+  mkdirSync(join(folder, 'below'), { recursive: true });
+  symlinkSync(folder, link);
+  const held = [
+    [link, join(folder, 'below')],
+    [folder, link],
+    [join(folder, 'below'), link],
+  ];
+  assert.deepEqual(
+    held.map(([outer, inner]) => isWithin(outer ?? '', inner ?? '')),
+    [true, true, false],
+  );
+  rmSync(root, { recursive: true });
 });

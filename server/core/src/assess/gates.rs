@@ -228,7 +228,11 @@ pub(super) fn boundary(case: &Case<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let counting = case.counting();
     if !counting.is_empty() {
-        return pass(counting.to_string());
+        let labels = case.thread.labels(counting, case.question.turn());
+        return pass(match labels.is_empty() {
+            true => counting.to_string(),
+            false => format!("{counting} ({})", labels.join(", ")),
+        });
     }
     let counted = case.turn.map_or(Boundaries::NONE, |turn| turn.counted);
     let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
@@ -315,6 +319,9 @@ pub(super) fn judgment(case: &Case<'_>) -> Finding {
             return Finding::NotReached("mid_turn says no, whatever the judge says");
         }
         _ => {}
+    }
+    if case.asks_nobody() {
+        return Finding::NotReached("no model is asked where mode compacts nothing");
     }
     let Some(Judgment { source, answer, .. }) = &case.judgment else { return Finding::Ask };
     let source = source.name();

@@ -1,10 +1,12 @@
 //! What the world hears of an event, whoever appended it. Nothing is decided and nothing is done here.
 
-use super::{HeadsUp, Machine, Notice, Stage};
+use super::{HeadsUp, Machine, Notice, PacketChange, Stage};
 use crate::assess;
 use crate::boundary::Boundaries;
-use crate::event::{Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, Trigger};
-use crate::policy::Policy;
+use crate::event::{
+    Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, Responded, Trigger,
+};
+use crate::policy::{PacketAuthor, Policy};
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
 
@@ -21,6 +23,7 @@ impl Machine {
     pub(super) fn fold(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
         let running = self.thread.sequence.as_ref().filter(|running| running.takes_compaction());
         let running = running.map(|sequence| (sequence.id.clone(), sequence.trigger.clone()));
+        let packet_before = packet_of(&self.thread);
         let unanswered = answer_of(&self.thread).is_none();
         let held = |thread: &Thread| thread.held_back(policy, record.at);
         let held_before = held(&self.thread).map(|hold| hold.tier);
@@ -28,7 +31,30 @@ impl Machine {
         let told = self.announce(&record.event, running, policy);
         let held_now = held(&self.thread).filter(|hold| Some(hold.tier) != held_before);
         let answer = answer_of(&self.thread).filter(|_| unanswered);
-        told.into_iter().chain(answer).chain(held_now.map(Notice::HeldBack)).collect()
+        let packet = self.packet_changed(&record.event, packet_before);
+        told.into_iter().chain(packet).chain(answer).chain(held_now.map(Notice::HeldBack)).collect()
+    }
+
+    fn packet_changed(
+        &self,
+        event: &Event,
+        before: Option<(SequenceId, PacketAuthor)>,
+    ) -> Option<Notice> {
+        let now = packet_of(&self.thread);
+        let told = |(sequence, author), change, by| Notice::Packet { sequence, author, change, by };
+        match event {
+            Event::PacketTaken(_) | Event::SequenceStarted(_) => {
+                now.map(|packet| told(packet, PacketChange::Taken, None))
+            }
+            Event::Responded(Responded { packet: Some(_), by, .. }) => {
+                now.map(|packet| told(packet, PacketChange::Edited, by.clone()))
+            }
+            _ => {
+                let running = &self.thread.sequence.as_ref()?.id;
+                let lost = before.filter(|(of, _)| of == running && now.is_none());
+                lost.map(|packet| told(packet, PacketChange::Outdated, None))
+            }
+        }
     }
 
     fn announce(
@@ -74,7 +100,7 @@ impl Machine {
                 (Some(*tier), Some(*percent), *boundaries)
             }
             Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
-                (None, self.thread.percent_remaining(), Boundaries::NONE)
+                (None, self.thread.percent_remaining(policy), Boundaries::NONE)
             }
         };
         let can_be_stopped = sequence.can_be_stopped();
@@ -90,6 +116,12 @@ impl Machine {
             can_be_stopped,
         })
     }
+}
+
+/// Of the running sequence, and who wrote it.
+fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketAuthor)> {
+    let sequence = thread.sequence.as_ref()?;
+    Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }
 
 /// An assessment that people hear of, though no sequence follows it.

@@ -29,7 +29,7 @@ impl Machine {
     ) -> Option<Event> {
         let (thread, policy) = (&self.thread, rules.policy);
         if let Some(turn) = &thread.unassessed {
-            let question = if !policy.enabled && policy.inline.enabled {
+            let question = if policy.built_in_decides() {
                 Question::Inline(Inline::TurnEnd(turn))
             } else {
                 Question::TurnEnd(turn)
@@ -131,7 +131,7 @@ impl Machine {
 
     /// What is to be asked before a message goes out.
     pub(super) fn before_input(&self, text: &str, policy: &Policy) -> Option<Question<'_>> {
-        if !policy.enabled && policy.inline.enabled {
+        if policy.built_in_decides() {
             let more = Tokens(rewrite::estimate(text));
             return Some(Question::Inline(Inline::BeforeInput(more)));
         }
@@ -148,14 +148,14 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
         let (thread, policy) = (&self.thread, rules.policy);
-        if thread.percent_remaining().is_none() || !thread.is_in_turn(turn) {
+        if thread.percent_remaining(policy).is_none() || !thread.is_in_turn(turn) {
             return None;
         }
-        let inline = !policy.enabled && policy.inline.enabled;
+        let inline = policy.built_in_decides();
         let question = if inline {
             Question::Inline(Inline::MidTurn(turn))
         } else {
-            thread.tier(&policy.tiers).filter(|_| policy.enabled)?;
+            thread.tier(policy).filter(|_| policy.enabled)?;
             Question::MidTurn(turn)
         };
         let decision = assess(thread, policy, question, now);
@@ -171,7 +171,7 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) -> Option<Event> {
-        let tier = self.thread.tier(&rules.policy.tiers)?;
+        let tier = self.thread.tier(rules.policy)?;
         let turn = self.thread.between_requests.as_ref()?;
         (tier == Tier::Emergency).then(|| self.look_inside_turn(turn, rules, now, effects))?
     }

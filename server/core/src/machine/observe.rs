@@ -9,7 +9,7 @@ use crate::event::{
 };
 use crate::policy::Policy;
 use crate::sequence::Sequence;
-use crate::signal::{command, message, plan};
+use crate::signal::{command, message, plan, repo};
 use crate::thread::{HeldInput, Progress, Turn};
 use crate::units::Timestamp;
 
@@ -115,6 +115,12 @@ impl Machine {
                 let message =
                     reported.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
                 reported.boundaries = message::boundaries(message, &policy.phrases);
+            }
+            // What is derived comes first: the look itself is what it is compared with.
+            Event::RepoObserved(observed) => {
+                let mut events = repo::news(&self.thread, observed);
+                events.push(event);
+                return Ok(events);
             }
             Event::DirectiveCleared(cleared) => {
                 let known = &self.thread.known.directives;

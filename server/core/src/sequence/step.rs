@@ -1,16 +1,17 @@
 //! What a sequence does next, read off the state that it has come to. Nothing is changed here.
 
 use super::{CompactionSeen, Sequence, marked, marker, purpose};
+use crate::boundary::Boundary;
 use crate::coverage;
 use crate::event::{
     Action, ActionIssued, Ending, Event, Item, ItemRole, Packet, PacketTaken, Purpose, Request,
-    SequenceEnded, TurnStatus,
+    SequenceEnded, Trigger, TurnStatus,
 };
 use crate::machine::Rules;
 use crate::packet::{self, Continue, RequestParts};
 use crate::policy::PacketAuthor;
 use crate::thread::{Issued, Progress, Thread};
-use crate::units::{ActionId, Percent, Tokens};
+use crate::units::{ActionId, Percent};
 
 /// The next event of the running sequence; `None` while it has to wait.
 pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
@@ -95,7 +96,7 @@ impl Step<'_> {
         let threshold = self.rules.policy.inline.threshold_percent;
         let still = |left: Percent| left.0 < threshold;
         if !self.sequence.fell_back
-            && self.thread.inline_percent_remaining(Tokens(0)).is_some_and(still)
+            && self.thread.percent_remaining(self.rules.policy).is_some_and(still)
         {
             return self.when_free(self.may_compact(), || self.compact(true));
         }
@@ -115,6 +116,15 @@ impl Step<'_> {
         late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
     }
 
+    /// The step of the plan, or the phase, that it starts behind.
+    fn finished(&self) -> Option<&str> {
+        let at_checkpoint = match &self.sequence.trigger {
+            Trigger::Rawr { boundaries, .. } => boundaries.has(Boundary::PlanCheckpoint),
+            Trigger::Inline { .. } | Trigger::Host | Trigger::User => false,
+        };
+        self.thread.known.finished.as_deref().filter(|_| at_checkpoint)
+    }
+
     fn ask(&self, turn: &[Request]) -> Event {
         let reason = self.sequence.trigger.reason();
         let parts = RequestParts {
@@ -122,6 +132,7 @@ impl Step<'_> {
             scratch_write: turn.contains(&Request::ScratchWrite),
             packet: turn.contains(&Request::Packet),
             reason: &reason,
+            finished: self.finished(),
             scratch_file: &self.sequence.scratch_file,
             thread_id: self.thread.id.as_str(),
         };

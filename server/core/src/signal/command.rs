@@ -14,9 +14,10 @@ pub enum Command<'c> {
 /// Wrappers such as `bash -lc '…'` are opened at most this deep.
 const MAX_DEPTH: usize = 4;
 
-const PR_COMMANDS: [(&str, &[&str]); 2] = [
-    ("gh", &["create", "close", "merge", "reopen", "review"]),
+const PR_COMMANDS: [(&str, &[&str]); 3] = [
+    ("gh", &["create", "ready", "edit", "close", "merge", "reopen", "review"]),
     ("gt", &["submit", "ss", "create", "review", "land"]),
+    ("hub", &["pull-request"]),
 ];
 
 pub fn boundaries(command: Command<'_>, exit_code: i64) -> Boundaries {
@@ -447,16 +448,19 @@ mod tests {
 
     #[test]
     fn pull_request_commands_are_checkpoints_and_a_push_alone_is_not() {
-        for verb in ["create", "close", "merge", "reopen", "review"] {
+        for verb in ["create", "ready", "edit", "close", "merge", "reopen", "review"] {
             check(&format!("gh pr {verb} --fill"), "pr_checkpoint");
         }
+        check("hub pull-request -m 'Add the parser'", "pr_checkpoint");
         for verb in ["submit", "ss", "create", "review", "land"] {
             check(&format!("gt {verb}"), "pr_checkpoint");
         }
         for line in [
             "gh pr view",
             "gh issue create",
+            "gh pr checkout 7",
             "gt log",
+            "hub browse",
             "git push origin main",
             "gh pr create --help",
         ] {

@@ -17,7 +17,7 @@ use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
 /// and the log is folded again. A test compares it with what the samples fold to.
-pub const FOLD: u32 = 6;
+pub const FOLD: u32 = 8;
 
 /// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
 const BOUNDED_SINCE: u16 = 2;
@@ -29,6 +29,8 @@ impl Thread {
             self.clock_was_set_back(at);
         }
         self.updated_at = at;
+        // A line that could not be read is missed here, and its number is not given out again.
+        self.last_event = record.id.unwrap_or_default().max(self.last_event.next());
         self.between_requests = None;
         match &record.event {
             Event::ThreadOpened(opened) => self.opened(opened, at, v),
@@ -59,6 +61,7 @@ impl Thread {
                     self.known.milestone(&finished.command);
                 }
                 if finished.boundaries.has(Boundary::Commit) {
+                    self.known.commit_told = true;
                     self.guards.retain(|guard| guard.until != Until::NextCommit);
                 }
                 if finished.tests_passed {
@@ -69,6 +72,7 @@ impl Thread {
                 let signal = made.signal.clone().or_else(|| made.hash.clone().map(SignalId::new));
                 let commit = Boundaries::of(&[Boundary::Commit]);
                 self.signaled(commit, made.turn.as_ref(), signal.as_ref(), v);
+                self.known.commit_told = true;
                 let hash = made.hash.as_deref().unwrap_or("commit");
                 let subject = made.subject.as_deref().unwrap_or_default();
                 self.known.milestone(&format!("{hash} {subject}"));
@@ -90,6 +94,8 @@ impl Thread {
             Event::PhaseEnded(ended) => {
                 let checkpoint = Boundaries::of(&[Boundary::PlanCheckpoint]);
                 self.signaled(checkpoint, ended.turn.as_ref(), ended.signal.as_ref(), v);
+                self.name_checkpoint(ended.turn.as_ref(), &ended.label);
+                self.known.finished = Some(ended.label.trim().to_owned());
                 self.known.milestone(&ended.label);
             }
             Event::DirectiveGiven(given) => self.known.directed(given, at),
@@ -144,7 +150,7 @@ impl Thread {
                     self.late_handoff = None;
                     self.compacted_in = None;
                     if std::mem::take(&mut self.known.outdated) && hands_over {
-                        self.known.compacted();
+                        self.known.compacted(v);
                     }
                 }
             }
@@ -161,7 +167,7 @@ impl Thread {
                     sequence.took(&taken.packet, at);
                 }
                 if self.known.outdated && self.late_handoff.is_none() {
-                    self.known.compacted();
+                    self.known.compacted(v);
                 }
             }
             Event::Responded(responded) => self.responded(responded, at, v),

@@ -13,6 +13,10 @@ const MOVES: usize = 40;
 const CHANGED_FILES: usize = 50;
 const SAID: usize = 8;
 const SAID_CHARS: usize = 600;
+/// Of directives that nobody pinned, so many outlive a compaction, the newest: each handoff says all of them.
+const HEARD: usize = 20;
+/// In format 1 a directive that nobody pinned outlived one compaction, however many there were.
+const HEARD_STAY_SINCE: u16 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Known {
@@ -29,9 +33,15 @@ pub struct Known {
     pub directives_given: u32,
     /// Commits, pull requests and ended phases since the last compaction.
     pub milestones: Vec<String>,
+    /// What was finished last since the last compaction: a step of the plan, or a phase by its label.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub finished: Option<String>,
     pub branch: Option<String>,
     pub repo: Option<Repo>,
     pub repo_seen_at: Option<Timestamp>,
+    /// A commit was told of, and no look has seen HEAD move since: the next move is that commit's.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub commit_told: bool,
     /// Where the last compaction found HEAD.
     pub compacted_head: Option<String>,
     /// Files that changed since the last compaction, as far as the repository was looked at.
@@ -67,7 +77,7 @@ pub struct StepMove {
 pub struct Directive {
     pub id: DirectiveId,
     pub text: String,
-    /// Survives every compaction; others survive the next one.
+    /// Survives every compaction; of the others the newest do.
     pub pinned: bool,
     pub given_at: Timestamp,
     pub by: Option<String>,
@@ -75,6 +85,12 @@ pub struct Directive {
 }
 
 impl Known {
+    /// The user's standing instructions, the pinned ones first.
+    pub fn in_force(&self) -> impl Iterator<Item = &Directive> {
+        let pinned = |pinned: bool| self.directives.iter().filter(move |of| of.pinned == pinned);
+        pinned(true).chain(pinned(false))
+    }
+
     pub fn open_steps(&self) -> impl Iterator<Item = &PlanStep> {
         self.plan.iter().filter(|step| step.status != StepStatus::Completed)
     }
@@ -100,6 +116,9 @@ impl Known {
         for after in steps {
             if before.get(after.step.as_str()) != Some(&after.status) {
                 let (step, status) = (after.step.clone(), after.status);
+                if status == StepStatus::Completed {
+                    self.finished = Some(step.trim().to_owned());
+                }
                 self.moves.push_back(StepMove { step, status, at });
             }
         }
@@ -139,6 +158,8 @@ impl Known {
     }
 
     pub(super) fn looked_at(&mut self, repo: &Repo, at: Timestamp) {
+        let moved = self.repo.as_ref().is_some_and(|before| before.head != repo.head);
+        self.commit_told &= !moved;
         self.branch = repo.branch.clone().or(self.branch.take());
         let news = repo.files.iter().chain(&repo.changed).cloned();
         for file in news {
@@ -154,14 +175,24 @@ impl Known {
     }
 
     /// The history has been rewritten: what happened before it is no news any more.
-    pub(super) fn compacted(&mut self) {
+    pub(super) fn compacted(&mut self, v: u16) {
         self.outdated = false;
+        self.finished = None;
         self.milestones.clear();
         self.moves.clear();
         self.said.clear();
         self.changed_files.clear();
         self.compacted_head = self.repo.as_ref().and_then(|repo| repo.head.clone());
-        self.directives.retain(|directive| directive.pinned || directive.survived == 0);
+        let heard = self.directives.iter().filter(|directive| !directive.pinned).count();
+        let mut too_many = heard.saturating_sub(HEARD);
+        self.directives.retain(|directive| {
+            if v < HEARD_STAY_SINCE {
+                return directive.pinned || directive.survived == 0;
+            }
+            let drops = !directive.pinned && too_many > 0;
+            too_many -= usize::from(drops);
+            !drops
+        });
         for directive in &mut self.directives {
             directive.survived += 1;
         }

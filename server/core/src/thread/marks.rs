@@ -13,14 +13,34 @@ pub struct Mark {
     pub spent_by: Option<SequenceId>,
     /// A turn's end has been assessed with this mark present.
     pub assessed: bool,
+    /// What a person or a program called the phase that ended here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub label: Option<String>,
+}
+
+impl Mark {
+    pub(super) const fn new(boundary: Boundary, turn: Option<TurnId>) -> Self {
+        Self { boundary, turn, spent_by: None, assessed: false, label: None }
+    }
+
+    pub(super) const fn is_spent(&self) -> bool {
+        self.spent_by.is_some() || self.assessed
+    }
 }
 
 impl Thread {
+    /// What the phases are called that ended at one of these boundaries, where it counts when this turn is assessed.
+    pub fn labels(&self, of: Boundaries, at: Option<&TurnId>) -> Vec<&str> {
+        let counts =
+            |mark: &&Mark| !mark.is_spent() && of.has(mark.boundary) && self.belongs(mark, at);
+        self.boundaries.iter().filter(counts).filter_map(|mark| mark.label.as_deref()).collect()
+    }
+
     /// Boundaries that count when this turn is assessed; without one, those of every turn.
     pub fn present(&self, at: Option<&TurnId>) -> Boundaries {
         self.boundaries
             .iter()
-            .filter(|mark| mark.spent_by.is_none() && !mark.assessed && self.belongs(mark, at))
+            .filter(|mark| !mark.is_spent() && self.belongs(mark, at))
             .map(|mark| mark.boundary)
             .collect()
     }

@@ -77,6 +77,12 @@ pub(super) const TABLE: Table = Table {
                 },
             },
         },
+        switch!(
+            "rawr_auto_compaction.judgment.for_advice",
+            Never,
+            policy.judge_for_advice,
+            "Whether a model is also asked where `mode` is `tag` or `suggest`, which compact nothing: its answer makes the advice better and costs a request. The heuristic costs nothing and is always asked."
+        ),
         number!(
             "rawr_auto_compaction.judgment.max_retries",
             Never,

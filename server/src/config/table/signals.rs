@@ -44,7 +44,7 @@ pub(super) const TABLE: Table = Table {
         phrases!(
             "directive",
             directive,
-            "Phrases by which a sentence of yours begins that every compaction carries over word for word."
+            "Phrases by which a sentence of yours begins that every compaction carries over word for word, as long as it is among the newest 20. What you pin stays without a limit."
         ),
     ],
 };

@@ -12,6 +12,7 @@ api_key_env = ""
 timeout_seconds = 5
 max_retries = 0
 reasoning_effort = "low"
+for_advice = true
 "#;
 
 #[test]
@@ -27,6 +28,7 @@ fn every_key_of_the_judge_works() {
         reasoning_effort: Some("low".to_owned()),
     };
     assert_eq!((config.judgment, config.policy.judge), (expected, JudgeBackend::Chat));
+    assert!(config.policy.judge_for_advice);
 }
 
 #[test]
@@ -60,6 +62,7 @@ api_key_env = "AWS_SECRET_ACCESS_KEY"
 timeout_seconds = 1
 max_retries = 10
 reasoning_effort = "high"
+for_advice = false
 "#;
     let files = Files { rawr: ALL, project, ..Files::default() };
     let config = check_problems(
@@ -68,6 +71,7 @@ reasoning_effort = "high"
             error[project-may-only-narrow] .rawr.toml at "\"AWS_SECRET_ACCESS_KEY\"": a project may not set `rawr_auto_compaction.judgment.api_key_env`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"responses\"": a project may not set `rawr_auto_compaction.judgment.backend`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"https://example.org\"": a project may not set `rawr_auto_compaction.judgment.base_url`; set it in your own `rawr.toml`
+            error[project-may-only-narrow] .rawr.toml at "false": a project may not set `rawr_auto_compaction.judgment.for_advice`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "10": a project may not set `rawr_auto_compaction.judgment.max_retries`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"other\"": a project may not set `rawr_auto_compaction.judgment.model`; set it in your own `rawr.toml`
             error[project-may-only-narrow] .rawr.toml at "\"high\"": a project may not set `rawr_auto_compaction.judgment.reasoning_effort`; set it in your own `rawr.toml`

@@ -40,8 +40,12 @@ const PACKET: Kind = Kind::Prompt(PromptName::AutoCompact);
 
 #[test]
 fn placeholders_are_proposed_behind_a_brace() {
-    only(HEADS_UP, "\u{1f980} {|", &["\u{1f980} {reason}", "\u{1f980} {threadId}"]);
-    only(HEADS_UP, "a {rea|} b", &["a {reason} b", "a {threadId} b"]);
+    only(
+        HEADS_UP,
+        "\u{1f980} {|",
+        &["\u{1f980} {reason}", "\u{1f980} {finished}", "\u{1f980} {threadId}"],
+    );
+    only(HEADS_UP, "a {rea|} b", &["a {reason} b", "a {finished} b", "a {threadId} b"]);
     only(HEADS_UP, "a { |", &[]);
     only(HEADS_UP, "reason|", &[]);
     only(Kind::Decision, "{|", &[]);

@@ -5,7 +5,7 @@ use expect_test::expect_file;
 use std::fmt::Write;
 
 /// By camelCase name.
-const THREAD: [(&str, &str); 22] = [
+const THREAD: [(&str, &str); 23] = [
     ("author", "the agent"),
     ("boundariesJson", r#"["commit","plan_checkpoint"]"#),
     ("changes", "branch parser, 2 commits: Add the parser; Test the parser"),
@@ -21,6 +21,7 @@ const THREAD: [(&str, &str); 22] = [
          Decisions: no regular expressions, they cannot say where an error is\nDirectives: Never touch the lock file.\n\
          Open: none\nNext: write docs/parser.md\n```",
     ),
+    ("finished", "Finished last: write the parser. "),
     ("percentRemaining", "69"),
     ("plan", "[x] write the parser\n[>] write its docs"),
     ("planTrail", "[x] write the parser\n[>] write its docs"),

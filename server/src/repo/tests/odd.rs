@@ -13,10 +13,10 @@ async fn where_there_is_no_work_tree_nothing_is_seen() {
     lab.write("broken/.git", "gitdir: nowhere");
     fs::create_dir_all(lab.path("empty/.git")).unwrap();
     for folder in ["plain", "plain/bare.git", "r/nested.git", "r/.git", "broken", "empty", "gone"] {
-        assert_eq!(observe(&lab.path(folder), &SETTINGS, None).await, None, "{folder}");
+        assert_eq!(observe(&lab.path(folder), &SETTINGS, None, None).await, None, "{folder}");
     }
-    assert_eq!(observe(Path::new("."), &SETTINGS, None).await, None, "a relative folder");
-    assert_eq!(observe(&lab.path("r/a"), &SETTINGS, None).await, None, "a file");
+    assert_eq!(observe(Path::new("."), &SETTINGS, None, None).await, None, "a relative folder");
+    assert_eq!(observe(&lab.path("r/a"), &SETTINGS, None, None).await, None, "a file");
 }
 
 #[tokio::test]

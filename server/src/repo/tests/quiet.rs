@@ -56,7 +56,7 @@ async fn nothing_that_is_configured_runs() {
     lab.write("r/.git/info/attributes", "a filter=evil diff=evil\nb filter=e.v.i.l diff=evil\n");
     lab.write("r/a", "two\n");
     lab.write("r/b", "two\n");
-    let seen = observe(&lab.path("r"), &SETTINGS, Some(&since)).await.unwrap();
+    let seen = observe(&lab.path("r"), &SETTINGS, Some(&since), None).await.unwrap().repo;
     assert_eq!((seen.files, seen.changed), (vec!["a".into(), "b".into()], vec!["c".into()]));
     assert!(!ran.exists(), "{}", fs::read_to_string(&ran).unwrap());
     lab.git(
@@ -104,7 +104,7 @@ async fn check_killed(what: &str) {
     let lab = Lab::with_commit();
     let git = lab.script("git", what);
     let settings = RepoObservation { timeout_seconds: 3, ..SETTINGS };
-    assert_eq!(look(&lab, git, &settings).observe(None).await, None);
+    assert_eq!(look(&lab, git, &settings).observe(None, None).await, None);
     let ids = fs::read_to_string(lab.path("r/ids")).unwrap();
     for id in ids.split_whitespace() {
         assert!(ends(id).await, "{what}: {id} of {ids} goes on");
@@ -130,7 +130,7 @@ async fn a_look_that_is_given_up_ends_its_program() {
         }
     };
     tokio::select! {
-        seen = look.observe(None) => panic!("it saw {seen:?}"),
+        seen = look.observe(None, None) => panic!("it saw {seen:?}"),
         () = started => {}
     }
     assert!(ends(&fs::read_to_string(&ids).unwrap()).await);
@@ -146,7 +146,7 @@ async fn an_endless_list_is_read_to_the_limit() {
          yes '{entry}' | tr '\\n' '\\0'"
     );
     let git = lab.script("git", &endless);
-    let seen = look(&lab, git, &SETTINGS).observe(None).await.unwrap();
+    let seen = look(&lab, git, &SETTINGS).observe(None, None).await.unwrap().repo;
     assert_eq!((seen.branch.as_deref(), seen.files.len()), (Some("main"), MOST_FILES));
     assert_eq!(seen.dirty as usize, (LIST_LIMIT - 42) / 64);
 }
@@ -156,9 +156,9 @@ async fn what_is_no_git_is_not_believed() {
     let lab = Lab::with_commit();
     for says in ["echo hello", "exit 0", "exit 1", "printf '1 x\\0u\\0?\\0'"] {
         let git = lab.script("git", says);
-        assert_eq!(look(&lab, git, &SETTINGS).observe(None).await, None, "{says}");
+        assert_eq!(look(&lab, git, &SETTINGS).observe(None, None).await, None, "{says}");
     }
-    assert_eq!(look(&lab, lab.path("gone"), &SETTINGS).observe(None).await, None);
+    assert_eq!(look(&lab, lab.path("gone"), &SETTINGS).observe(None, None).await, None);
 }
 
 #[test]

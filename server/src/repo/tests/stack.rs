@@ -13,9 +13,9 @@ fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation)
 async fn check_with(lab: &Lab, says: &str, settings: RepoObservation, expected: Expect) {
     let asked = lab.path("asked");
     let gt = lab.script("gt", &format!("echo \"gt $*\" > '{}'\n{says}", asked.display()));
-    let seen = look(lab, "r", gt, &settings).observe(None).await;
+    let seen = look(lab, "r", gt, &settings).observe(None, None).await;
     let asked = fs::read_to_string(asked).unwrap_or("not asked\n".to_owned());
-    expected.assert_eq(&format!("{asked}{}", lab.shown("r", seen)));
+    expected.assert_eq(&format!("{asked}{}", lab.shown("r", seen.map(|seen| seen.repo))));
 }
 
 fn known_to_graphite() -> Lab {
@@ -125,6 +125,6 @@ async fn a_linked_work_tree_belongs_to_a_repository_that_graphite_knows() {
     let lab = known_to_graphite();
     lab.git("r", &["worktree", "add", "--quiet", "-b", "side", "../linked"]);
     let gt = lab.script("gt", "echo side");
-    let seen = look(&lab, "linked", gt, &SETTINGS).observe(None).await;
-    assert_eq!(seen.unwrap().stack.as_deref(), Some("side"));
+    let seen = look(&lab, "linked", gt, &SETTINGS).observe(None, None).await;
+    assert_eq!(seen.unwrap().repo.stack.as_deref(), Some("side"));
 }

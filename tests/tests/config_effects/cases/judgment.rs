@@ -11,6 +11,7 @@ const READY_JUDGED: &str =
     r#"rawr_auto_compaction.policy.ready.decision_prompt_path = "judgment.md""#;
 const CHAT: &str = r#"rawr_auto_compaction.judgment.backend = "chat""#;
 const MODEL: &str = r#"rawr_auto_compaction.judgment.model = "judge""#;
+const TAG: &str = r#"rawr_auto_compaction.mode = "tag""#;
 const ENDPOINT: &str = r#"rawr_auto_compaction.judgment.base_url = "{endpoint}/v1""#;
 
 #[test]
@@ -70,6 +71,37 @@ pub fn cases() -> Vec<Case> {
             +   mode pass: auto
             + thread idle ready 70 %
         "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[Reply::Stall]),
+        case("rawr_auto_compaction.judgment.for_advice", "true", advised(), expect![[r#"
+            - verdict "tag": tag: would compact here
+            + verdict "judge": 70 % left (ready) at commit; the judge is asked
+            + decided turn_complete judge ready: 70 % left (ready) at commit; the judge is asked
+            +   feature pass: features.rawr_auto_compaction is on
+            +   pressure pass: 70 % left is below 75 % (ready)
+            +   origin pass: a turn of the user's or the host's own
+            +   mode_of_host pass: the host allows it
+            +   guard pass: no guard is active
+            +   breaker pass: 0 of 3 strikes
+            +   rearm pass: never compacted
+            +   cooldown pass: never compacted
+            +   boundary pass: commit
+            +   weak_boundary pass: not a plan update alone
+            +   semantic_break pass: not only the plan speaks for it
+            +   active_work pass: nothing is running
+            +   packet_worth pass: there is something to carry over
+            +   judgment not_reached: the judge is asked
+            +   mode fail: tag: would compact here
+            + the judge is asked
+            + thread awaiting_judgment ready 70 %
+            + judged by chat: true, yes, error -
+            -   judgment not_reached: no model is asked where mode compacts nothing
+            +   judgment pass: chat: yes
+            + shown POST /v1/chat/completions
+            + shown Bearer usual
+            + shown model "judge"
+            + shown effort null
+        "#]])
+            .also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT, TAG])
+            .replying(&[said("yes")]),
         case("rawr_auto_compaction.judgment.max_retries", "0", judged(), expect![[r#"
             - judged by chat: true, yes, error -
             - decided turn_complete compact ready: 70 % left (ready) at commit
@@ -97,6 +129,12 @@ pub fn cases() -> Vec<Case> {
 /// What the endpoint said is waited for, and what it was asked is shown.
 fn judged() -> Vec<Step> {
     let shown = [Step::Await(Sign::Judged, Runs::Both), Step::Show(Show::Endpoint)];
+    then(commit(READY), &shown)
+}
+
+/// Only with the key the endpoint is asked.
+fn advised() -> Vec<Step> {
+    let shown = [Step::Await(Sign::Judged, Runs::With), Step::Show(Show::Endpoint)];
     then(commit(READY), &shown)
 }
 

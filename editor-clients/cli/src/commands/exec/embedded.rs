@@ -99,9 +99,14 @@ pub(super) async fn start(
     history: Option<History>,
     sidecar: &mut Sidecar,
 ) -> anyhow::Result<Embedded> {
-    let (window, hidden) = match &chosen {
-        Chosen::Endpoint { key_variable, .. } => (CONTEXT_WINDOW, vec![key_variable.clone()]),
-        Chosen::Script(script) => (script.context_window.unwrap_or(SCRIPT_WINDOW), Vec::new()),
+    let switches = switches(sidecar).await?;
+    let mut hidden: Vec<_> = switches.judge_key().map(OsString::from).into_iter().collect();
+    let window = match &chosen {
+        Chosen::Endpoint { key_variable, .. } => {
+            hidden.push(key_variable.clone());
+            CONTEXT_WINDOW
+        }
+        Chosen::Script(script) => script.context_window.unwrap_or(SCRIPT_WINDOW),
     };
     let settings = EmbeddedSettings {
         cwd,
@@ -112,7 +117,7 @@ pub(super) async fn start(
         instructions: INSTRUCTIONS.to_owned(),
         prompts: compaction_prompts(sidecar).await?,
         pace: Duration::ZERO,
-        estimate_every: switches(sidecar).await?.all_are(&MAY_INTERRUPT).then_some(ESTIMATE_EVERY),
+        estimate_every: switches.all_are(&MAY_INTERRUPT).then_some(ESTIMATE_EVERY),
     };
     match chosen {
         Chosen::Endpoint { chat, .. } => begin(settings, *chat, history),

@@ -71,6 +71,7 @@ impl Answer {
     /// Stands before the model in its next request.
     pub(super) fn handoff(text: String) -> Self {
         let context = Added { hook_event_name: "SessionStart", additional_context: text };
-        Self { hook_specific_output: Some(context), ..Self::NOTHING }
+        let told = "rawr: the continuation packet was handed back to the agent.".to_owned();
+        Self { hook_specific_output: Some(context), system_message: Some(told), ..Self::NOTHING }
     }
 }

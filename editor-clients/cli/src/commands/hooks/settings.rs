@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -24,6 +24,12 @@ pub(super) struct Wanted {
 pub(super) enum Problem {
     #[error("it is not JSON: {0}: mend it, then try again")]
     NotJson(#[from] serde_json::Error),
+    #[error("its line {line} has a comment, which JSON does not know: take it out, then try again")]
+    Comment { line: usize },
+    #[error("it begins with a byte order mark: save it as UTF-8 without one, then try again")]
+    ByteOrderMark,
+    #[error("`{key}` stands there twice, and only one of them counts: join them, then try again")]
+    Twice { key: String },
     #[error("its `{what}` is not as the agent wants it: mend it, then try again")]
     OddShape { what: String },
 }
@@ -45,28 +51,59 @@ pub(super) fn uninstall(text: Option<&str>, host: HookHost) -> Result<Option<Str
 /// What rawr's hooks in a file were installed with.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Installed {
+    /// Each program once; another release may have left some in place.
+    pub(crate) programs: Vec<String>,
     pub(crate) context_window: Option<u64>,
 }
 
 /// `None` where none are in it.
 pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Installed>, Problem> {
-    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
-    let settings: Value = serde_json::from_str(text)?;
-    let hooks: Ordered = match settings.get(HOOKS) {
-        Some(hooks) => shaped(&hooks.to_string(), HOOKS)?,
-        None => Ordered::default(),
-    };
+    let (_, hooks) = read(text)?;
+    let mut installed = None;
     for (event, groups) in &hooks.0 {
         let groups: Vec<Value> = shaped(groups.get(), &format!("hooks.{event}"))?;
         let hooks = groups.iter().filter_map(|group| group[HOOKS].as_array()).flatten();
         let commands = hooks.filter_map(|hook| hook["command"].as_str());
-        if let Some(words) = commands.filter_map(|command| ours(command, host)).next() {
+        for words in commands.filter_map(|command| ours(command, host)) {
             let told = words.windows(2).find(|pair| pair[0] == WINDOW);
             let context_window = told.and_then(|pair| pair[1].parse().ok());
-            return Ok(Some(Installed { context_window }));
+            let installed =
+                installed.get_or_insert(Installed { programs: Vec::new(), context_window });
+            if !installed.programs.contains(&words[0]) {
+                installed.programs.push(words[0].clone());
+            }
         }
     }
-    Ok(None)
+    Ok(installed)
+}
+
+/// The settings, and the hooks in them.
+fn read(text: Option<&str>) -> Result<(Ordered, Ordered), Problem> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
+    if text.starts_with('\u{feff}') {
+        return Err(Problem::ByteOrderMark);
+    }
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
+        return Err(not_json(text, error));
+    }
+    let settings: Ordered = shaped(text, "{}")?;
+    let hooks = match settings.only(HOOKS, HOOKS)? {
+        Some(hooks) => shaped(hooks.get(), HOOKS)?,
+        None => Ordered::default(),
+    };
+    for (event, _) in &hooks.0 {
+        hooks.only(event, &format!("{HOOKS}.{event}"))?;
+    }
+    Ok((settings, hooks))
+}
+
+fn not_json(text: &str, error: serde_json::Error) -> Problem {
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let at = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
+    match ["//", "/*"].iter().any(|comment| at.starts_with(comment)) {
+        true => Problem::Comment { line: error.line() },
+        false => Problem::NotJson(error),
+    }
 }
 
 const HOOKS: &str = "hooks";
@@ -75,13 +112,8 @@ const HOOKS: &str = "hooks";
 pub(super) const WINDOW: &str = "--context-window";
 
 fn edit(text: Option<&str>, host: HookHost, wanted: &[Wanted]) -> Result<Option<String>, Problem> {
-    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
-    let before: Value = serde_json::from_str(text)?;
-    let mut settings: Ordered = shaped(text, "{}")?;
-    let mut hooks: Ordered = match settings.get(HOOKS) {
-        Some(hooks) => shaped(hooks.get(), HOOKS)?,
-        None => Ordered::default(),
-    };
+    let (mut settings, mut hooks) = read(text)?;
+    let before: Value = serde_json::from_str(&settings.printed(0))?;
     let was_empty = settings.get(HOOKS).is_some() && hooks.0.is_empty();
     let mut events: Vec<String> = hooks.0.iter().map(|(event, _)| event.clone()).collect();
     let new = wanted.iter().map(|wanted| wanted.event.to_owned());
@@ -146,15 +178,18 @@ fn take_out(group: &mut Value, host: HookHost) -> bool {
     hooks.len() < before
 }
 
-/// The words of a command of rawr's, wherever rawr is, or was.
+/// The words of a command as `rawr hooks install` writes it: `PROGRAM [--home DIR] hook EVENT --host HOST …`, wherever the
+/// program is, or was, and by whatever name.
 fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
-    let program = words.first().and_then(|program| program.rsplit(['/', '\\']).next());
-    let follows =
-        |one: &str, other: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == other);
-    let is_ours = matches!(program, Some("rawr" | "rawr.exe"))
-        && words.iter().any(|word| word == "hook")
-        && follows("--host", host.name());
+    let rest = match words.get(1..)? {
+        [flag, _, rest @ ..] if flag == "--home" => rest,
+        rest => rest,
+    };
+    let is_ours = matches!(
+        rest,
+        [hook, _, flag, name, ..] if hook == "hook" && flag == "--host" && name == host.name()
+    );
     is_ours.then_some(words)
 }
 
@@ -181,6 +216,14 @@ struct Ordered(Vec<(String, Box<RawValue>)>);
 impl Ordered {
     fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
+    }
+
+    /// The value of a key that stands there once at most.
+    fn only(&self, key: &str, what: &str) -> Result<Option<&RawValue>, Problem> {
+        match self.0.iter().filter(|(name, _)| name == key).count() {
+            0 | 1 => Ok(self.get(key)),
+            _ => Err(Problem::Twice { key: what.to_owned() }),
+        }
     }
 
     fn set(&mut self, key: &str, value: Option<String>) -> Result<(), Problem> {

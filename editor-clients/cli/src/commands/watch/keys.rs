@@ -8,7 +8,7 @@ use super::view::{End, Page, Question, View, yes_to};
 use crate::render::Level;
 
 /// For the help page.
-pub(super) const KEYS: [(&str, &str); 12] = [
+pub(super) const KEYS: [(&str, &str); 13] = [
     ("↑ ↓, j k", "the thread above, below; PgUp and PgDn go a page, Home and End to the ends"),
     ("Tab", "the thread that the banner is about"),
     ("Space, b", "further down and up in what is known of the thread"),
@@ -26,6 +26,7 @@ pub(super) const KEYS: [(&str, &str); 12] = [
     ("g", "guard: no compaction until it is cleared; again to clear"),
     ("?", "this page"),
     ("Esc", "back; on the first page: leave"),
+    ("Ctrl-Z", "back to the shell; `fg` brings this screen back"),
     ("q, Ctrl-C", "leave; the threads run on"),
 ];
 
@@ -53,8 +54,10 @@ impl View {
         self.said = None;
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control {
-            if key.code == KeyCode::Char('c') {
-                self.end = Some(End::Left);
+            match key.code {
+                KeyCode::Char('c') => self.end = Some(End::Left),
+                KeyCode::Char('z') => self.end = Some(End::Suspended),
+                _ => {}
             }
             return Vec::new();
         }

@@ -9,6 +9,7 @@ use rawr_protocol::{
     SequenceRespondParams, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
     ThreadSummary, ThreadWatchParams, Until, methods,
 };
+use rawr_server::config::is_within;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -27,7 +28,7 @@ pub(super) struct Scope {
 impl Scope {
     fn holds(&self, thread: &ThreadSummary) -> bool {
         self.thread.as_ref().is_none_or(|id| *id == thread.thread_id)
-            && self.folder.as_ref().is_none_or(|it| Path::new(&thread.cwd).starts_with(it))
+            && self.folder.as_ref().is_none_or(|it| is_within(it, Path::new(&thread.cwd)))
     }
 
     fn params(&self) -> ThreadWatchParams {

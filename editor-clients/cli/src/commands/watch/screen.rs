@@ -12,6 +12,7 @@ use crossterm::terminal::{
 };
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
+use rustix::process::{Signal, kill_current_process_group};
 use tokio::sync::mpsc;
 
 /// Whether the terminal is ours. There is one for the whole process, and whoever ends it gives it back: the view, a panic,
@@ -28,10 +29,17 @@ impl Screen {
         before_a_panic_is_told();
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let screen = Self { terminal };
-        IS_OURS.store(true, Ordering::SeqCst);
-        enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen)?;
+        take()?;
         Ok(screen)
+    }
+
+    /// The shell has the terminal until it lets this process go on.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        give_back();
+        // As the terminal does it: the sidecar belongs to the same job.
+        kill_current_process_group(Signal::TSTP)?;
+        take()?;
+        self.was_resized()
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
@@ -53,6 +61,12 @@ impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+fn take() -> io::Result<()> {
+    IS_OURS.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen)
 }
 
 /// May be called at any time and from anywhere; the second time nothing happens.

@@ -87,6 +87,8 @@ pub(super) struct Said {
 #[derive(Debug)]
 pub(super) enum End {
     Left,
+    /// For as long as the shell wants the terminal.
+    Suspended,
     Lost(SidecarError),
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Turns {
     running: Option<Running>,
     plan: Plan,
     model: Option<String>,
+    /// The model that answered last: Claude Code may fall back to another than it began the turn with.
+    answers: Option<String>,
     /// Told with the first result.
     window: Option<u64>,
     /// How many turns Claude Code has begun by itself.
@@ -48,6 +50,7 @@ impl Turns {
             running: None,
             plan: Plan::default(),
             model: None,
+            answers: None,
             window: None,
             own: 0,
         }
@@ -56,6 +59,11 @@ impl Turns {
     /// Whether a message now would fall into the middle of something.
     pub(super) fn is_busy(&self) -> bool {
         self.running.is_some() || self.promised.is_some()
+    }
+
+    /// The model that answers in the conversation itself, once one has.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.answers.as_deref()
     }
 
     /// A message is on its way. To be told before any line that came after it.
@@ -169,6 +177,9 @@ impl Turns {
         let Some(running) = &mut self.running else { return };
         let is_main = spoken.parent_tool_use_id.is_none();
         let by_a_model = spoken.message.is_by_a_model();
+        if is_main && by_a_model && spoken.message.model.is_some() {
+            self.answers.clone_from(&spoken.message.model);
+        }
         for block in spoken.message.into_blocks() {
             match block {
                 Block::Text { text } if !by_a_model => running.said_by_claude = Some(text),

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Codex;
 use super::line::Entry;
-use super::message::{Note, Refusal};
+use super::message::{Note, Refusal, SettingsNote};
 use crate::host::HostError;
 
 /// What became of the handoff that stood in line.
@@ -45,6 +45,12 @@ impl Codex {
     pub(super) fn read(&mut self, note: Note) {
         if let Some(turn_id) = note.message_taken_in() {
             self.took_message = Some(turn_id.to_owned());
+        }
+        if let Note::Settings(SettingsNote { thread_id, thread_settings }) = &note
+            && *thread_id == self.thread.thread_id
+            && thread_settings.model.is_some()
+        {
+            self.thread.model.clone_from(&thread_settings.model);
         }
         if self.line.begins(&note)
             && let Some(turn_id) = note.inside_turn()

@@ -77,6 +77,7 @@ pub(super) enum Note {
     ItemCompleted(ItemNote),
     Usage(UsageNote),
     Plan(PlanNote),
+    Settings(SettingsNote),
     Error(ErrorNote),
     /// Said to the person at the keyboard, about one thread or about all.
     Warning {
@@ -103,6 +104,7 @@ impl Note {
             "item/completed" => shape(params, Note::ItemCompleted),
             "thread/tokenUsage/updated" => shape(params, Note::Usage),
             "turn/plan/updated" => shape(params, Note::Plan),
+            "thread/settings/updated" => shape(params, Note::Settings),
             "error" => shape(params, Note::Error),
             "warning" | "configWarning" | "deprecationNotice" | "guardianWarning" => {
                 shape(params, Self::warning)
@@ -126,6 +128,7 @@ impl Note {
             Self::ItemStarted(note) | Self::ItemCompleted(note) => Some(&note.thread_id),
             Self::Usage(note) => Some(&note.thread_id),
             Self::Plan(note) => Some(&note.thread_id),
+            Self::Settings(note) => Some(&note.thread_id),
             Self::Error(note) => Some(&note.thread_id),
             Self::Warning { thread_id, .. } => thread_id.as_deref(),
         }
@@ -158,6 +161,19 @@ impl Note {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadClosed {
     pub(super) thread_id: String,
+}
+
+/// What the next turn runs with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SettingsNote {
+    pub(super) thread_id: String,
+    pub(super) thread_settings: ThreadSettings,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ThreadSettings {
+    pub(super) model: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -18,9 +18,27 @@ pub fn find_codex(explicit: Option<&Path>) -> Result<PathBuf, HostError> {
     find::find(&PROGRAM, explicit)?.ok_or(HostError::CodexNotFound)
 }
 
+/// Codex's own folder, which need not be rawr's. None where there is no home folder at all.
+pub fn codex_home() -> Option<PathBuf> {
+    let named = std::env::var_os("CODEX_HOME").filter(|home| !home.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".codex")))
+}
+
 /// What `codex --version` says, without the program's name.
 pub async fn version(binary: &Path) -> Result<String, HostError> {
     find::version(&PROGRAM, binary).await
+}
+
+/// The oldest Codex, by its first two numbers, that rawr can stand beside: older screens refuse a socket for `--remote`.
+pub const LEAST_BESIDE: [u64; 2] = [0, 131];
+
+/// A version that is none is taken for a new one: only what is known to fail is refused.
+pub fn is_at_least(version: &str, [major, minor]: [u64; 2]) -> bool {
+    let mut numbers = version.split(['.', '-', '+']).map(str::parse::<u64>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(its_major)), Some(Ok(its_minor))) => (its_major, its_minor) >= (major, minor),
+        _ => true,
+    }
 }
 
 /// How Codex is started.
@@ -111,6 +129,25 @@ impl Sandbox {
             Self::ReadOnly => "read-only",
             Self::WorkspaceWrite => "workspace-write",
             Self::DangerFullAccess => "danger-full-access",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_compared_by_its_numbers() {
+        for (version, expected) in [
+            ("0.9.1", false),
+            ("0.100.0", false),
+            ("0.143.0", true),
+            ("0.169.0-alpha.3", true),
+            ("1.0.0", true),
+            ("unknown", true),
+        ] {
+            assert_eq!(is_at_least(version, [0, 143]), expected, "{version}");
         }
     }
 }

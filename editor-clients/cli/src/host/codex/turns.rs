@@ -164,7 +164,7 @@ impl Turns {
         }
         match note {
             Note::StatusChanged(note) => self.status = note.status,
-            Note::Closed(_) => {}
+            Note::Closed(_) | Note::Settings(_) => {}
             Note::TurnStarted(note) => {
                 self.middle = None;
                 self.started(note.turn.id, &mut events);

@@ -1,7 +1,7 @@
 //! Which boundaries count, and that each counts once: a host that is not sure reports a thing again.
 
 use super::Thread;
-use crate::boundary::Boundaries;
+use crate::boundary::{Boundaries, Boundary};
 use crate::thread::{Mark, Turn};
 use crate::units::{SequenceId, SignalId, TurnId};
 
@@ -51,9 +51,20 @@ impl Thread {
         let marked: Boundaries = of_turn.map(|mark| mark.boundary).collect();
         for boundary in boundaries.without(marked).iter() {
             let turn = turn.cloned();
-            self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+            self.boundaries.push(Mark::new(boundary, turn));
         }
         self.boundaries.drain(..self.boundaries.len().saturating_sub(MARKS));
+    }
+
+    /// The checkpoint of this turn, where it still counts, is the end of a phase of this name.
+    pub(super) fn name_checkpoint(&mut self, turn: Option<&TurnId>, label: &str) {
+        let turn = turn.cloned().or_else(|| self.open_turn());
+        let is_meant = |mark: &&mut Mark| {
+            mark.boundary == Boundary::PlanCheckpoint && mark.turn == turn && !mark.is_spent()
+        };
+        if let Some(mark) = self.boundaries.iter_mut().rev().find(is_meant) {
+            mark.label = Some(label.to_owned());
+        }
     }
 
     /// What an agent says along the way is outdated by what it says next.
@@ -104,7 +115,7 @@ impl Thread {
             let told = ended && !Boundaries::SEMANTIC.has(boundary);
             if !told || !self.boundaries.iter().any(same) {
                 let turn = turn.clone();
-                self.boundaries.push(Mark { boundary, turn, spent_by: None, assessed: false });
+                self.boundaries.push(Mark::new(boundary, turn));
             }
         }
     }

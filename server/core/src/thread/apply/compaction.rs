@@ -73,7 +73,7 @@ impl Thread {
                 if owes_packet || hands_over_late && always {
                     self.known.outdated = true;
                 } else {
-                    self.known.compacted();
+                    self.known.compacted(record.v);
                 }
             }
         }
@@ -86,7 +86,7 @@ impl Thread {
         let Some(sequence) = self.sequence.take() else { return };
         // There a question took the compaction that came before its answer, and handed nothing over.
         if self.known.outdated && v < EVERY_COMPACTION_HANDS_OVER {
-            self.known.compacted();
+            self.known.compacted(v);
         }
         self.last_sequence = Some(sequence.id.clone());
         self.strike_for_failure(&sequence, ended.ending, at);

@@ -145,6 +145,9 @@ impl Thread {
         if reported.window.is_some() {
             (self.window, self.window_is_assumed) = (reported.window, false);
         }
+        if reported.model.is_some() {
+            self.model.clone_from(&reported.model);
+        }
         // What an older turn has used is not what the context holds now.
         if v > 1 && self.is_followed(&reported.turn) {
             return;

@@ -143,12 +143,15 @@ fn only_what_rawr_put_there_is_taken_out() {
         "rawr hook Stop --host codex",
         "echo rawr hook Stop --host claude",
         "rawr exec --host claude",
-        "unbalanced ' rawr hook --host claude",
+        "unbalanced ' rawr hook Stop --host claude",
+        "other --host claude hook Stop",
     ] {
         assert_eq!(ours(command, HookHost::Claude), None, "{command}");
     }
-    for command in ["rawr hook Stop --host claude", "'C:\\my apps\\rawr.exe' hook X --host claude"]
-    {
+    for command in [
+        "rawr hook Stop --host claude",
+        "'/my apps/.rawr-wrapped' --home /h hook X --host claude --headless",
+    ] {
         assert!(ours(command, HookHost::Claude).is_some(), "{command}");
     }
 }
@@ -156,7 +159,10 @@ fn only_what_rawr_put_there_is_taken_out() {
 #[test]
 fn nothing_is_done_to_a_file_that_is_not_understood() {
     for (text, words) in [
-        ("{ // mine\n}", "not JSON"),
+        ("{ // mine\n}", "line 1 has a comment"),
+        ("{ mine }", "not JSON"),
+        ("\u{feff}{}", "byte order mark"),
+        (r#"{"hooks": {}, "hooks": {}}"#, "`hooks` stands there twice"),
         ("[]", "`{}`"),
         (r#"{"hooks": []}"#, "`hooks`"),
         (r#"{"hooks": {"Stop": {}}}"#, "`hooks.Stop`"),

@@ -1,0 +1,66 @@
+//! How the commands are shown: in groups by `rawr --help`, and without the hidden ones in completion scripts. Does nothing.
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory};
+
+use super::Cli;
+
+/// Every command that is not hidden, under the question that it answers.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Start here", &["demo", "init", "doctor"]),
+    ("Run an agent", &["codex", "exec", "attach", "detach", "hooks"]),
+    ("See what happens", &["status", "watch", "explain"]),
+    ("Step in", &["compact", "snooze", "guard", "pin", "mark"]),
+    ("Look back", &["capsules", "restore", "recall"]),
+    ("Settings and files", &["config", "prompts", "state"]),
+    ("For programs", &["serve", "completions"]),
+];
+
+/// The whole command line.
+pub fn command() -> Command {
+    let command = Cli::command();
+    let header = *command.get_styles().get_header();
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
+    let width = width.unwrap_or_default();
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (title, names) in GROUPS {
+        let _ = writeln!(text, "{header}{title}:{header:#}");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:width$}  {about}");
+        }
+        text.push('\n');
+    }
+    let _ = write!(text, "{header}Options:{header:#}\n{{options}}{{after-help}}");
+    command.help_template(text)
+}
+
+/// What a person may type; hidden commands are other programs' to call.
+pub fn for_completion() -> Command {
+    let whole = Cli::command();
+    let visible = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    Command::new("rawr")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .args(whole.get_arguments().cloned())
+        .subcommands(visible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_visible_command_is_in_one_group() {
+        let whole = Cli::command();
+        let visible = whole.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut visible: Vec<_> = visible.map(Command::get_name).collect();
+        let mut grouped: Vec<_> =
+            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        visible.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, visible);
+    }
+}

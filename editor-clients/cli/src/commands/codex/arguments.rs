@@ -1,0 +1,325 @@
+//! Codex's arguments as Codex reads them: whether rawr can be beside what they ask for, and what its app-server is to know of
+//! them. What is wrong with them, Codex says itself.
+
+use std::ffi::{OsStr, OsString};
+
+/// What follows an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OptionValue {
+    Nothing,
+    One,
+    /// All words up to the next option.
+    Several,
+}
+
+/// Those with a value or of interest here; all others stand alone.
+const OPTIONS: [(&str, Option<char>, OptionValue); 15] = [
+    ("--add-dir", None, OptionValue::One),
+    ("--ask-for-approval", Some('a'), OptionValue::One),
+    ("--cd", Some('C'), OptionValue::One),
+    (CONFIG, Some('c'), OptionValue::One),
+    ("--disable", None, OptionValue::One),
+    ("--enable", None, OptionValue::One),
+    ("--help", Some('h'), OptionValue::Nothing),
+    ("--image", Some('i'), OptionValue::Several),
+    ("--local-provider", None, OptionValue::One),
+    ("--model", Some('m'), OptionValue::One),
+    (PROFILE, Some('p'), OptionValue::One),
+    ("--remote", None, OptionValue::One),
+    ("--remote-auth-token-env", None, OptionValue::One),
+    ("--sandbox", Some('s'), OptionValue::One),
+    ("--version", Some('V'), OptionValue::Nothing),
+];
+
+const CONFIG: &str = "--config";
+const PROFILE: &str = "--profile";
+
+/// The app-server of `rawr codex` is never the shared one.
+const NO_DAEMON: &str = "--no-daemon";
+
+/// Codex refuses them beside `--remote`.
+const REFUSED: [&str; 2] = ["--add-dir", "--worktree"];
+
+/// The setting that it refuses there as well.
+const WRITABLE_ROOTS: [&str; 2] = ["sandbox_workspace_write", "writable_roots"];
+
+/// What of its options the app-server takes, too.
+const OF_THE_SERVER: [&str; 4] = [CONFIG, "--disable", "--enable", "--strict-config"];
+
+/// Commands with a conversation on the screen.
+const CONVERSATIONS: [&str; 2] = ["fork", "resume"];
+
+/// Commands that have an agent work, without a conversation that rawr could join.
+const AGENTS: [&str; 4] = ["agents", "e", "exec", "review"];
+
+/// Everything else that is no prompt.
+const OTHER_COMMANDS: [&str; 28] = [
+    "a",
+    "app-server",
+    "apply",
+    "archive",
+    "cloud",
+    "completion",
+    "debug",
+    "delete",
+    "doctor",
+    "exec-server",
+    "execpolicy",
+    "features",
+    "git-credential",
+    "help",
+    "login",
+    "logout",
+    "mcp",
+    "migrate-nfs-db",
+    "migrate-rollouts",
+    "plugin",
+    "queue",
+    "remote-control",
+    "responses-api-proxy",
+    "sandbox",
+    "stdio-to-uds",
+    "tcp-tunnel",
+    "unarchive",
+    "update",
+];
+
+/// What Codex is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum CodexRequest {
+    /// A conversation that rawr can be beside.
+    Conversation,
+    /// A conversation that Codex refuses to have beside rawr.
+    RefusedBeside(String),
+    /// An agent that works without a conversation on the screen, by the command's name.
+    Agent(String),
+    /// Nothing that rawr has to do with.
+    Other,
+}
+
+#[derive(Debug)]
+struct GivenOption {
+    name: String,
+    value: Option<String>,
+}
+
+/// The arguments, read.
+#[derive(Debug, Default)]
+pub(super) struct CodexArguments {
+    given: Vec<GivenOption>,
+    command: Option<String>,
+}
+
+impl CodexArguments {
+    pub(super) fn read(arguments: &[OsString]) -> Self {
+        let mut read = Self::default();
+        // Only the values of paths may be other bytes, and those matter to Codex alone.
+        let mut words = arguments.iter().map(|word| word.to_string_lossy()).peekable();
+        while let Some(word) = words.next() {
+            if word == "--" {
+                break;
+            }
+            let Some((name, takes, value)) = option(&word) else {
+                if read.command.is_none() && is_command(&word) {
+                    read.command = Some(word.into_owned());
+                    if !read.is_conversation() {
+                        break;
+                    }
+                }
+                continue;
+            };
+            let value = match (value, takes) {
+                (None, OptionValue::One | OptionValue::Several) => {
+                    words.next().map(|it| it.into_owned())
+                }
+                (value, _) => value,
+            };
+            if takes == OptionValue::Several {
+                while words.next_if(|word| !word.starts_with('-')).is_some() {}
+            }
+            read.given.push(GivenOption { name, value });
+        }
+        read
+    }
+
+    pub(super) fn request(&self) -> CodexRequest {
+        if self.has("--help") || self.has("--version") {
+            return CodexRequest::Other;
+        }
+        match (&self.command, self.refused()) {
+            (Some(command), _) if AGENTS.contains(&command.as_str()) => {
+                CodexRequest::Agent(command.clone())
+            }
+            (Some(_), _) if !self.is_conversation() => CodexRequest::Other,
+            (_, Some(refused)) => CodexRequest::RefusedBeside(refused),
+            (_, None) => CodexRequest::Conversation,
+        }
+    }
+
+    /// Whether they name an app-server.
+    pub(super) fn are_remote(&self) -> bool {
+        self.has("--remote") || self.has("--remote-auth-token-env")
+    }
+
+    pub(super) fn profile(&self) -> Option<&str> {
+        let profiles = self.given.iter().rev().find(|given| given.name == PROFILE);
+        profiles.and_then(|given| given.value.as_deref())
+    }
+
+    /// Those that configure the app-server as well.
+    pub(super) fn of_the_server(&self) -> impl Iterator<Item = &str> {
+        let taken = self.given.iter().filter(|it| OF_THE_SERVER.contains(&it.name.as_str()));
+        taken.flat_map(|given| [Some(given.name.as_str()), given.value.as_deref()]).flatten()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|given| given.name == name)
+    }
+
+    fn is_conversation(&self) -> bool {
+        self.command.as_deref().is_none_or(|command| CONVERSATIONS.contains(&command))
+    }
+
+    fn refused(&self) -> Option<String> {
+        self.given.iter().find_map(|GivenOption { name, value }| match value.as_deref() {
+            _ if REFUSED.contains(&name.as_str()) => Some(name.clone()),
+            Some(setting) if name == CONFIG && sets_writable_roots(setting) => {
+                Some(WRITABLE_ROOTS.join("."))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// What of them Codex takes beside `--remote`.
+pub(super) fn beside_a_server(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
+    let options = arguments.iter().take_while(|word| *word != "--").count();
+    let kept = arguments.iter().enumerate();
+    let kept = kept.filter(move |(index, word)| *index >= options || *word != NO_DAEMON);
+    kept.map(|(_, word)| word.as_os_str())
+}
+
+fn is_command(word: &str) -> bool {
+    let commands = CONVERSATIONS.iter().chain(&AGENTS).chain(&OTHER_COMMANDS);
+    commands.into_iter().any(|command| *command == word)
+}
+
+/// An option by its long name, what follows it, and the value that is written together with it.
+fn option(word: &str) -> Option<(String, OptionValue, Option<String>)> {
+    if word.starts_with("--") {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word, None),
+        };
+        let takes = OPTIONS.iter().find(|(long, ..)| *long == name).map(|(.., takes)| *takes);
+        return Some((name.to_owned(), takes.unwrap_or(OptionValue::Nothing), value));
+    }
+    // A dash alone is a prompt.
+    let mut letters = word.strip_prefix('-')?.chars();
+    let letter = letters.next()?;
+    let known = OPTIONS.iter().find(|(_, short, _)| *short == Some(letter));
+    let (name, takes) =
+        known.map_or((word, OptionValue::Nothing), |(long, _, takes)| (*long, *takes));
+    let rest = letters.as_str();
+    let value = (takes != OptionValue::Nothing && !rest.is_empty())
+        .then(|| rest.strip_prefix('=').unwrap_or(rest).to_owned());
+    Some((name.to_owned(), takes, value))
+}
+
+fn sets_writable_roots(setting: &str) -> bool {
+    let [table, key] = WRITABLE_ROOTS;
+    let Some((path, value)) = setting.split_once('=') else { return false };
+    match path.trim().strip_prefix(table) {
+        Some("") => {
+            let read = format!("value = {value}").parse::<toml::Table>();
+            read.is_ok_and(|read| read["value"].get(key).is_some())
+        }
+        Some(rest) => rest.strip_prefix('.') == Some(key),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_command_is_found_where_codex_finds_it() {
+        let check = |line: &str, wanted: CodexRequest| {
+            assert_eq!(CodexArguments::read(&words(line)).request(), wanted, "{line}");
+        };
+        let agent = |name: &str| CodexRequest::Agent(name.to_owned());
+        for line in [
+            "",
+            "-",
+            "hello",
+            "-- exec",
+            "-m exec",
+            "-i a.png exec",
+            "-c model=x resume --last",
+            "resume exec",
+            "--image=a.png fork review",
+            "--unknown",
+            "-c sandbox_workspace_write.network_access=true",
+            "-c sandbox_workspace_write={network_access=true}",
+            "-- --add-dir x",
+        ] {
+            check(line, CodexRequest::Conversation);
+        }
+        for line in [
+            "--version",
+            "-h",
+            "-m x -V",
+            "resume --help",
+            "-p work mcp list",
+            "--oss features list",
+        ] {
+            check(line, CodexRequest::Other);
+        }
+        check("exec hello", agent("exec"));
+        check("-c model=x e hello", agent("e"));
+        check("-mx hello review", agent("review"));
+        check("-i a.png -m x exec", agent("exec"));
+        for (line, option) in [
+            ("--add-dir x", "--add-dir"),
+            ("resume --last --add-dir=x", "--add-dir"),
+            ("--worktree fork", "--worktree"),
+            (
+                "-csandbox_workspace_write.writable_roots=[]",
+                "sandbox_workspace_write.writable_roots",
+            ),
+            (
+                "-c=sandbox_workspace_write={writable_roots=[]}",
+                "sandbox_workspace_write.writable_roots",
+            ),
+        ] {
+            check(line, CodexRequest::RefusedBeside(option.to_owned()));
+        }
+        check("--add-dir x exec hello", agent("exec"));
+    }
+
+    #[test]
+    fn the_app_server_is_configured_as_codex_itself_is() {
+        let line = "-m x -c a=1 --enable=b -p work resume -cd=2 --strict-config -- --disable c";
+        let arguments = CodexArguments::read(&words(line));
+        let of_the_server: Vec<_> = arguments.of_the_server().collect();
+        assert_eq!(
+            of_the_server,
+            ["--config", "a=1", "--enable", "b", "--config", "d=2", "--strict-config"]
+        );
+        assert_eq!(arguments.profile(), Some("work"));
+        assert!(!arguments.are_remote());
+        assert!(CodexArguments::read(&words("resume --remote=x")).are_remote());
+        assert!(!CodexArguments::read(&words("-- --remote x")).are_remote());
+    }
+
+    #[test]
+    fn a_server_of_its_own_is_no_background_server() {
+        let kept = words("--no-daemon -m x -- --no-daemon");
+        assert_eq!(beside_a_server(&kept).collect::<Vec<_>>(), ["-m", "x", "--", "--no-daemon"]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Codex's profile, `<CODEX_HOME>/NAME.config.toml`, for an app-server, which takes no `--profile`: the same settings as `-c`.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use rawr_server::redact::{is_redacted, redact};
+use toml::{Table, Value};
+
+use crate::host::codex::codex_home;
+
+/// Endings of keys whose values are paths. Codex resolves those of a file by the file's folder, those of a command line by
+/// the current folder.
+const PATHS: [&str; 6] = ["_dir", "_file", "_home", "_json", "_path", "writable_roots"];
+
+/// Tables of names that people choose.
+const FREE: [&str; 5] = ["env", "env_http_headers", "headers", "http_headers", "set"];
+
+/// The profile's settings, each as `key=value`. One that does not exist is empty, as it is for Codex.
+pub(super) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
+    // For any other name Codex refuses to start.
+    if !is_plain(name) {
+        return Ok(Vec::new());
+    }
+    let Some(home) = codex_home() else { return Ok(Vec::new()) };
+    let home = std::path::absolute(home)?;
+    let file = home.join(format!("{name}.config.toml"));
+    let shown = || file.display().to_string();
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(shown),
+    };
+    let mut table: Table = text.parse().with_context(shown)?;
+    make_absolute(&mut table, &home);
+    let mut settings = Vec::new();
+    flatten("", &table, &mut settings);
+    if settings.iter().any(|setting| is_redacted(&redact(setting))) {
+        bail!("the profile {name} holds a key, which a command line would show to others");
+    }
+    Ok(settings)
+}
+
+fn make_absolute(table: &mut Table, folder: &Path) {
+    for (key, value) in table.iter_mut() {
+        match value {
+            Value::Table(table) if !FREE.contains(&key.as_str()) => make_absolute(table, folder),
+            value if PATHS.iter().any(|ending| key.ends_with(ending)) => absolute(value, folder),
+            Value::Array(values) => {
+                let tables = values.iter_mut().filter_map(Value::as_table_mut);
+                tables.for_each(|table| make_absolute(table, folder));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn absolute(value: &mut Value, folder: &Path) {
+    match value {
+        // Codex knows the user's folder itself.
+        Value::String(path) if !path.starts_with('~') => {
+            *path = folder.join(&*path).to_string_lossy().into_owned();
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| absolute(value, folder)),
+        _ => {}
+    }
+}
+
+/// A table as a whole would replace what another option puts into it. Codex knows no quotes in the path of a setting.
+fn flatten(path: &str, table: &Table, settings: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Value::Table(table) if !table.is_empty() && table.keys().all(|key| is_plain(key)) => {
+                flatten(&path, table, settings);
+            }
+            value => settings.push(format!("{path}={value}")),
+        }
+    }
+}
+
+fn is_plain(key: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    !key.is_empty() && key.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_is_one_that_a_command_line_can_hold() {
+        let text = r#"
+model = "x"
+model_instructions_file = "words.md"
+log_dir = "~/logs"
+limits = [1, 2.5]
+
+[mcp_servers.tools]
+command = "./run"
+args = ["a \"b\""]
+env = { LOG_FILE = "x", log_file = "y", "A.B" = "z" }
+
+[sandbox_workspace_write]
+writable_roots = ["/a", "b"]
+
+[[hooks.Stop]]
+script_path = "stop"
+
+[projects."/a.b"]
+trust_level = "trusted"
+"#;
+        let mut table: Table = text.parse().expect("TOML");
+        make_absolute(&mut table, Path::new("/home"));
+        let mut settings = Vec::new();
+        flatten("", &table, &mut settings);
+        settings.sort();
+        assert_eq!(
+            settings,
+            [
+                r#"hooks.Stop=[{ script_path = "/home/stop" }]"#,
+                "limits=[1, 2.5]",
+                r#"log_dir="~/logs""#,
+                r#"mcp_servers.tools.args=['a "b"']"#,
+                r#"mcp_servers.tools.command="./run""#,
+                r#"mcp_servers.tools.env={ "A.B" = "z", LOG_FILE = "x", log_file = "y" }"#,
+                r#"model="x""#,
+                r#"model_instructions_file="/home/words.md""#,
+                r#"projects={ "/a.b" = { trust_level = "trusted" } }"#,
+                r#"sandbox_workspace_write.writable_roots=["/a", "/home/b"]"#,
+            ]
+        );
+    }
+}

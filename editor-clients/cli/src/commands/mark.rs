@@ -1,0 +1,34 @@
+//! `rawr mark`: a person says that a phase of the work ends. It only records; the thread's owner acts on it.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use rawr_protocol::{Signal, SignalReportParams, methods};
+use serde_json::json;
+
+use super::Common;
+use super::threads::{OfThread, on_thread, takes_effect, tell};
+use crate::args::MarkArgs;
+use crate::render;
+
+pub(super) async fn run(common: &Common, args: MarkArgs) -> anyhow::Result<ExitCode> {
+    let label = args.label.trim();
+    if label.is_empty() {
+        bail!("the label is empty: say what the phase that ends here is called");
+    }
+    on_thread(common, &args.thread, async |looker, thread| {
+        let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
+        let params = SignalReportParams {
+            thread_id: thread_id.to_owned(),
+            turn_id: None,
+            signal_id: None,
+            signal: Signal::PhaseBoundary { label: label.to_owned() },
+        };
+        let boundaries = looker.call::<methods::SignalReport>(params).await?.boundaries;
+        let lines = [render::marked(thread_id, label), takes_effect(owner)];
+        let body = json!({ "label": label, "boundaries": boundaries });
+        tell(args.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
+}

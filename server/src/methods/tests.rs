@@ -1,0 +1,73 @@
+//! The document of the methods names every method that is served, and none that is not; of what is sent, none that never is.
+
+use super::{Ctx, document, module};
+use crate::connection::NOTIFICATIONS;
+use rawr_protocol::lsp::LSP_METHODS;
+use rawr_protocol::methods::{Direction, METHODS, MethodKind};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// As `openrpc.json` has them, which is generated from the same tables.
+fn documented(direction: Direction, kind: Option<MethodKind>) -> BTreeSet<&'static str> {
+    let ours = METHODS.iter().map(|method| (method.name, method.direction, method.kind));
+    let lsp = LSP_METHODS.iter().map(|method| (method.name, method.direction, method.kind));
+    let is_meant = |(_, of, is): &(_, Direction, MethodKind)| {
+        *of == direction && kind.is_none_or(|kind| kind == *is)
+    };
+    ours.chain(lsp).filter(is_meant).map(|(name, ..)| name).collect()
+}
+
+#[test]
+fn every_request_that_is_served_is_documented_and_no_other() {
+    let ctx = Ctx::new(Default::default(), Default::default(), Default::default(), None);
+    let module = module(Arc::new(ctx)).unwrap();
+    let served: BTreeSet<_> = module.method_names().collect();
+    assert_eq!(served, documented(Direction::ToServer, Some(MethodKind::Request)));
+}
+
+#[test]
+fn every_notification_that_is_taken_is_documented_and_no_other() {
+    let taken = NOTIFICATIONS.into_iter().chain(document::TOLD.iter().map(|(name, _)| *name));
+    let taken: BTreeSet<_> = taken.collect();
+    assert_eq!(taken, documented(Direction::ToServer, Some(MethodKind::Notification)));
+}
+
+fn sources(folder: &Path, found: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if !path.ends_with("tests.rs") {
+            found.push_str(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_documented_that_is_never_sent() {
+    let mut source = String::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut source);
+    for name in documented(Direction::ToClient, None) {
+        // Sent by a marker type that is named like the method, or by the name itself.
+        let words = name.split('/').filter(|word| !["rawr", "window", "$"].contains(word));
+        let marker: String = words
+            .map(|word| {
+                let (first, rest) = word.split_at(1);
+                first.to_uppercase() + rest
+            })
+            .collect();
+        // There, the marker of one is not named like its method.
+        let last = if name == "workspace/applyEdit" { "applyWorkspaceEdit" } else { name };
+        let lsp = last.rsplit('/').next().map(|word| {
+            let (first, rest) = word.split_at(1);
+            first.to_uppercase() + rest
+        });
+        let sent = |how: &str, marker: &str| source.contains(&format!("{how}::<{marker}>"));
+        let is_sent = sent("notify", &marker)
+            || sent("order", &marker)
+            || source.contains(&format!("\"{name}\""))
+            || lsp.is_some_and(|lsp| source.contains(&format!("lsp::{lsp}")));
+        assert!(is_sent, "{name} is never sent");
+    }
+}

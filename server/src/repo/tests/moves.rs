@@ -1,0 +1,77 @@
+//! Which moves of HEAD are commits, whoever made them, and which are not.
+
+use super::*;
+
+async fn look_after(lab: &Lab, folder: &str, last: Option<&Repo>) -> RepoObserved {
+    observe(&lab.path(folder), &SETTINGS, None, last).await.unwrap()
+}
+
+/// What a look tells of a commit that comes after all of these moves, and after the look before them.
+async fn check(moves: &[&[&str]], expected: Option<&str>) {
+    let lab = Lab::with_commit();
+    lab.git("r", &["config", "user.name", "T"]);
+    lab.git("r", &["config", "user.email", "t@example.invalid"]);
+    lab.git("r", &["branch", "side"]);
+    lab.git("r", &["switch", "--quiet", "-c", "ahead"]);
+    lab.write("r/c", "one\n");
+    lab.commit("r", "of the other branch");
+    lab.git("r", &["switch", "--quiet", "main"]);
+    let before = look_after(&lab, "r", None).await;
+    assert_eq!(before.committed, None, "there is nothing to compare with");
+    for arguments in moves {
+        lab.git("r", arguments);
+    }
+    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    assert_eq!(seen.committed.as_deref(), expected, "{moves:?}");
+}
+
+const COMMIT: &[&str] = &["commit", "--quiet", "--allow-empty", "--message", "by a script"];
+
+#[tokio::test]
+async fn a_commit_by_any_hand_is_one() {
+    check(&[COMMIT], Some("by a script")).await;
+    check(&[&["commit", "--quiet", "--amend", "--message", "again"]], Some("again")).await;
+    check(&[&["cherry-pick", "ahead"]], Some("of the other branch")).await;
+    let revert: &[&str] = &["revert", "--no-edit", "HEAD"];
+    check(&[COMMIT, &["cherry-pick", "ahead"], revert], Some("Revert \"of the other branch\""))
+        .await;
+}
+
+#[tokio::test]
+async fn what_else_moves_head_is_none() {
+    check(&[], None).await;
+    check(&[&["switch", "--quiet", "ahead"]], None).await;
+    check(&[&["merge", "--quiet", "ahead"]], None).await;
+    check(&[&["reset", "--quiet", "--hard", "ahead"]], None).await;
+    check(&[&["rebase", "--quiet", "ahead"]], None).await;
+    check(&[&["pull", "--quiet", ".", "ahead"]], None).await;
+}
+
+#[tokio::test]
+async fn a_commit_behind_or_before_another_move_is_still_told() {
+    let back: &[&str] = &["reset", "--quiet", "--hard", "HEAD~1"];
+    check(&[&["switch", "--quiet", "ahead"], COMMIT], Some("by a script")).await;
+    check(&[COMMIT, &["merge", "--quiet", "--no-edit", "ahead"]], Some("by a script")).await;
+    check(&[COMMIT, back], None).await;
+}
+
+#[tokio::test]
+async fn the_first_commit_of_a_repository_is_told() {
+    let lab = Lab::new();
+    let before = look_after(&lab, "r", None).await;
+    lab.write("r/a", "one\n");
+    lab.commit("r", "begin");
+    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    assert_eq!(seen.committed.as_deref(), Some("begin"));
+}
+
+#[tokio::test]
+async fn where_head_is_not_recorded_no_commit_is_told() {
+    let lab = Lab::with_commit();
+    lab.git("r", &["config", "core.logAllRefUpdates", "false"]);
+    fs::remove_dir_all(lab.path("r/.git/logs")).unwrap();
+    let before = look_after(&lab, "r", None).await;
+    lab.commit("r", "unrecorded");
+    let seen = look_after(&lab, "r", Some(&before.repo)).await;
+    assert_eq!((seen.repo.head == before.repo.head, seen.committed), (false, None));
+}
