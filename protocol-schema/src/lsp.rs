@@ -18,69 +18,115 @@ pub struct LspMethod {
     pub params: Option<&'static str>,
 }
 
-const fn asked(name: &'static str, params: &'static str, summary: &'static str) -> LspMethod {
-    let (kind, direction) = (MethodKind::Request, Direction::ToServer);
-    LspMethod { name, kind, direction, summary, params: Some(params) }
-}
+type Sort = (MethodKind, Direction);
 
-const fn told(name: &'static str, params: &'static str, summary: &'static str) -> LspMethod {
-    let (kind, direction) = (MethodKind::Notification, Direction::ToServer);
-    LspMethod { name, kind, direction, summary, params: Some(params) }
-}
+const ASKED: Sort = (MethodKind::Request, Direction::ToServer);
+const TOLD: Sort = (MethodKind::Notification, Direction::ToServer);
+const ASKS: Sort = (MethodKind::Request, Direction::ToClient);
+const TELLS: Sort = (MethodKind::Notification, Direction::ToClient);
 
-const fn asks(
+const fn lsp(
+    (kind, direction): Sort,
     name: &'static str,
     params: Option<&'static str>,
     summary: &'static str,
 ) -> LspMethod {
-    let (kind, direction) = (MethodKind::Request, Direction::ToClient);
     LspMethod { name, kind, direction, summary, params }
 }
 
 /// All of them.
 pub const LSP_METHODS: &[LspMethod] = &[
-    told(
+    lsp(
+        TOLD,
         "textDocument/didOpen",
-        "DidOpenTextDocumentParams",
+        Some("DidOpenTextDocumentParams"),
         "Says that a prompt or a configuration file is edited.",
     ),
-    told("textDocument/didChange", "DidChangeTextDocumentParams", "Tells what was typed into it."),
-    told("textDocument/didSave", "DidSaveTextDocumentParams", "Says that it was saved."),
-    told(
+    lsp(
+        TOLD,
+        "textDocument/didChange",
+        Some("DidChangeTextDocumentParams"),
+        "Tells what was typed into it.",
+    ),
+    lsp(TOLD, "textDocument/didSave", Some("DidSaveTextDocumentParams"), "Says that it was saved."),
+    lsp(
+        TOLD,
         "textDocument/didClose",
-        "DidCloseTextDocumentParams",
+        Some("DidCloseTextDocumentParams"),
         "Says that it is not edited any more.",
     ),
-    asked("textDocument/hover", "HoverParams", "Explains a key, a value or a placeholder."),
-    asked("textDocument/completion", "CompletionParams", "Gives what may be typed at a position."),
-    asked("textDocument/definition", "DefinitionParams", "Gives the file that a text names."),
-    asked("textDocument/references", "ReferenceParams", "Gives the texts that name a prompt."),
-    asked("textDocument/documentLink", "DocumentLinkParams", "Gives the files that a text names."),
-    asked("textDocument/codeLens", "CodeLensParams", "Gives what can be done with a prompt."),
-    asked(
+    lsp(
+        ASKED,
+        "textDocument/hover",
+        Some("HoverParams"),
+        "Explains a key, a value or a placeholder.",
+    ),
+    lsp(
+        ASKED,
+        "textDocument/completion",
+        Some("CompletionParams"),
+        "Gives what may be typed at a position.",
+    ),
+    lsp(
+        ASKED,
+        "textDocument/definition",
+        Some("DefinitionParams"),
+        "Gives the file that a text names.",
+    ),
+    lsp(
+        ASKED,
+        "textDocument/references",
+        Some("ReferenceParams"),
+        "Gives the texts that name a prompt.",
+    ),
+    lsp(
+        ASKED,
+        "textDocument/documentLink",
+        Some("DocumentLinkParams"),
+        "Gives the files that a text names.",
+    ),
+    lsp(
+        ASKED,
+        "textDocument/codeLens",
+        Some("CodeLensParams"),
+        "Gives what can be done with a prompt.",
+    ),
+    lsp(
+        ASKED,
         "textDocument/inlayHint",
-        "InlayHintParams",
+        Some("InlayHintParams"),
         "Gives what placeholders and tiers come to now.",
     ),
-    asked("textDocument/codeAction", "CodeActionParams", "Gives ways to mend what is wrong."),
-    asked("workspace/executeCommand", "ExecuteCommandParams", "Does what a lens offers."),
-    asked(
+    lsp(
+        ASKED,
+        "textDocument/codeAction",
+        Some("CodeActionParams"),
+        "Gives ways to mend what is wrong.",
+    ),
+    lsp(
+        ASKED,
+        "workspace/executeCommand",
+        Some("ExecuteCommandParams"),
+        "Does what a lens offers.",
+    ),
+    lsp(
+        ASKED,
         "workspace/textDocumentContent",
-        "TextDocumentContentParams",
+        Some("TextDocumentContentParams"),
         "Gives a `rawr://` text: a preview, a shipped prompt, a difference.",
     ),
-    LspMethod {
-        name: "textDocument/publishDiagnostics",
-        kind: MethodKind::Notification,
-        direction: Direction::ToClient,
-        summary: "Tells what is wrong with a text.",
-        params: Some("PublishDiagnosticsParams"),
-    },
-    asks("workspace/applyEdit", Some("ApplyWorkspaceEditParams"), "Asks to change a text."),
-    asks("window/showDocument", Some("ShowDocumentParams"), "Asks to show a text."),
-    asks("workspace/codeLens/refresh", None, "Asks to ask for lenses again."),
-    asks("workspace/inlayHint/refresh", None, "Asks to ask for hints again."),
-    asks(
+    lsp(
+        TELLS,
+        "textDocument/publishDiagnostics",
+        Some("PublishDiagnosticsParams"),
+        "Tells what is wrong with a text.",
+    ),
+    lsp(ASKS, "workspace/applyEdit", Some("ApplyWorkspaceEditParams"), "Asks to change a text."),
+    lsp(ASKS, "window/showDocument", Some("ShowDocumentParams"), "Asks to show a text."),
+    lsp(ASKS, "workspace/codeLens/refresh", None, "Asks to ask for lenses again."),
+    lsp(ASKS, "workspace/inlayHint/refresh", None, "Asks to ask for hints again."),
+    lsp(
+        ASKS,
         "workspace/textDocumentContent/refresh",
         Some("TextDocumentContentRefreshParams"),
         "Asks to ask for a `rawr://` text again.",

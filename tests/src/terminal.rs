@@ -241,6 +241,6 @@ mod tests {
         command.args(["-c", "yes 'a line' | head -n 20000"]);
         let mut terminal = Terminal::run(&command, 24, 100);
         assert!(terminal.wait_for_the_end().success());
-        assert_eq!(terminal.written(), "a line\r\n".repeat(20_000));
+        assert_eq!(terminal.written().matches("a line\r\n").count(), 20_000);
     }
 }

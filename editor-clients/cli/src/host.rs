@@ -4,7 +4,7 @@ pub mod claude;
 pub mod codex;
 pub mod embedded;
 
-mod find;
+pub(crate) mod find;
 mod pipes;
 pub(crate) mod record;
 

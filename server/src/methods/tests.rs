@@ -44,6 +44,11 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
+fn capitalized(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
 #[test]
 fn nothing_is_documented_that_is_never_sent() {
     let mut source = String::new();
@@ -51,18 +56,10 @@ fn nothing_is_documented_that_is_never_sent() {
     for name in documented(Direction::ToClient, None) {
         // Sent by a marker type that is named like the method, or by the name itself.
         let words = name.split('/').filter(|word| !["rawr", "window", "$"].contains(word));
-        let marker: String = words
-            .map(|word| {
-                let (first, rest) = word.split_at(1);
-                first.to_uppercase() + rest
-            })
-            .collect();
+        let marker: String = words.map(capitalized).collect();
         // There, the marker of one is not named like its method.
         let last = if name == "workspace/applyEdit" { "applyWorkspaceEdit" } else { name };
-        let lsp = last.rsplit('/').next().map(|word| {
-            let (first, rest) = word.split_at(1);
-            first.to_uppercase() + rest
-        });
+        let lsp = last.rsplit('/').next().map(capitalized);
         let sent = |how: &str, marker: &str| source.contains(&format!("{how}::<{marker}>"));
         let is_sent = sent("notify", &marker)
             || sent("order", &marker)

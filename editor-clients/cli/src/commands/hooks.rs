@@ -13,6 +13,7 @@ use self::settings::{WINDOW, Wanted, install, installed, uninstall};
 use super::Common;
 use super::kept::keep;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
+use crate::host::find::in_path;
 use crate::render::number;
 
 pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode> {
@@ -135,10 +136,7 @@ fn this_program() -> anyhow::Result<PathBuf> {
     let is_a_path = called.components().count() > 1;
     let named = match is_a_path {
         true => Some(called),
-        false => std::env::var_os("PATH").and_then(|path| {
-            let mut places = std::env::split_paths(&path).map(|folder| folder.join(&called));
-            places.find(|place| place.is_file())
-        }),
+        false => in_path(&called, std::env::var_os("PATH").as_deref()),
     };
     let real = program.canonicalize()?;
     let named = named.filter(|named| named.canonicalize().is_ok_and(|found| found == real));

@@ -24,7 +24,7 @@ pub(super) fn find(
     match explicit {
         Some(named) if is_program(named) => Ok(Some(named.to_owned())),
         Some(named) => Err(program.is_not(named)),
-        None => Ok(in_path(program, std::env::var_os("PATH").as_deref())),
+        None => Ok(in_path(program.name, std::env::var_os("PATH").as_deref())),
     }
 }
 
@@ -52,9 +52,10 @@ impl Program {
     }
 }
 
-fn in_path(program: &Program, path: Option<&OsStr>) -> Option<PathBuf> {
+/// The first program of that name in a PATH.
+pub(crate) fn in_path(name: impl AsRef<Path>, path: Option<&OsStr>) -> Option<PathBuf> {
     let folders = std::env::split_paths(path.unwrap_or_default());
-    let mut candidates = folders.map(|folder| folder.join(program.name));
+    let mut candidates = folders.map(|folder| folder.join(&name));
     candidates.find(|candidate| is_program(candidate))
 }
 
@@ -86,7 +87,7 @@ mod tests {
             ["absent", "no-program", "first", "second"].map(|name| root.join(name)),
         )
         .unwrap();
-        assert_eq!(in_path(&AGENT, Some(&path)).unwrap(), root.join("first/agent"));
+        assert_eq!(in_path(AGENT.name, Some(&path)).unwrap(), root.join("first/agent"));
         assert!(matches!(
             find(&AGENT, Some(&root.join("no-program/agent"))),
             Err(HostError::NotAProgram { option: "--agent", .. })
@@ -95,6 +96,6 @@ mod tests {
 
     #[test]
     fn without_a_path_nothing_is_found() {
-        assert_eq!(in_path(&AGENT, None), None);
+        assert_eq!(in_path(AGENT.name, None), None);
     }
 }
