@@ -4,6 +4,7 @@ mod actions;
 mod approval;
 mod doubt;
 mod inputs;
+mod leaving;
 mod ledger;
 mod observe;
 mod outage;
@@ -15,9 +16,9 @@ use std::io;
 use std::time::Duration;
 
 use rawr_protocol::{
-    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, InputCancelParams,
-    PacketGetResult, Phase, Purpose, Request, Role, SessionSource, Signal, SignalReportParams,
-    ThreadCloseParams, ThreadOpenParams, Transcript, TurnStatus, methods,
+    Action, BreakerHold, CompactionStatus, Directive, ErrorCode, PacketGetResult, Phase, Purpose,
+    Request, Role, SessionSource, Signal, SignalReportParams, ThreadCloseParams, ThreadOpenParams,
+    Transcript, TurnStatus, methods,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -116,9 +117,6 @@ pub enum DriveError {
     #[error("the output cannot be written: {0}")]
     Output(#[from] io::Error),
 }
-
-/// How long a host may take to wind up a turn that was interrupted.
-const WIND_UP: Duration = Duration::from_secs(5);
 
 /// How often what moves on a terminal moves.
 const TICK: Duration = Duration::from_millis(120);
@@ -460,28 +458,6 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             HostEvent::Gone { reason } => Err(HostError::Gone { reason }.into()),
             event => self.report_event(event).await,
         }
-    }
-
-    /// Leaves nothing half done: the running turn is stopped and reported, held inputs are taken back.
-    async fn wind_up(&mut self) -> Result<(), DriveError> {
-        // Where people talk to the host itself its turns are theirs to stop.
-        if self.turns.is_busy() && !self.host.takes_handoff_ahead() {
-            // A turn that has just ended cannot be interrupted, and need not be.
-            let _ = self.host.interrupt().await;
-            let deadline = Instant::now() + WIND_UP;
-            while self.turns.is_busy() {
-                tokio::select! {
-                    event = self.host.next_event() => self.observe(event).await?,
-                    () = sleep_until(deadline) => break,
-                }
-            }
-        }
-        for Held { input_id, .. } in std::mem::take(&mut self.held) {
-            let thread_id = self.thread_id.clone();
-            let params = InputCancelParams { thread_id, input_id };
-            self.report::<methods::InputCancel>(params).await?;
-        }
-        Ok(())
     }
 
     async fn end(mut self) {

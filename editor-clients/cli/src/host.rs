@@ -98,6 +98,11 @@ pub trait Host {
         None
     }
 
+    /// Whether people can go on with the conversation without this driver. What is owed there is asked for by the next one.
+    fn outlives_its_driver(&self) -> bool {
+        false
+    }
+
     /// What this conversation's own record says became of something that a driver before this one, or a request that was
     /// never answered, asked for: nothing is done twice. A delivery without a handoff is its message alone.
     fn became_of(

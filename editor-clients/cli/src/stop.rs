@@ -7,11 +7,15 @@ use crate::posix::is_ignored;
 /// Resolves once somebody asked to stop.
 #[derive(Debug, Clone)]
 pub struct Stop {
+    ask: watch::Sender<Option<u8>>,
     asked: watch::Receiver<Option<u8>>,
 }
 
 /// What ends a program that a terminal's Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
+
+/// What ends a program whose terminal is gone.
+pub const HUNG_UP: u8 = 129;
 
 impl Stop {
     /// Listens to the signals of this process, from here on.
@@ -23,21 +27,27 @@ impl Stop {
     pub fn on_signals_and(at_once: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
         let mut signals = Signals::new()?;
+        let by_signal = ask.clone();
         tokio::spawn(async move {
             let code = signals.next().await;
-            ask.send_replace(Some(code));
+            by_signal.send_replace(Some(code));
             let code = signals.next().await;
             at_once();
             std::process::exit(i32::from(code));
         });
-        Ok(Self { asked })
+        Ok(Self { ask, asked })
+    }
+
+    /// As a signal would ask; the program's exit code is to be this.
+    pub fn ask(&self, code: u8) {
+        self.ask.send_replace(Some(code));
     }
 
     /// Asked for by who holds the other end.
     #[cfg(test)]
     pub(crate) fn by_hand() -> (watch::Sender<Option<u8>>, Self) {
         let (ask, asked) = watch::channel(None);
-        (ask, Self { asked })
+        (ask.clone(), Self { ask, asked })
     }
 
     /// May be cancelled at any time.
@@ -84,7 +94,7 @@ impl Signals {
         tokio::select! {
             () = received(&mut self.interrupt) => INTERRUPTED,
             () = received(&mut self.terminate) => 143,
-            () = received(&mut self.hang_up) => 129,
+            () = received(&mut self.hang_up) => HUNG_UP,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rawr_tests::Terminal;
 use rawr_tests::mock_responses::Gate;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
 use super::lab::{GOES_ON, HEADS_UP, Lab, TASK, agent, leave, say_to};
 
@@ -58,6 +58,16 @@ pub fn kill_all(session: u32) {
         let _ = kill_process(process, Signal::KILL);
     }
     wait_until("the end of all", || processes(session, &[]).is_empty());
+}
+
+/// The window is closed, as the system tells it to whatever runs in the foreground.
+pub fn close(terminal: &mut Terminal) {
+    kill_process_group(
+        Pid::from_raw(terminal.process_id().try_into().unwrap()).unwrap(),
+        Signal::HUP,
+    )
+    .unwrap();
+    terminal.hang_up();
 }
 
 pub fn drivers(session: u32) -> Vec<Pid> {

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use rawr_tests::mock_responses::call;
 use rawr_tests::{Terminal, rawr};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use serde_json::json;
 
-use super::deaths::{drivers, kill, nothing_is_left, processes, wait_until, with_words};
+use super::deaths::{close, drivers, kill, nothing_is_left, processes, wait_until, with_words};
 use super::lab::{Lab, agent, leave, say_to};
 
 /// What goes on when the person leaves.
@@ -82,11 +82,8 @@ impl Session {
         kill(drivers(self.id)[0]);
     }
 
-    /// As the system tells it to whatever runs in the foreground.
     fn close_the_terminal(&mut self) {
-        let leader = Pid::from_raw(self.id.try_into().unwrap()).unwrap();
-        kill_process_group(leader, Signal::HUP).unwrap();
-        self.terminal.hang_up();
+        close(&mut self.terminal);
     }
 
     /// The one that waits for Codex is the terminal's first process.

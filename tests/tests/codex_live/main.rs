@@ -6,6 +6,7 @@
 #[cfg(target_os = "linux")]
 mod between;
 #[cfg(target_os = "linux")]
+mod cut_off;
 mod deaths;
 mod goals;
 mod lab;

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
+use tokio::time::{Instant, sleep_until};
 
 use super::exec::Switches;
 use super::lease;
@@ -23,7 +24,7 @@ use crate::host::{Host, HostError, HostThread, Whose};
 use crate::presence::Presence;
 use crate::render::{Level, Reader, Renderer, Shown, causes, one_line};
 use crate::sidecar::{Launch, SidecarSettings};
-use crate::stop::Stop;
+use crate::stop::{HUNG_UP, Stop};
 use log::EventLog;
 
 pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
@@ -81,7 +82,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
     let mut failure = None;
     let mut is_there = true;
-    let mut without_owner = None;
+    let mut orphaned_at = None;
     while is_there || !sessions.is_empty() {
         tokio::select! {
             biased;
@@ -91,12 +92,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             }
             () = &mut parent, if is_there && args.beside.is_some() => {
                 is_there = false;
-                without_owner = left_without_owner(&args);
-                if without_owner.is_some() {
-                    // Only with the app-server would they end by themselves.
-                    sessions.clear();
-                }
+                orphaned_at = Some(Instant::now());
+                stop.ask(HUNG_UP);
             }
+            () = too_late(orphaned_at) => sessions.clear(),
             () = &mut asked => {}
             Some((thread_id, done)) = sessions.next(), if !sessions.is_empty() => {
                 threads.forget(&thread_id);
@@ -117,8 +116,8 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         }
     }
     threads.close().await;
-    if let Some(folder) = without_owner {
-        lease::end_without_owner(folder).await;
+    if orphaned_at.is_some() {
+        end_the_app_server(&args).await;
     }
     drop(presence);
     if let (ShownAs::Words, true, None) = (&place.shown, stop.was_asked(), &failure) {
@@ -159,11 +158,23 @@ async fn orphaned() {
     }
 }
 
-/// The shell that waits for Codex would ask for the app-server's end. It was killed, and with it Codex has lost its terminal.
-/// The folder of an app-server that nothing else would end.
-fn left_without_owner(args: &AttachArgs) -> Option<&Path> {
-    let folder = args.beside.as_deref()?;
-    (!lease::ask_to_end(folder, args.lease?)).then_some(folder)
+/// How long the sessions may take to leave a Codex that has lost its terminal.
+const LEAVE: Duration = Duration::from_secs(5);
+
+async fn too_late(orphaned_at: Option<Instant>) {
+    match orphaned_at {
+        Some(at) => sleep_until(at + LEAVE).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The shell that waits for Codex would ask for that, and was killed. Nobody listens to the turns any more: that they are
+/// interrupted is no person's word.
+async fn end_the_app_server(args: &AttachArgs) {
+    let Some((folder, owner)) = args.beside.as_deref().zip(args.lease) else { return };
+    if !lease::ask_to_end(folder, owner) {
+        lease::end_without_owner(folder).await;
+    }
 }
 
 /// It goes with its folder where Codex has ended.

@@ -437,6 +437,10 @@ impl Host for Codex {
         self.turns.running_since_before()
     }
 
+    fn outlives_its_driver(&self) -> bool {
+        true
+    }
+
     async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
         self.look_up(asked).await
     }
