@@ -38,18 +38,18 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 
 /// Every crate that `package` is built with, itself left out.
 fn dependencies(package: &str) -> BTreeSet<String> {
+    tree(&["--package", package])
+}
+
+/// Those that it names itself, and itself.
+fn direct_dependencies(package: &str) -> BTreeSet<String> {
+    tree(&["--package", package, "--depth", "1"])
+}
+
+fn tree(of: &[&str]) -> BTreeSet<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "tree",
-            "--package",
-            package,
-            "--edges",
-            "normal",
-            "--prefix",
-            "none",
-            "--format",
-            "{lib}",
-        ])
+        .args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{lib}"])
+        .args(of)
         .current_dir(root())
         .output()
         .unwrap();
@@ -170,13 +170,14 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("trace", &[]),
 ];
 
+fn room_of(file: &str) -> String {
+    let inside = file.strip_prefix("server/src/").unwrap_or(file);
+    inside.split(['/', '.']).next().unwrap_or_default().to_owned()
+}
+
 #[test]
 fn the_rooms_of_the_server_use_only_what_the_drawing_allows() {
     let files = shipped("server/src");
-    let room_of = |file: &str| {
-        let inside = file.strip_prefix("server/src/").unwrap_or(file);
-        inside.split(['/', '.']).next().unwrap_or_default().to_owned()
-    };
     for (file, text) in files.iter().filter(|(file, _)| !file.ends_with("src/lib.rs")) {
         let room = room_of(file);
         let Some((_, may_use)) = ARROWS.iter().find(|(name, _)| *name == room) else {
@@ -198,25 +199,78 @@ fn the_rooms_of_the_server_use_only_what_the_drawing_allows() {
     }
 }
 
+/// What the commands use of the server's crate without a sidecar, by file: what people wrote and what lies at rest is read,
+/// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here and in ARCHITECTURE.md.
+const OF_THE_SERVER: [(&str, &[&str]); 11] = [
+    ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions"]),
+    ("commands/attach/log.rs", &["redact"]),
+    ("commands/codex/profile.rs", &["redact"]),
+    ("commands/config.rs", &["config", "problem"]),
+    ("commands/doctor.rs", &["config", "problem"]),
+    ("commands/init.rs", &["config", "prompts"]),
+    ("commands/prompts.rs", &["problem", "prompts"]),
+    ("commands/state.rs", &["state", "store"]),
+    ("commands/state/show.rs", &["state", "store"]),
+    ("commands/watch/link.rs", &["config"]),
+    ("commands/written.rs", &["config", "problem", "prompts"]),
+];
+
+/// What stands behind `start` up to the end of the path's first segment.
+fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let segment = |rest: &'t str| rest.split(|letter| !is_of_name(letter)).next();
+    text.split(start).skip(1).filter_map(segment).collect()
+}
+
 #[test]
 fn the_cli_reaches_the_core_over_the_protocol_only() {
+    let direct = direct_dependencies("rawr");
+    assert!(direct.contains("rawr_server"), "{direct:?}");
+    assert!(!direct.contains("rawr_core"), "the CLI must not depend on the core");
+    let allowed: BTreeSet<_> = OF_THE_SERVER
+        .iter()
+        .flat_map(|(file, uses)| uses.iter().map(move |used| format!("{file} uses {used}")))
+        .collect();
+    let mut used = BTreeSet::new();
     for (file, text) in shipped("editor-clients/cli/src") {
-        assert!(!text.contains("rawr_core"), "{file} must not use the core");
-        let commands = [
-            "init",
-            "doctor",
-            "serve",
-            "state",
-            "config",
-            "prompts",
-            "written",
-            "attach/log",
-            "codex/profile",
-            "watch/link",
-        ];
-        let command = commands.iter().any(|name| file.contains(&format!("commands/{name}")));
-        let may = command || file.ends_with("commands.rs");
-        assert!(may || !text.contains("rawr_server"), "{file} must not use the server");
+        let name = file.strip_prefix("editor-clients/cli/src/").unwrap();
+        assert_eq!(
+            text.matches("rawr_server").count(),
+            text.matches("rawr_server::").count(),
+            "{file} must write out what it uses of the server"
+        );
+        let rooms = segments_behind(&text, "rawr_server::");
+        used.extend(rooms.iter().map(|room| format!("{name} uses {room}")));
+    }
+    let new: Vec<_> = used.difference(&allowed).collect();
+    let gone: Vec<_> = allowed.difference(&used).collect();
+    assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer so: {gone:?}");
+}
+
+/// What decides is the core's machine, which only the desk runs; a worker reads a log into one for the desk. What the
+/// commands use without a sidecar reaches neither.
+#[test]
+fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
+    const RUN_A_MACHINE: [&str; 2] = ["desk", "workers"];
+    let machines: BTreeSet<_> = shipped("server/src")
+        .into_iter()
+        .filter(|(_, text)| segments_behind(text, "Machine").contains(""))
+        .map(|(file, _)| room_of(&file))
+        .collect();
+    assert_eq!(machines, RUN_A_MACHINE.map(str::to_owned).into());
+    let rooms = |used: &str| ARROWS.iter().find(|(room, _)| *room == used);
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<_> = OF_THE_SERVER.iter().flat_map(|(_, uses)| *uses).collect();
+    while let Some(room) = next.pop() {
+        if reached.insert(*room) {
+            next.extend(rooms(room).iter().flat_map(|(_, may_use)| *may_use));
+        }
+    }
+    for room in RUN_A_MACHINE {
+        assert!(
+            !reached.contains(room),
+            "a command reaches {room} by what it may use: {reached:?}"
+        );
     }
 }
 

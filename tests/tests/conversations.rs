@@ -1,0 +1,271 @@
+//! What a conversation hangs on: its own history and nothing else. Neither another conversation in the same sidecar nor
+//! the name of the program that reports it changes what is decided. Rules of a decision are shown by the scripts.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use rawr_tests::sidecar::Note;
+use rawr_tests::{Home, Launch, Sidecar};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// Of a window of 100,000, in which a turn ends at a commit.
+const READY: u64 = 30_000;
+const EMERGENCY: u64 = 92_000;
+const RELAXED: u64 = 5_000;
+
+/// What a conversation is about.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    thread: &'static str,
+    /// Stands in all that is said in it, and is said nowhere else.
+    word: &'static str,
+    /// How full the window is at the end of each turn, and the answer to the banner then.
+    turns: [(u64, &'static str); 3],
+}
+
+/// The one is snoozed and compacted later; the other is compacted at once.
+const NEAR: Part = Part {
+    thread: "near",
+    word: "magenta",
+    turns: [(READY, "snooze"), (RELAXED, ""), (EMERGENCY, "approve")],
+};
+const FAR: Part = Part {
+    thread: "far",
+    word: "cobalt",
+    turns: [(READY, "approve"), (READY, "approve"), (RELAXED, "")],
+};
+
+/// A conversation, what its host reports, and everything that is told of it.
+struct Conversation {
+    part: Part,
+    to_say: VecDeque<(&'static str, Value)>,
+    told: String,
+    turns: u32,
+    answers_banner: &'static str,
+}
+
+impl Conversation {
+    fn new(part: Part, host: &str, home: &Home) -> Self {
+        let mut conversation = Self {
+            part,
+            to_say: VecDeque::new(),
+            told: String::new(),
+            turns: 0,
+            answers_banner: "",
+        };
+        let can = json!({ "injectTurn": true, "compact": true });
+        conversation.say(
+            "rawr/thread/open",
+            json!({
+                "cwd": home.work(),
+                "role": "owner",
+                "host": { "name": host, "capabilities": can },
+                "contextWindow": 100_000,
+            }),
+        );
+        conversation
+    }
+
+    fn say(&mut self, method: &'static str, mut params: Value) {
+        params["threadId"] = json!(self.part.thread);
+        self.to_say.push_back((method, params));
+    }
+
+    /// A person pins something, and the agent commits at the end of a turn.
+    fn works(&mut self, context_tokens: u64) {
+        let word = self.part.word;
+        let turn = self.next_turn();
+        let text = format!("Write the {word} parser. Never touch {word}.rs.");
+        let pin = json!({ "kind": "directive", "text": format!("Keep {word}."), "pinned": true });
+        let commit = json!({ "kind": "commit", "subject": format!("Add the {word} parser") });
+        self.say("rawr/turn/started", json!({ "turnId": turn, "origin": "user", "text": text }));
+        for signal in [pin, commit] {
+            self.say("rawr/signal/report", json!({ "turnId": turn, "signal": signal }));
+        }
+        self.ends(&turn, &format!("The {word} parser is written."), context_tokens);
+    }
+
+    fn next_turn(&mut self) -> String {
+        self.turns += 1;
+        format!("t{}", self.turns)
+    }
+
+    fn ends(&mut self, turn: &str, message: &str, context_tokens: u64) {
+        self.say(
+            "rawr/turn/completed",
+            json!({
+                "turnId": turn,
+                "status": "completed",
+                "lastAgentMessage": message,
+                "usage": { "contextTokens": context_tokens },
+            }),
+        );
+    }
+
+    /// A person looks at everything that there is to see of it.
+    fn is_looked_at(&mut self) {
+        for method in [
+            "rawr/thread/get",
+            "rawr/directive/list",
+            "rawr/guard/list",
+            "rawr/decision/list",
+            "rawr/decision/explain",
+            "rawr/packet/get",
+        ] {
+            self.say(method, json!({}));
+        }
+        self.say("rawr/packet/build", json!({ "author": "watcher" }));
+    }
+
+    fn hears(&mut self, note: &Note) {
+        self.note_down(&note.method, &note.params);
+        let params = &note.params;
+        if note.method == "rawr/sequence/headsUp" && params["stage"] == "awaiting_approval" {
+            let sequence = &params["sequenceId"];
+            let answer = json!({ "sequenceId": sequence, "choice": self.answers_banner });
+            self.say("rawr/sequence/respond", answer);
+        }
+        if note.method == "rawr/action/perform" {
+            self.performs(&params["actionId"], &params["action"]);
+        }
+    }
+
+    fn performs(&mut self, id: &Value, action: &Value) {
+        if action["kind"] == "compact" {
+            for (status, after) in [("started", None), ("completed", Some(RELAXED))] {
+                let report = json!({
+                    "status": status, "origin": "rawr", "actionId": id, "tokensAfter": after,
+                });
+                self.say("rawr/compaction/report", report);
+            }
+            self.say("rawr/action/report", json!({ "actionId": id, "status": "completed" }));
+            return;
+        }
+        let turn = self.next_turn();
+        let started = json!({ "turnId": turn, "origin": "synthetic", "actionId": id });
+        self.say("rawr/turn/started", started);
+        let packet = format!(
+            "<continuation_packet>\nState: working\nGoal: the {} parser\nNext: its docs\n\
+             </continuation_packet>",
+            self.part.word
+        );
+        self.ends(&turn, &packet, RELAXED);
+    }
+
+    /// Says the next thing. False: there was none.
+    fn speaks(&mut self, sidecar: &mut Sidecar) -> bool {
+        let Some((method, params)) = self.to_say.pop_front() else { return false };
+        let answer = sidecar.say(method, &params).unwrap();
+        let answer = answer.unwrap_or_else(|failure| json!(failure.message));
+        self.note_down(method, &answer);
+        true
+    }
+
+    fn note_down(&mut self, what: &str, body: &Value) {
+        let mut body = body.clone();
+        without_times(&mut body);
+        self.told.push_str(&format!("{what} {body}\n"));
+    }
+
+    fn count(&self, words: &str) -> usize {
+        self.told.matches(words).count()
+    }
+}
+
+/// The clock is nobody's doing.
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.ends_with("Ms"));
+            fields.values_mut().for_each(without_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}
+
+/// Lets them speak by turns until all is said.
+fn play(sidecar: &mut Sidecar, conversations: &mut [Conversation]) {
+    loop {
+        let mut is_over = true;
+        for at in 0..conversations.len() {
+            is_over &= !conversations[at].speaks(sidecar);
+            for note in sidecar.take_notes() {
+                let thread = note.params["threadId"].as_str();
+                let of_it =
+                    conversations.iter_mut().find(|known| Some(known.part.thread) == thread);
+                of_it.unwrap_or_else(|| panic!("of no conversation: {note:?}")).hears(&note);
+            }
+        }
+        if is_over && conversations.iter().all(|conversation| conversation.to_say.is_empty()) {
+            return;
+        }
+    }
+}
+
+/// What is told of each of them, in a home of their own.
+fn told(client: &str, host: &str, cast: &[Part]) -> Vec<Conversation> {
+    let home = Home::new();
+    home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
+    let mut sidecar = Sidecar::spawn(&home, &Launch::default());
+    sidecar.greet(client);
+    let open = |part: &Part| Conversation::new(*part, host, &home);
+    let mut conversations: Vec<_> = cast.iter().map(open).collect();
+    for turn in 0..3 {
+        for conversation in &mut conversations {
+            let (context_tokens, answer) = conversation.part.turns[turn];
+            conversation.answers_banner = answer;
+            conversation.works(context_tokens);
+            conversation.is_looked_at();
+        }
+        play(&mut sidecar, &mut conversations);
+    }
+    let process = format!("process {}", sidecar.process_id());
+    sidecar.leave();
+    let folder = home.work().display().to_string();
+    for conversation in &mut conversations {
+        let told = conversation.told.replace(&folder, "<folder>").replace(&process, "<process>");
+        conversation.told = told.replace(client, "<client>").replace(host, "<host>");
+    }
+    conversations
+}
+
+fn first_difference<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
+    let longer = one.lines().count().max(other.lines().count());
+    let line = |of: &'t str, at| of.lines().nth(at).unwrap_or("nothing");
+    (0..longer).map(|at| (line(one, at), line(other, at))).find(|(one, other)| one != other)
+}
+
+#[test]
+fn a_conversation_is_beside_another_what_it_is_alone() {
+    let both = told("client-1", "host-1", &[NEAR, FAR]);
+    for (beside, part) in both.iter().zip([NEAR, FAR]) {
+        let alone = told("client-1", "host-1", &[part]);
+        let difference = first_difference(&alone[0].told, &beside.told);
+        assert_eq!(difference, None, "{}: alone, and beside the other", beside.part.thread);
+    }
+    // Each has something of its own that could have reached the other.
+    let [near, far] = &both[..] else { panic!("two conversations") };
+    for (one, other) in [(near, far), (far, near)] {
+        assert_eq!(one.count(other.part.word), 0, "{} in {}", other.part.word, one.told);
+        assert!(one.count(&format!("Keep {}.", one.part.word)) > 0, "{}", one.told);
+        assert!(one.count(&format!("Goal: the {} parser", one.part.word)) > 0, "{}", one.told);
+    }
+    assert!(near.count(r#""guards":[{"#) > 0, "{}", near.told);
+    assert_eq!(far.count(r#""guards":[{"#), 0, "{}", far.told);
+}
+
+#[test]
+fn the_same_reports_lead_to_the_same_actions_whichever_client_sends_them() {
+    let [first, others @ ..] =
+        [("rawr-cli", "codex"), ("vscode", "claude-code"), ("nvim", "embedded"), ("x-1", "y-1")]
+            .map(|(client, host)| told(client, host, &[NEAR, FAR]));
+    for conversation in &first {
+        assert!(conversation.count(r#""kind":"compact""#) > 0, "{}", conversation.told);
+    }
+    for other in others {
+        for (one, other) in first.iter().zip(&other) {
+            assert_eq!(first_difference(&one.told, &other.told), None, "{}", one.part.thread);
+        }
+    }
+}
