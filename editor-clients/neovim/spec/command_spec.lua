@@ -136,6 +136,8 @@ describe(':Rawr', function()
     lab.wait('the notes', function()
       return vim.api.nvim_buf_get_name(0) == path
     end)
+    lab.write(path, '# notes\nthe parser is done\n')
+    lab.text(0, 'the parser is done')
     vim.cmd.close()
   end)
 

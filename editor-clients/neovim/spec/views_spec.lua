@@ -183,6 +183,36 @@ describe('rawr://', function()
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
   end)
 
+  it('packet gives its draft up for the packet that the agent writes', function()
+    vim.cmd.Rawr('packet')
+    lab.text(0, '(Built by rawr', 'write a parser')
+    llm.release()
+    assert.falsy(lab.text(0, 'Goal: a parser with docs'):find('(Built by rawr', 1, true))
+    assert.falsy(vim.bo.modified)
+  end)
+
+  it('packet that somebody has typed into stays as it is when another is written', function()
+    local shown
+    vim.api.nvim_create_autocmd('User', {
+      pattern = 'RawrPacket',
+      once = true,
+      callback = function(event)
+        shown = event.data
+      end,
+    })
+    vim.cmd.Rawr('packet')
+    lab.text(0, '(Built by rawr')
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })
+    llm.release()
+    lab.wait('the news of the packet', function()
+      return shown
+    end)
+    assert.equal('taken', shown.change)
+    session.wait_for('handoff')
+    assert.equal('mine', lab.text(0))
+    assert.truthy(vim.bo.modified)
+  end)
+
   it('packet handed over while a person is asked is the answer, too', function()
     lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
     session.stop()
