@@ -4,14 +4,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::question::Question;
-use super::units::{self, Found};
+use super::units::{self, Foreign, Found, Oversized, Step};
 
 /// One direction of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Passage {
     /// What came and was not handed out.
     waiting: Vec<u8>,
     stand: Stand,
+    /// A message beyond this is not kept until its end has come.
+    largest: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +21,7 @@ enum Stand {
     #[default]
     Greeting,
     Messages,
+    Oversized(Oversized),
     /// Nothing is looked at any more.
     Open,
 }
@@ -27,8 +30,18 @@ enum Stand {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
-    /// Goes on only when the answer is there.
-    pub(super) question: Option<Question>,
+    pub(super) turn: Turn,
+}
+
+/// When a piece goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Whatever is held.
+    AtOnce,
+    /// When the answer is there.
+    Asks(Question),
+    /// It may begin a turn, or be in the middle of a message: behind all that is held, which waits no longer.
+    Unseen,
 }
 
 /// How the app-server has answered the greeting, as far as is known.
@@ -39,59 +52,84 @@ pub(super) enum Welcome {
     Other,
 }
 
+impl Default for Passage {
+    fn default() -> Self {
+        Self::up_to(units::LARGEST)
+    }
+}
+
 impl Passage {
+    fn up_to(largest: usize) -> Self {
+        Self { waiting: Vec::new(), stand: Stand::default(), largest }
+    }
+
     pub(super) fn take(&mut self, bytes: &[u8], welcome: Welcome) -> Vec<Piece> {
         self.waiting.extend_from_slice(bytes);
         let mut pieces = Vec::new();
-        while self.stand != Stand::Open && !self.waiting.is_empty() {
-            let (stand, waiting) = (self.stand, self.waiting.as_slice());
+        while !self.waiting.is_empty() {
             // A mistake in here must not cost a person's words.
-            let found = catch_unwind(AssertUnwindSafe(|| look(stand, waiting, welcome)));
-            match found.unwrap_or(Looked::Foreign) {
-                Looked::NotYet => return pieces,
-                Looked::Unit { bytes, question } => {
+            let looked = catch_unwind(AssertUnwindSafe(|| self.look(welcome)));
+            match looked.unwrap_or(Looked::Foreign) {
+                Looked::NotYet => break,
+                Looked::Unit { bytes, turn, stand } => {
                     let rest = self.waiting.split_off(bytes);
                     let bytes = std::mem::replace(&mut self.waiting, rest);
-                    pieces.push(Piece { bytes, question });
-                    self.stand = Stand::Messages;
+                    pieces.push(Piece { bytes, turn });
+                    self.stand = stand;
                 }
-                Looked::Foreign => self.stand = Stand::Open,
+                Looked::Oversized => self.stand = Stand::Oversized(Oversized::default()),
+                Looked::Foreign => {
+                    self.stand = Stand::Open;
+                    let bytes = std::mem::take(&mut self.waiting);
+                    pieces.push(Piece { bytes, turn: Turn::Unseen });
+                }
             }
         }
-        pieces.extend(self.rest());
         pieces
     }
 
     /// What is left when nothing more will come.
-    pub(super) fn rest(&mut self) -> Option<Piece> {
+    pub(super) fn rest(&mut self) -> Option<Vec<u8>> {
         let bytes = std::mem::take(&mut self.waiting);
-        (!bytes.is_empty()).then_some(Piece { bytes, question: None })
+        (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// Nothing is held back any more, not even what is.
-    pub(super) fn is_open(&self) -> bool {
-        self.stand == Stand::Open
+    fn look(&self, welcome: Welcome) -> Looked {
+        let waiting = self.waiting.as_slice();
+        let found = match (self.stand, welcome) {
+            (Stand::Greeting, _) => units::head(waiting),
+            (Stand::Messages, Welcome::Plain) => units::first(waiting, self.largest),
+            (Stand::Oversized(message), _) => return unseen(message.step(waiting)),
+            (Stand::Messages, Welcome::Other) | (Stand::Open, _) => Found::Foreign,
+        };
+        match found {
+            Found::NotYet => Looked::NotYet,
+            Found::Unit { bytes, text } => {
+                let question = text.as_deref().and_then(Question::about);
+                let turn = question.map_or(Turn::AtOnce, Turn::Asks);
+                Looked::Unit { bytes, turn, stand: Stand::Messages }
+            }
+            Found::Oversized => Looked::Oversized,
+            Found::Foreign => Looked::Foreign,
+        }
     }
 }
 
 enum Looked {
     NotYet,
-    Unit { bytes: usize, question: Option<Question> },
+    Unit { bytes: usize, turn: Turn, stand: Stand },
+    Oversized,
     Foreign,
 }
 
-fn look(stand: Stand, waiting: &[u8], welcome: Welcome) -> Looked {
-    let found = match (stand, welcome) {
-        (Stand::Greeting, _) => units::head(waiting),
-        (Stand::Messages, Welcome::Plain) => units::first(waiting),
-        (Stand::Messages, Welcome::Other) | (Stand::Open, _) => Found::Foreign,
-    };
-    match found {
-        Found::NotYet => Looked::NotYet,
-        Found::Unit { bytes, text } => {
-            Looked::Unit { bytes, question: text.as_deref().and_then(Question::about) }
+fn unseen(step: Result<Option<Step>, Foreign>) -> Looked {
+    match step {
+        Ok(Some(Step { bytes, then })) => {
+            let stand = then.map_or(Stand::Messages, Stand::Oversized);
+            Looked::Unit { bytes, turn: Turn::Unseen, stand }
         }
-        Found::Foreign => Looked::Foreign,
+        Ok(None) => Looked::NotYet,
+        Err(Foreign) => Looked::Foreign,
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 
 use super::held::Held;
-use super::passage::{Passage, Piece, Welcome};
+use super::passage::{Passage, Piece, Turn, Welcome};
 use super::units::{self, Found};
 
 const CHUNK: usize = 64 * 1024;
@@ -52,7 +52,7 @@ async fn down(
                 Found::Unit { bytes, .. } if units::is_plain_welcome(&head[..bytes]) => {
                     Some(Welcome::Plain)
                 }
-                Found::Unit { .. } | Found::Foreign => Some(Welcome::Other),
+                Found::Unit { .. } | Found::Oversized | Found::Foreign => Some(Welcome::Other),
             };
             if let Some(found) = found {
                 welcome.get_or_init(|| found);
@@ -78,23 +78,23 @@ async fn up(
                     break;
                 }
                 let welcome = welcome.get().copied().unwrap_or(Welcome::Other);
-                let pieces = passage.take(&chunk[..count], welcome);
-                if passage.is_open() {
-                    for bytes in held.let_go() {
-                        to.write_all(&bytes).await?;
-                    }
-                }
-                for Piece { bytes, question } in pieces {
-                    match question {
-                        Some(question) if !passage.is_open() => held.add(question, bytes),
-                        _ => to.write_all(&bytes).await?,
+                for Piece { bytes, turn } in passage.take(&chunk[..count], welcome) {
+                    match turn {
+                        Turn::AtOnce => to.write_all(&bytes).await?,
+                        Turn::Asks(question) => held.add(question, bytes),
+                        Turn::Unseen => {
+                            for bytes in held.let_go() {
+                                to.write_all(&bytes).await?;
+                            }
+                            to.write_all(&bytes).await?;
+                        }
                     }
                 }
             }
             bytes = held.next() => to.write_all(&bytes).await?,
         }
     }
-    if let Some(Piece { bytes, .. }) = passage.rest() {
+    if let Some(bytes) = passage.rest() {
         to.write_all(&bytes).await?;
     }
     to.shutdown().await

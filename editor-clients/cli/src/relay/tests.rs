@@ -73,8 +73,8 @@ async fn read(stream: &mut UnixStream, count: usize) -> Vec<u8> {
 
 fn frame(message: &str) -> Vec<u8> {
     let mask = [1, 2, 3, 4];
-    let length = u16::try_from(message.len()).unwrap().to_be_bytes();
-    let mut bytes = vec![0x81, 0x80 | 126, length[0], length[1]];
+    let mut bytes = vec![0x81, 0x80 | 127];
+    bytes.extend((message.len() as u64).to_be_bytes());
     bytes.extend(mask);
     bytes.extend(message.bytes().zip(mask.into_iter().cycle()).map(|(byte, mask)| byte ^ mask));
     bytes
@@ -159,6 +159,34 @@ async fn what_is_not_understood_lets_go_of_what_is_held_before_it() {
     lab.hears(&says("t", "one")).await;
     assert_eq!(read(&mut lab.codex, foreign.len()).await, foreign);
     lab.sends(&says("t", "two")).await;
+    lab.hears(&says("t", "two")).await;
+}
+
+/// It cannot wait for what is held before it, and does not overtake that.
+#[tokio::test]
+async fn behind_a_message_that_is_too_large_the_next_one_is_held_as_usual() {
+    let mut lab = Lab::new().await;
+    lab.sends(&says("t", "one")).await;
+    let mut asked = lab.is_asked().await;
+    asked.says(Word::Hold).await;
+    let large = says("t", &"x".repeat(17 << 20));
+    let bytes = frame(&large);
+    let Lab { screen, codex, .. } = &mut lab;
+    let heard = async {
+        let one = frame(&says("t", "one"));
+        assert_eq!(read(codex, one.len()).await, one);
+        read(codex, bytes.len()).await
+    };
+    let (sent, heard) = tokio::join!(screen.write_all(&bytes), heard);
+    sent.unwrap();
+    assert!(heard == bytes);
+    lab.sends(&says("t", "two")).await;
+    let mut asked = lab.is_asked().await;
+    assert_eq!(asked.question.text, "two");
+    asked.says(Word::Hold).await;
+    lab.sends(INTERRUPT).await;
+    lab.hears(INTERRUPT).await;
+    asked.says(Word::Pass).await;
     lab.hears(&says("t", "two")).await;
 }
 

@@ -11,12 +11,14 @@ pub(super) enum Found {
         /// Of a whole text message.
         text: Option<Vec<u8>>,
     },
+    /// The beginning of a message that is too large to be looked into.
+    Oversized,
     /// Nothing that is understood here.
     Foreign,
 }
 
-/// A message is not looked into beyond this.
-const LARGEST: usize = 16 * 1024 * 1024;
+/// Of a message that may be looked into, all frames and what comes between them.
+pub(super) const LARGEST: usize = 16 * 1024 * 1024;
 
 /// A head of HTTP is shorter than this.
 const LONGEST_HEAD: usize = 64 * 1024;
@@ -49,7 +51,7 @@ pub(super) fn is_plain_welcome(head: &[u8]) -> bool {
 }
 
 /// The first message with all of its frames, or the control frame that comes before one.
-pub(super) fn first(buffer: &[u8]) -> Found {
+pub(super) fn first(buffer: &[u8], largest: usize) -> Found {
     let (mut at, mut text, mut kind, mut is_mixed) = (0, Vec::new(), None, false);
     loop {
         let frame = match frame(&buffer[at..]) {
@@ -58,10 +60,13 @@ pub(super) fn first(buffer: &[u8]) -> Found {
             Err(Foreign) => return Found::Foreign,
         };
         if CONTROL.contains(&frame.opcode) {
-            at += frame.bytes;
             if kind.is_none() {
-                return Found::Unit { bytes: at, text: None };
+                return Found::Unit { bytes: frame.bytes, text: None };
             }
+            if frame.bytes > largest - at {
+                return Found::Oversized;
+            }
+            at += frame.bytes;
             is_mixed = true;
             continue;
         }
@@ -70,8 +75,8 @@ pub(super) fn first(buffer: &[u8]) -> Found {
             (Some(_), CONTINUATION) => {}
             _ => return Found::Foreign,
         }
-        if at + frame.bytes > LARGEST {
-            return Found::Foreign;
+        if frame.bytes > largest - at {
+            return Found::Oversized;
         }
         let Some(whole) = buffer.get(at..at + frame.bytes) else { return Found::NotYet };
         text.extend(frame.payload(whole));
@@ -81,6 +86,50 @@ pub(super) fn first(buffer: &[u8]) -> Found {
             let text = (kind == Some(TEXT) && !is_mixed).then_some(text);
             return Found::Unit { bytes: at, text };
         }
+    }
+}
+
+/// How far a message has come that goes on unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Oversized {
+    has_begun: bool,
+    /// Of the frame that its bytes are in.
+    left: usize,
+    is_last: bool,
+}
+
+/// So many bytes belong to the message, or stand between its frames.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) bytes: usize,
+    /// `None` where the message is over.
+    pub(super) then: Option<Oversized>,
+}
+
+impl Oversized {
+    /// What the buffer begins with. `None` where more is needed to tell.
+    pub(super) fn step(self, buffer: &[u8]) -> Result<Option<Step>, Foreign> {
+        if self.left > 0 {
+            let bytes = self.left.min(buffer.len());
+            return Ok((bytes > 0).then(|| self.stepped(bytes, self.left - bytes)));
+        }
+        let Some(frame) = frame(buffer)? else { return Ok(None) };
+        match (self.has_begun, frame.opcode) {
+            (true, opcode) if CONTROL.contains(&opcode) => {
+                Ok(Some(Step { bytes: frame.bytes, then: Some(self) }))
+            }
+            (true, CONTINUATION) | (false, TEXT | BINARY) => {
+                let message = Self { has_begun: true, left: 0, is_last: frame.is_last };
+                let payload = frame.bytes - frame.payload_at;
+                Ok(Some(message.stepped(frame.payload_at, payload)))
+            }
+            _ => Err(Foreign),
+        }
+    }
+
+    fn stepped(self, bytes: usize, left: usize) -> Step {
+        let is_over = left == 0 && self.is_last;
+        Step { bytes, then: (!is_over).then_some(Self { left, ..self }) }
     }
 }
 
@@ -94,7 +143,9 @@ struct Frame {
     bytes: usize,
 }
 
-struct Foreign;
+/// Nothing that is understood here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Foreign;
 
 impl Frame {
     fn payload<'b>(&self, frame: &'b [u8]) -> impl Iterator<Item = u8> + 'b {
@@ -130,7 +181,8 @@ fn frame(bytes: &[u8]) -> Result<Option<Frame>, Foreign> {
         },
         _ => (short as u64, 0),
     };
-    let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST);
+    // The highest bit is not in use.
+    let length = isize::try_from(length).ok().and_then(|length| usize::try_from(length).ok());
     let length = length.ok_or(Foreign)?;
     let Some(mask) = after.get(size..).and_then(<[u8]>::first_chunk::<4>) else { return Ok(None) };
     let payload_at = 2 + size + mask.len();

@@ -44,10 +44,17 @@ fn question(words: &str) -> Question {
 
 /// Everything that comes out of these chunks, the end included.
 fn pass<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, welcome: Welcome) -> Vec<Piece> {
-    let mut passage = Passage::default();
+    pass_by(Passage::default(), chunks, welcome)
+}
+
+fn pass_by<'c>(
+    mut passage: Passage,
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+    welcome: Welcome,
+) -> Vec<Piece> {
     let mut pieces: Vec<_> =
         chunks.into_iter().flat_map(|chunk| passage.take(chunk, welcome)).collect();
-    pieces.extend(passage.rest());
+    pieces.extend(passage.rest().map(|bytes| Piece { bytes, turn: Turn::AtOnce }));
     pieces
 }
 
@@ -56,7 +63,10 @@ fn bytes_of(pieces: &[Piece]) -> Vec<u8> {
 }
 
 fn questions_of(pieces: &[Piece]) -> Vec<(Vec<u8>, Question)> {
-    let asked = |piece: &Piece| Some((piece.bytes.clone(), piece.question.clone()?));
+    let asked = |piece: &Piece| match &piece.turn {
+        Turn::Asks(question) => Some((piece.bytes.clone(), question.clone())),
+        Turn::AtOnce | Turn::Unseen => None,
+    };
     pieces.iter().filter_map(asked).collect()
 }
 
@@ -163,13 +173,41 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 /// Cut into pieces of these sizes, over and over.
 fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
     let (mut rest, mut cut) = (bytes, Vec::new());
-    for size in sizes.iter().copied().cycle().take(bytes.len()) {
+    let mut sizes = sizes.iter().copied().cycle();
+    while let Some(size) = sizes.next().filter(|_| !rest.is_empty()) {
         let (chunk, more) = rest.split_at(size.min(rest.len()));
         cut.push(chunk);
         rest = more;
     }
-    cut.push(rest);
     cut
+}
+
+proptest! {
+    // Each takes a second, and a smaller one would tell no more.
+    #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    /// As with pasted images. It is not kept, in one frame or in more.
+    #[test]
+    fn behind_a_message_that_is_too_large_the_next_one_is_asked_about(
+        sizes in vec(1_usize..100_000, 1..40),
+        is_in_fragments: bool,
+    ) {
+        let large = says(&"x".repeat(17 << 20));
+        let (begin, end) = large.as_bytes().split_at(9 << 20);
+        let large = match is_in_fragments {
+            true => [frame(0x01, begin), frame(0x89, b"?"), frame(0x80, end)].concat(),
+            false => text(&large),
+        };
+        let stream = stream(&[text(&says("one")), large, text(&says("two"))]);
+        let (mut passage, mut pieces) = (Passage::default(), Vec::new());
+        for chunk in chunks(&stream, &sizes) {
+            pieces.extend(passage.take(chunk, Welcome::Plain));
+            prop_assert!(passage.waiting.len() <= units::LARGEST);
+        }
+        prop_assert!(bytes_of(&pieces) == stream);
+        let questions: Vec<_> = questions_of(&pieces).into_iter().map(|(_, it)| it).collect();
+        prop_assert_eq!(questions, [question("one"), question("two")]);
+    }
 }
 
 proptest! {
@@ -178,11 +216,12 @@ proptest! {
         frames in vec(any_frame(), 0..12),
         sizes in vec(1_usize..200, 1..8),
         is_plain: bool,
+        largest in 20_usize..600,
     ) {
         let welcome = if is_plain { Welcome::Plain } else { Welcome::Other };
         let stream = stream(&frames);
-        let whole = pass([stream.as_slice()], welcome);
-        let cut = pass(chunks(&stream, &sizes), welcome);
+        let whole = pass_by(Passage::up_to(largest), [stream.as_slice()], welcome);
+        let cut = pass_by(Passage::up_to(largest), chunks(&stream, &sizes), welcome);
         prop_assert_eq!(bytes_of(&whole), stream.clone());
         prop_assert_eq!(bytes_of(&cut), stream);
         prop_assert_eq!(questions_of(&cut), questions_of(&whole));
