@@ -1,4 +1,4 @@
-//! Who may use whom. ARCHITECTURE.md draws the arrows; this holds them.
+//! Which crate and module may use which others. ARCHITECTURE.md's list of modules is made from the one here.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -111,7 +111,7 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
     sources(folder).into_iter().filter(|(file, _)| !tests(file)).collect()
 }
 
-/// The rooms of the server, each with those that it may use. A new arrow is a line here and in ARCHITECTURE.md.
+/// The modules of the server, each with those that it may use. ARCHITECTURE.md repeats the list; `UPDATE=1` rewrites it.
 const ARROWS: [(&str, &[&str]); 24] = [
     ("connection", &["router", "outbox", "trace", "jobs", "watch", "workers"]),
     ("router", &[]),
@@ -173,6 +173,29 @@ const ARROWS: [(&str, &[&str]); 24] = [
 fn room_of(file: &str) -> String {
     let inside = file.strip_prefix("server/src/").unwrap_or(file);
     inside.split(['/', '.']).next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn architecture_md_lists_the_modules_and_what_they_may_use() {
+    const OPEN: &str = "<!-- generated: modules; `UPDATE=1 cargo test -p rawr-tests --test layering` rewrites it -->\n";
+    const CLOSE: &str = "<!-- end -->";
+    let path = root().join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(OPEN).unwrap();
+    let (_, after) = rest.split_once(CLOSE).unwrap();
+    let names =
+        |used: &[&str]| used.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let rows = ARROWS.map(|(module, may_use)| format!("| `{module}` | {} |\n", names(may_use)));
+    let table = format!("| module | may use |\n| --- | --- |\n{}", rows.concat());
+    let made = format!("{before}{OPEN}{table}{CLOSE}{after}");
+    if made != page && std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+        return;
+    }
+    assert!(
+        made == page,
+        "ARCHITECTURE.md is out of date: run `UPDATE=1 cargo test -p rawr-tests --test layering`"
+    );
 }
 
 #[test]

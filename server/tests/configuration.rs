@@ -1,4 +1,4 @@
-//! The README's table of configuration keys is made from the keys themselves. `UPDATE=1` rewrites it.
+//! The table of keys in the documentation is made from the keys themselves. `UPDATE=1` rewrites it.
 
 use rawr_server::config::{Key, keys};
 use std::path::Path;
@@ -7,22 +7,22 @@ const OPEN: &str = "<!-- generated: configuration -->\n";
 const CLOSE: &str = "<!-- end -->";
 
 #[test]
-fn the_readme_lists_every_key_with_its_default() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let readme = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once(OPEN).unwrap();
+fn the_documentation_lists_every_key_with_its_default() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/configuration.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(OPEN).unwrap();
     let (_, after) = rest.split_once(CLOSE).unwrap();
     let rows: String = keys().map(row).collect();
     let made = format!(
         "{before}{OPEN}| key | default | what it does |\n| --- | --- | --- |\n{rows}{CLOSE}{after}"
     );
-    if made != readme && std::env::var_os("UPDATE").is_some() {
+    if made != page && std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &made).unwrap();
         return;
     }
     assert!(
-        made == readme,
-        "README.md is out of date: run `UPDATE=1 cargo test -p rawr-server --test readme`"
+        made == page,
+        "docs/src/configuration.md is out of date: run `UPDATE=1 cargo test -p rawr-server --test configuration`"
     );
 }
 

@@ -1,0 +1,204 @@
+//! The documentation against the repository: its links lead somewhere, the files and commands that it names exist.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use rawr_tests::binary::rawr;
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn markdown(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path != root().join("docs/book") {
+            markdown(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The pages by their path from the root: the book, and what stands at the top level.
+fn pages() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    markdown(&root().join("docs"), &mut files);
+    let top = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(top.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    files.sort();
+    let names = files.iter().map(|path| path.strip_prefix(root()).unwrap().display().to_string());
+    names.map(|name| (name.clone(), read(&name))).collect()
+}
+
+/// The lines outside of fenced code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// What stands between `open` and `close` in each line, one after the other.
+fn between(text: &str, open: &str, close: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for mut line in prose(text) {
+        while let Some((inside, rest)) =
+            line.split_once(open).and_then(|(_, rest)| rest.split_once(close))
+        {
+            found.push(inside.to_owned());
+            line = rest;
+        }
+    }
+    found
+}
+
+/// A heading's anchor, as GitHub and mdBook name it.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let heading = line.trim_start_matches('#').trim().to_lowercase();
+            let letters = heading.chars().filter_map(|letter| match letter {
+                ' ' => Some('-'),
+                letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
+                _ => None,
+            });
+            letters.collect()
+        })
+        .collect()
+}
+
+/// A path without its `..`.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+        plain
+    })
+}
+
+#[test]
+fn every_page_of_the_book_is_in_its_summary_and_exists() {
+    let named: BTreeSet<_> = between(&read("docs/src/SUMMARY.md"), "](", ")").into_iter().collect();
+    let in_the_book = |(path, _): (String, String)| {
+        path.strip_prefix("docs/src/").filter(|page| *page != "SUMMARY.md").map(str::to_owned)
+    };
+    let there: BTreeSet<_> = pages().into_iter().filter_map(in_the_book).collect();
+    assert_eq!(named, there);
+}
+
+#[test]
+fn every_relative_link_leads_to_a_file_and_a_heading() {
+    let mut broken = Vec::new();
+    let pages = pages();
+    assert!(pages.len() > 20, "the book is gone");
+    for (page, text) in &pages {
+        for link in between(text, "](", ")").iter().filter(|link| !link.contains("://")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => PathBuf::from(page),
+                path => plain(&Path::new(page).parent().unwrap().join(path)),
+            };
+            let is_there = root().join(&target).exists();
+            if !is_there
+                || !anchor.is_empty() && !anchors(&read(target.to_str().unwrap())).contains(anchor)
+            {
+                broken.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "broken links: {broken:#?}");
+}
+
+/// A file that moves takes the pages along that name it.
+#[test]
+fn every_file_that_a_page_names_exists() {
+    const TOP: [&str; 7] =
+        ["server/", "protocol-schema/", "editor-clients/", "tests/", "prompts/", "docs/", ".ci/"];
+    let mut missing = Vec::new();
+    for (page, text) in pages() {
+        for named in between(&text, "`", "`") {
+            let is_a_path = TOP.iter().any(|top| named.starts_with(top))
+                && !named.contains([' ', '<', '*', '…', '{']);
+            let file = named.split("::").next().unwrap();
+            if is_a_path && !root().join(file).exists() {
+                missing.push(format!("{page}: {named}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "named and not there: {missing:#?}");
+}
+
+/// The commands that `rawr ARGUMENTS… --help` lists.
+fn commands(arguments: &[&str]) -> Vec<String> {
+    let output = Command::new(rawr()).args(arguments).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    // A line of the list begins with two blanks and has the command's purpose some blanks behind its name.
+    let name = |line: &str| {
+        let (name, _) = line.strip_prefix("  ")?.split_once("  ")?;
+        let is_name = name.chars().all(|letter| letter.is_ascii_lowercase()) && name != "help";
+        (is_name && !name.is_empty()).then(|| name.to_owned())
+    };
+    help.lines().filter_map(name).collect()
+}
+
+#[test]
+fn the_page_of_commands_has_a_row_for_each() {
+    let page = read("docs/src/commands.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `rawr "));
+    let word = |row: &str| row.split([' ', '`']).next().unwrap().to_owned();
+    let described: BTreeSet<_> = rows.map(word).collect();
+    let there: BTreeSet<_> = commands(&[]).into_iter().collect();
+    assert!(there.len() > 20, "{there:?}");
+    assert_eq!(described, there);
+}
+
+/// Old-fashioned or private words that a reader of other projects' documentation would stumble over.
+#[test]
+fn pages_are_written_in_plain_american_english() {
+    const DENIED: [&str; 14] = [
+        "whoever",
+        "nobody",
+        "somebody",
+        "anybody",
+        "anew",
+        "be had",
+        "stands beside",
+        "its own word",
+        "says so",
+        "behaviour",
+        "honour",
+        "licence",
+        "colour",
+        "organis",
+    ];
+    let mut found = Vec::new();
+    for (page, text) in pages() {
+        // Made of other files, which have tests of their own.
+        let text = text.split("<!-- generated").enumerate().map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once("<!-- end -->").map_or("", |(_, rest)| rest),
+        });
+        let text = text.collect::<String>().to_lowercase();
+        for (number, line) in text.lines().enumerate() {
+            // Names in code are not prose.
+            let line = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+            for word in DENIED.iter().filter(|word| line.contains(*word)) {
+                found.push(format!("{page}, line {}: {word}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
