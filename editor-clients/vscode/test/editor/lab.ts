@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SuiteContext, TestContext } from 'node:test';
 import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
+import type { SequenceRespondParams } from '../../src/protocol';
 import { Model, WINDOW } from './model';
 
 export const ROOT = process.cwd();
@@ -95,6 +96,16 @@ export class Agent {
 
   get processId(): number {
     return this.child.pid ?? 0;
+  }
+
+  /** A field of what it has said first: which thread it runs, and where its notes are. */
+  async told(field: 'threadId' | 'scratchFile'): Promise<string> {
+    let found: string | undefined;
+    await until(`${field} of the agent`, () => {
+      found = new RegExp(`"${field}":"([^"]+)"`).exec(this.said)?.[1];
+      return found !== undefined;
+    });
+    return found ?? '';
   }
 
   prompt(text: string): void {
@@ -294,6 +305,28 @@ export class Lab {
     const agent = new Agent(child);
     this.agents.push(agent);
     return agent;
+  }
+
+  /** What a person answers in another client of the same home. */
+  async answersElsewhere(answer: SequenceRespondParams): Promise<void> {
+    const child = spawn(rawr(), ['serve'], { env: this.environment, stdio: ['pipe', 'pipe', 'ignore'] });
+    const said: Buffer[] = [];
+    child.stdout.on('data', (piece: Buffer) => said.push(piece));
+    const send = (message: object): void => {
+      const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+      child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    };
+    send({ id: 1, method: 'initialize', params: { clientInfo: { name: 'elsewhere' } } });
+    const { threadId } = answer;
+    const host = { name: 'elsewhere', capabilities: {} };
+    const opening = { threadId, cwd: this.folder, role: 'observer', host };
+    send({ id: 2, method: 'rawr/thread/open', params: opening });
+    send({ id: 3, method: 'rawr/sequence/respond', params: answer });
+    send({ id: 4, method: 'shutdown' });
+    send({ method: 'exit' });
+    await ended(child);
+    const answers = Buffer.concat(said).toString();
+    if (answers.includes('"error"')) throw new Error(answers);
   }
 
   /** The events of this kind in the logs of all threads. */

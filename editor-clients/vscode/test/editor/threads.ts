@@ -1,6 +1,8 @@
 // What a window shows of agents that the command line runs in the same home, and what a person does about it there.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Agent, Lab, rawr, succeeds, until } from './lab';
 
@@ -143,6 +145,36 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
+  test('a packet that is open gives way to each that a person hands over elsewhere', async () => {
+    const agent = work(ASK);
+    await lab.says(lab.toast, 'compact now?');
+    await lab.answer('compact now?', 'Show packet');
+    const text = lab.page.locator('.view-lines');
+    await lab.says(text, 'Built by rawr');
+    const threadId = await agent.told('threadId');
+    for (const bird of ['magpie', 'jay']) {
+      const packet = `State: working\nGoal: write the parser\nNext: ask the ${bird}`;
+      await lab.answersElsewhere({ threadId, choice: 'edit_packet', packet });
+      await lab.says(text, `ask the ${bird}`);
+    }
+    await lab.says(lab.bar, 'waits for your answer');
+    await lab.command('View: Close Editor');
+  });
+
+  test('the notes of an agent are opened, and show what it adds to them', async () => {
+    const agent = work(TAG);
+    await lab.says(lab.bar, '45 % left');
+    const file = path.join(lab.folder, await agent.told('scratchFile'));
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, 'The parser is written.\n');
+    await lab.command('rawr: Open the agent’s notes');
+    const text = lab.page.locator('.view-lines');
+    await lab.says(text, 'The parser is written.');
+    appendFileSync(file, 'The docs are next.\n');
+    await lab.says(text, 'The docs are next.');
+    await lab.command('View: Close Editor');
+  });
+
   test('the decision view says why, with a plot and no script', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45 % left');
@@ -156,7 +188,7 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('a guard and an instruction are given from the menu of a thread, and taken back', async () => {
+  test('a guard, an instruction and the end of a phase are given from the menu of a thread', async () => {
     work(TAG);
     await lab.says(lab.bar, '45 % left');
     await lab.openThreads();
@@ -170,6 +202,14 @@ export function journeys(editor: string): void {
     await lab.page.keyboard.press('Enter');
     await lab.says(lab.rows, 'Instructions that stay');
     assert.match(JSON.stringify(lab.recorded('directive_given')), /Ask the owl first/);
+    await lab.menu(thread, 'Mark the end of a phase…');
+    await lab.page.locator('.quick-input-widget input').fill('The parser');
+    await lab.page.keyboard.press('Enter');
+    await until('the mark', () => lab.recorded('phase_ended').length > 0);
+    assert.deepEqual(
+      lab.recorded('phase_ended').map(({ label }) => label),
+      ['The parser'],
+    );
     await lab.menu(guard, 'Take back');
     await until('the end of the guard', async () => (await guard.count()) === 0);
   });
