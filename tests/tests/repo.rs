@@ -9,7 +9,7 @@ use rawr_protocol::{
 };
 use rawr_tests::stand_in::PRESSURE;
 use rawr_tests::{Home, Launch, Repository, Sidecar, StandIn};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -17,6 +17,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const THREAD: &str = "t";
+/// A file's name that must not be kept.
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 fn open(home: &Home, sidecar: &mut Sidecar, cwd: &Path) {
     let mut opening = StandIn::new(THREAD).opening(home, Role::Owner);
@@ -90,12 +92,11 @@ fn what_commits_changed_and_what_is_dirty_stands_in_the_log() {
     fs::write(repository.path().join("parser"), "").unwrap();
     repository.git(&["add", "parser"]);
     repository.git(&["commit", "--quiet", "--message", "parser"]);
-    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    fs::write(repository.path().join(secret), "").unwrap();
+    fs::write(repository.path().join(SECRET), "").unwrap();
     turn(&mut sidecar, "t1", PRESSURE);
     let second = wait_for(&home, 2).pop().unwrap();
-    assert_eq!(second["changed"], serde_json::json!(["parser"]), "{second}");
-    assert_eq!(second["files"], serde_json::json!(["[redacted:github-token]"]), "{second}");
+    assert_eq!(second["changed"], json!(["parser"]), "{second}");
+    assert_eq!(second["files"], json!(["[redacted:github-token]"]), "{second}");
     assert_eq!(second["head"], repository.git(&["rev-parse", "HEAD"]).trim());
     end(sidecar);
 }
@@ -103,39 +104,47 @@ fn what_commits_changed_and_what_is_dirty_stands_in_the_log() {
 #[test]
 fn what_is_as_it_was_is_not_written_again() {
     let (home, repository) = (Home::new(), Repository::new());
-    let mut sidecar = Sidecar::start(&home);
+    let looks = home.work().join("looks");
+    let script = format!(
+        "PATH=${{PATH#*:}}; case \" $* \" in *' status '*) echo >> '{}' ;; esac; exec git \"$@\"",
+        looks.display()
+    );
+    let mut sidecar = with_program(&home, "git", &script);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
-    for id in ["t1", "t2", "t3"] {
+    // It is compared as it is stored, without what is taken out.
+    fs::write(repository.path().join(SECRET), "").unwrap();
+    for (id, many) in [("t1", 2), ("t2", 3), ("t3", 4)] {
         turn(&mut sidecar, id, PRESSURE);
+        // A look begins once the one before it is over and written.
+        until("another look began", || fs::read_to_string(&looks).unwrap().lines().count() >= many);
     }
     fs::write(repository.path().join("new"), "").unwrap();
     turn(&mut sidecar, "t4", PRESSURE);
-    let seen = wait_for(&home, 2);
-    assert_eq!((seen.len(), &seen[1]["files"]), (2, &serde_json::json!(["new"])));
+    let seen = wait_for(&home, 3);
+    let secret = "[redacted:github-token]";
+    let files: Vec<_> = seen.iter().map(|seen| &seen["files"]).collect();
+    assert_eq!(files[1..], [&json!([secret]), &json!([secret, "new"])]);
     end(sidecar);
 }
 
 #[test]
-fn a_boundary_is_reason_enough_to_look_and_an_ordinary_turn_is_not() {
+fn a_boundary_is_reason_enough_to_look() {
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
     wait_for(&home, 1);
     fs::write(repository.path().join("first"), "").unwrap();
-    turn(&mut sidecar, "t1", 100);
     let signal = Signal::Commit { hash: None, subject: None };
-    let (thread_id, turn_id) = (THREAD.to_owned(), Some("t2".to_owned()));
+    let (thread_id, turn_id) = (THREAD.to_owned(), Some("t1".to_owned()));
     sidecar.call::<SignalReport>(&SignalReportParams {
         thread_id,
         turn_id,
         signal_id: None,
         signal,
     });
-    fs::write(repository.path().join("second"), "").unwrap();
-    turn(&mut sidecar, "t2", 100);
-    let seen = wait_for(&home, 2);
-    assert_eq!((seen.len(), &seen[1]["dirty"]), (2, &2.into()), "{seen:#?}");
+    turn(&mut sidecar, "t1", 100);
+    assert_eq!(wait_for(&home, 2)[1]["dirty"], 1);
     end(sidecar);
 }
 
@@ -162,7 +171,7 @@ fn a_commit_that_nobody_reported_is_told_once_and_one_that_was_is_not_told_again
     let head = commits(&repository, "by hand");
     turn(&mut sidecar, "t1", PRESSURE);
     wait_for(&home, 2);
-    let made = serde_json::json!({ "commit_made": { "hash": head, "subject": "by hand" } });
+    let made = json!({ "commit_made": { "hash": head, "subject": "by hand" } });
     assert_eq!(told(&home, &KINDS), [made]);
 
     commits(&repository, "by the agent");
@@ -189,7 +198,7 @@ fn a_branch_that_nobody_reported_is_told_and_is_no_commit() {
     repository.git(&["switch", "--quiet", "-c", "feature"]);
     turn(&mut sidecar, "t1", PRESSURE);
     wait_for(&home, 2);
-    let changed = serde_json::json!({ "branch_changed": { "branch": "feature" } });
+    let changed = json!({ "branch_changed": { "branch": "feature" } });
     assert_eq!(told(&home, &["branch_changed", "commit_made"]), [changed]);
     end(sidecar);
 }

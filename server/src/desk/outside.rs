@@ -167,3 +167,6 @@ fn is_known(thread: &Thread, seen: &Input) -> bool {
     let compacted_at = thread.last_compaction.as_ref().map(|compaction| compaction.at);
     thread.known.repo.as_ref() == Some(&seen.repo) && thread.known.repo_seen_at >= compacted_at
 }
+
+#[cfg(test)]
+mod tests;

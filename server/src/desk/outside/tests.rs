@@ -1,0 +1,91 @@
+//! When a look at the repository is asked for.
+
+use crate::desk::work::tests::{NOW, desk, opening};
+use crate::desk::{Desk, DeskError, Opening};
+use crate::jobs::{Done, Job};
+use rawr_core::Input;
+use rawr_core::machine::Role;
+use rawr_core::units::{ThreadId, Timestamp};
+use serde_json::json;
+use tempfile::TempDir;
+
+const CALM: u64 = 100;
+/// Of a window of 190,000: less than any tier leaves.
+const PRESSURE: u64 = 180_000;
+
+struct Lab {
+    desk: Desk,
+    turns: u32,
+}
+
+fn id() -> ThreadId {
+    ThreadId::new("a")
+}
+
+impl Lab {
+    fn open(home: &TempDir, role: Role) -> Self {
+        let (mut desk, _) = desk(home);
+        let opening = || Opening { thread: id(), ..opening(role) };
+        assert!(matches!(desk.open(opening(), NOW), Err(DeskError::Busy(_))));
+        desk.settle(NOW);
+        desk.open(opening(), NOW).unwrap();
+        desk.settle(NOW);
+        Self { desk, turns: 0 }
+    }
+
+    fn looks(&mut self) -> usize {
+        let jobs = self.desk.take_jobs();
+        jobs.iter().filter(|job| matches!(job, Job::Observe { .. })).count()
+    }
+
+    fn saw(&mut self, event: serde_json::Value, at: Timestamp) {
+        let event = serde_json::from_value(event).unwrap();
+        self.desk.handle(&id(), Input::Saw(event), at).unwrap();
+        self.desk.settle(at);
+    }
+
+    /// The looks that the end of the next turn leads to.
+    fn turn(&mut self, context: u64, at: Timestamp) -> usize {
+        self.turns += 1;
+        let turn = format!("t{}", self.turns);
+        self.saw(json!({ "turn_started": { "turn": turn, "origin": "user" } }), at);
+        let usage = json!({ "context": context });
+        let completed = json!({ "turn": turn, "status": "completed", "usage": usage });
+        self.saw(json!({ "turn_completed": completed }), at);
+        self.looks()
+    }
+}
+
+#[test]
+fn an_ordinary_turn_is_no_reason_to_look_and_pressure_a_boundary_or_a_minute_is() {
+    let home = TempDir::new().unwrap();
+    let mut lab = Lab::open(&home, Role::Owner);
+    assert_eq!(lab.looks(), 1, "at the opening");
+    assert_eq!(lab.turn(CALM, NOW), 0);
+    assert_eq!(lab.turn(CALM, NOW.plus_seconds(60)), 1, "a minute later");
+    assert_eq!(lab.turn(CALM, NOW.plus_seconds(119)), 0);
+    assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(119)), 1, "under pressure");
+    assert_eq!(lab.turn(CALM, NOW.plus_seconds(119)), 0);
+    lab.saw(json!({ "commit_made": { "subject": "parser" } }), NOW.plus_seconds(119));
+    assert_eq!(lab.looks(), 0, "before the turn ends");
+    assert_eq!(lab.turn(CALM, NOW.plus_seconds(119)), 1, "at a boundary");
+}
+
+#[test]
+fn a_repository_that_cannot_be_looked_at_is_left_alone_for_a_minute() {
+    let home = TempDir::new().unwrap();
+    let mut lab = Lab::open(&home, Role::Owner);
+    assert_eq!(lab.looks(), 1);
+    lab.desk.done(Done::Observed { thread: id(), seen: None }, NOW);
+    assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(59)), 0);
+    assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(60)), 1);
+}
+
+#[test]
+fn only_the_owner_looks() {
+    let home = TempDir::new().unwrap();
+    let mut owner = Lab::open(&home, Role::Owner);
+    let mut observer = Lab::open(&home, Role::Observer);
+    assert_eq!((owner.looks(), observer.looks()), (1, 0));
+    assert_eq!(observer.turn(PRESSURE, NOW), 0);
+}
