@@ -2,6 +2,7 @@
 //! asks stands in `gates`.
 
 mod gates;
+mod under;
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{Answer, Entrance, JudgeSource, Outcome, TurnStatus};

@@ -104,6 +104,11 @@ impl TierRule {
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
     }
 
+    /// Lifts the weak-boundary gate: a plan update counts without a stronger boundary beside it.
+    pub fn takes_a_plan_update_alone(&self) -> bool {
+        self.plan_needs_semantic_break == Some(false)
+    }
+
     pub fn needs_semantic_break(&self, tier: Tier) -> bool {
         self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
     }
@@ -211,9 +216,23 @@ pub struct Phrases {
 /// Whether a compaction may run between two sampling requests of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MidTurn {
+    /// Never.
     Off,
+    /// In an emergency alone.
     Emergency,
+    /// In every tier.
     Policy,
+}
+
+impl MidTurn {
+    /// Whether a compaction in this tier may run inside a turn. `None` is no tier.
+    pub fn allows(self, tier: Option<Tier>) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Emergency => tier == Some(Tier::Emergency),
+            Self::Policy => true,
+        }
+    }
 }
 
 /// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off (spec 3).

@@ -252,7 +252,7 @@ pub(super) fn weak_boundary(case: &Case<'_>) -> Finding {
     }
     let stronger =
         Boundaries::SEMANTIC.or(Boundaries::of(&[Boundary::PlanCheckpoint])).and(present);
-    if rule.plan_needs_semantic_break == Some(false) {
+    if rule.takes_a_plan_update_alone() {
         pass(format!("{tier} takes a plan update alone"))
     } else if stronger.is_empty() {
         fail("plan_update alone", "a plan step is completed or the agent concludes")
@@ -354,13 +354,14 @@ pub(super) fn mode(case: &Case<'_>) -> Finding {
 /// Inside a turn there is nobody to ask, and the context must not run out: `mode` means nothing there (spec 1,
 /// section 3).
 fn mid_turn(case: &Case<'_>) -> Finding {
-    match (case.policy.mid_turn, case.tier) {
-        (MidTurn::Off, _) => fail("mid_turn = off", "mid_turn = \"emergency\" or \"policy\""),
-        (MidTurn::Policy, _) => pass("mid_turn = policy"),
-        (MidTurn::Emergency, Some(Tier::Emergency)) => pass("mid_turn = emergency"),
-        (MidTurn::Emergency, _) => fail(
+    let mid_turn = case.policy.mid_turn;
+    match (mid_turn.allows(case.tier), mid_turn) {
+        (true, MidTurn::Emergency) => pass("mid_turn = emergency"),
+        (true, _) => pass("mid_turn = policy"),
+        (false, MidTurn::Emergency) => fail(
             "mid_turn = emergency: nothing less compacts inside a turn",
             "it is an emergency, or mid_turn = \"policy\"",
         ),
+        (false, _) => fail("mid_turn = off", "mid_turn = \"emergency\" or \"policy\""),
     }
 }

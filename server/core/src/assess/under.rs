@@ -1,0 +1,182 @@
+//! What a recorded decision would have come to under another policy. What was not recorded is not guessed.
+
+use super::{Decision, GATES, Gate, GateOutcome, Lift};
+use crate::boundary::{Boundaries, Boundary};
+use crate::event::Entrance;
+use crate::policy::{Policy, Tier, TierRule};
+
+impl Decision {
+    /// The tier in which the policy would have compacted here, or `None`. The gates that depend on the policy are asked
+    /// again; the others keep their recorded answer. [`Gate::Mode`] does not count outside of a turn: the question is what
+    /// the thresholds would have led to, not whether anything would have been carried out. The built-in compaction knows
+    /// no tiers, so one of its decisions is always `None`.
+    pub fn under(&self, policy: &Policy) -> Option<Tier> {
+        if self.entrance == Entrance::Inline {
+            return None;
+        }
+        let tier = policy.tiers.pick(self.percent?)?;
+        let passes = |gate| self.passes(gate, policy, tier);
+        let lifted = |lift| lift == Lift::PersonOrEmergency && tier == Tier::Emergency;
+        GATES.iter().all(|(gate, _, lift, _)| lifted(*lift) || passes(*gate)).then_some(tier)
+    }
+
+    fn passes(&self, gate: Gate, policy: &Policy, tier: Tier) -> bool {
+        let rule = policy.tiers.rule(tier);
+        let counting = self.boundaries.and(rule.counting(tier));
+        match gate {
+            Gate::Pressure => true,
+            Gate::Boundary => !counting.is_empty(),
+            Gate::WeakBoundary => {
+                counting != Boundaries::of(&[Boundary::PlanUpdate])
+                    || rule.takes_a_plan_update_alone()
+                    || self.had_a_break()
+            }
+            Gate::SemanticBreak => {
+                !counting.without(Boundaries::PLAN).is_empty()
+                    || !rule.needs_semantic_break(tier)
+                    || self.had_a_break()
+            }
+            Gate::Judgment => rule.decision_prompt_path.is_none() || !self.failed(gate),
+            Gate::Mode => self.entrance != Entrance::MidTurn || policy.mid_turn.allows(Some(tier)),
+            Gate::Feature
+            | Gate::Origin
+            | Gate::ModeOfHost
+            | Gate::Guard
+            | Gate::Breaker
+            | Gate::Rearm
+            | Gate::Cooldown
+            | Gate::ActiveWork
+            | Gate::PacketWorth => !self.failed(gate),
+        }
+    }
+
+    /// Also where something lifted it: that may not do so under another policy.
+    fn failed(&self, gate: Gate) -> bool {
+        let failed = |outcome| matches!(outcome, GateOutcome::Fail | GateOutcome::Bypassed);
+        self.gates.iter().any(|result| result.gate == gate && failed(result.outcome))
+    }
+
+    /// Boundaries that did not count are not recorded. Where the gate was asked, its answer tells whether there was a break.
+    fn had_a_break(&self) -> bool {
+        let asked =
+            self.tier.is_some_and(|tier| TierRule::built_in(tier).needs_semantic_break(tier));
+        !self.boundaries.and(Boundaries::SEMANTIC).is_empty()
+            || asked && !self.failed(Gate::SemanticBreak)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assess::GateResult;
+    use crate::event::Outcome;
+    use crate::policy::MidTurn;
+    use crate::units::{DecisionId, Percent, Timestamp};
+
+    fn decision(percent: u8, boundaries: &[Boundary], failed: &[Gate]) -> Decision {
+        let gate = |gate: &Gate| GateResult {
+            gate: *gate,
+            outcome: GateOutcome::Fail,
+            evidence: String::new(),
+        };
+        Decision {
+            id: DecisionId::new("d"),
+            at: Timestamp(1000),
+            entrance: Entrance::TurnComplete,
+            turn: None,
+            outcome: Outcome::Nothing,
+            tier: Policy::default().tiers.pick(Percent(percent)),
+            percent: Some(Percent(percent)),
+            boundaries: Boundaries::of(boundaries),
+            reason: String::new(),
+            sequence: None,
+            gates: failed.iter().map(gate).collect(),
+            judgment: None,
+            would_fire_if: Vec::new(),
+        }
+    }
+
+    fn check(decision: Decision, change: impl FnOnce(&mut Policy), expected: Option<Tier>) {
+        let mut policy = Policy::default();
+        change(&mut policy);
+        assert_eq!(decision.under(&policy), expected);
+    }
+
+    fn rule(policy: &mut Policy, tier: Tier) -> &mut TierRule {
+        policy.tiers.rule_mut(tier)
+    }
+
+    #[test]
+    fn the_tier_is_picked_by_the_thresholds_of_the_policy() {
+        let commit = || decision(70, &[Boundary::Commit], &[]);
+        check(commit(), |_| {}, Some(Tier::Ready));
+        let early_asap = |policy: &mut Policy| rule(policy, Tier::Asap).percent_remaining_lt = 71;
+        check(commit(), early_asap, Some(Tier::Asap));
+        let late_ready = |policy: &mut Policy| rule(policy, Tier::Ready).percent_remaining_lt = 70;
+        check(commit(), late_ready, None);
+    }
+
+    #[test]
+    fn a_recorded_failure_counts_unless_an_emergency_lifts_its_gate() {
+        for (gate, _, lift, _) in GATES {
+            let at = |percent| decision(percent, &[Boundary::Commit], &[gate]);
+            let is_asked_again = [
+                Gate::Pressure,
+                Gate::Boundary,
+                Gate::WeakBoundary,
+                Gate::SemanticBreak,
+                Gate::Mode,
+            ]
+            .contains(&gate);
+            let no_judge = gate == Gate::Judgment;
+            check(at(70), |_| {}, (is_asked_again || no_judge).then_some(Tier::Ready));
+            let lifted = lift == Lift::PersonOrEmergency;
+            check(at(10), |_| {}, (is_asked_again || lifted).then_some(Tier::Emergency));
+        }
+    }
+
+    #[test]
+    fn what_an_emergency_lifted_fails_in_another_tier() {
+        let mut bypassed = decision(10, &[Boundary::Commit], &[Gate::Guard]);
+        bypassed.gates[0].outcome = GateOutcome::Bypassed;
+        check(bypassed.clone(), |_| {}, Some(Tier::Emergency));
+        let later = |policy: &mut Policy| rule(policy, Tier::Emergency).percent_remaining_lt = 5;
+        check(bypassed, later, None);
+    }
+
+    #[test]
+    fn boundaries_are_asked_for_as_the_policy_has_it() {
+        let commit = || decision(70, &[Boundary::Commit], &[]);
+        let only_prs = Some(Boundaries::of(&[Boundary::PrCheckpoint]));
+        check(commit(), |policy| rule(policy, Tier::Ready).required = only_prs, None);
+        let bare = || decision(70, &[Boundary::PlanUpdate], &[Gate::SemanticBreak]);
+        check(bare(), |_| {}, None);
+        let lifted = |policy: &mut Policy| {
+            rule(policy, Tier::Ready).plan_needs_semantic_break = Some(false);
+        };
+        check(bare(), lifted, Some(Tier::Ready));
+        check(decision(60, &[Boundary::PlanCheckpoint], &[]), |_| {}, Some(Tier::Asap));
+    }
+
+    #[test]
+    fn a_judge_that_said_no_counts_where_one_is_asked() {
+        let vetoed = || decision(70, &[Boundary::Commit], &[Gate::Judgment]);
+        check(vetoed(), |_| {}, Some(Tier::Ready));
+        let asks = |policy: &mut Policy| {
+            rule(policy, Tier::Ready).decision_prompt_path = Some("judgment.md".to_owned());
+        };
+        check(vetoed(), asks, None);
+    }
+
+    #[test]
+    fn inside_a_turn_the_policy_for_it_counts_and_the_built_in_compaction_has_no_tier() {
+        let inside = || Decision {
+            entrance: Entrance::MidTurn,
+            ..decision(70, &[Boundary::Commit], &[Gate::Mode])
+        };
+        check(inside(), |policy| policy.mid_turn = MidTurn::Emergency, None);
+        check(inside(), |policy| policy.mid_turn = MidTurn::Policy, Some(Tier::Ready));
+        let inline = Decision { entrance: Entrance::Inline, ..decision(10, &[], &[]) };
+        check(inline, |_| {}, None);
+    }
+}
