@@ -23,7 +23,7 @@ mod work;
 
 pub use editing::{Editing, Now, Past, read_past};
 pub use error::DeskError;
-pub use follow::Wish;
+pub use follow::WatchFilter;
 pub use inquiry::Inquiry;
 pub use notes::MAX_NOTE;
 pub use notice::Notice;
@@ -43,7 +43,7 @@ use crate::problem::Problem;
 use crate::prompts::{PacketFrontMatter, PromptStore};
 use crate::store::archive::Wanted;
 use crate::store::{Damage, DecisionFile, Disk, OwnerLock, Store, StoreError, ThreadLog};
-use crate::watch::{Bell, Watcher};
+use crate::watch::{ChangeNotifier, Watcher};
 use crate::workers::{Opened, Task};
 use rawr_core::assess::Decision;
 use rawr_core::event::ThreadOpened;
@@ -187,12 +187,12 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    pub fn new(setup: Setup, bell: Bell, tell: Listener) -> Self {
-        Self::on(Disk::default(), setup, bell, tell)
+    pub fn new(setup: Setup, notifier: ChangeNotifier, tell: Listener) -> Self {
+        Self::on(Disk::default(), setup, notifier, tell)
     }
 
     /// The same on a disk of the caller's.
-    pub fn on(disk: Disk, setup: Setup, bell: Bell, tell: Listener) -> Self {
+    pub fn on(disk: Disk, setup: Setup, notifier: ChangeNotifier, tell: Listener) -> Self {
         let store = Store::on(disk, &setup.home.dir);
         let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
         let mut live = Live::default();
@@ -208,7 +208,7 @@ impl Desk {
         prompts.use_decisions(config.decision_prompts());
         let base =
             settings::configure(&setup, prompts.set().packet_front_matter(), &Whose::default());
-        let watcher = Watcher::new(store.root().to_owned(), bell);
+        let watcher = Watcher::new(store.root().to_owned(), notifier);
         let mut desk = Self {
             setup,
             store,
@@ -288,7 +288,7 @@ impl Desk {
         if open.owner.is_none() {
             let log = open.log.as_ref().ok_or_else(|| DeskError::Busy(id.clone()))?;
             open.owner = Some(log.own(id, &opening.holder)?);
-            self.watcher.watch_one(&self.store.bell(id));
+            self.watcher.watch_one(&self.store.wake_file(id));
             // Asked before and not answered: by a process that is gone.
             let pending = open.machine.thread().pending_actions();
             self.jobs.extend(outside::questions(open, id, pending));

@@ -10,7 +10,6 @@ mod key;
 mod retry;
 mod wire;
 
-pub use answer::OUTPUT_SCHEMA;
 pub use error::JudgeError;
 
 use crate::config::JudgeSettings;

@@ -24,8 +24,6 @@ mod publish;
 pub mod recall;
 pub mod redact;
 mod repo;
-mod router;
-pub mod state;
 mod stdio;
 pub mod store;
 pub mod tokens;
@@ -34,10 +32,9 @@ mod watch;
 mod wire;
 pub mod workers;
 
-use connection::{Closed, Connection};
-use methods::Ctx;
+use connection::{Closed, Connection, Router};
+use methods::Session;
 use outbox::Outbox;
-use router::Router;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::OpenOptionsExt;
@@ -49,7 +46,7 @@ use trace::Trace;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use watch::Bell;
+use watch::ChangeNotifier;
 
 /// How much may wait for the disk, for locks and for searches at once. Each is spawned on first need and ends when it has
 /// had nothing to do for some seconds.
@@ -110,16 +107,17 @@ async fn serve_traced(
     home: Option<PathBuf>,
     trace: Trace,
 ) -> io::Result<Closed> {
-    let (outbox, bell) = (Outbox::default(), Bell::default());
-    let ctx = Arc::new(Ctx::new(outbox.clone(), trace.clone(), bell.clone(), home));
-    let module = methods::module(Arc::clone(&ctx)).map_err(io::Error::other)?;
-    let of_panics = Arc::clone(&ctx);
+    let (outbox, notifier) = (Outbox::default(), ChangeNotifier::default());
+    let session = Arc::new(Session::new(outbox.clone(), trace.clone(), notifier.clone(), home));
+    let module = methods::module(Arc::clone(&session)).map_err(io::Error::other)?;
+    let of_panics = Arc::clone(&session);
     let router = Router::new(module, move || of_panics.distrust_memory());
-    let connection = Connection::new(router, outbox, bell, Arc::clone(&ctx)).with_trace(trace);
+    let connection =
+        Connection::new(router, outbox, notifier, Arc::clone(&session)).with_trace(trace);
     let closed = connection.run(input, output).await;
     // Else it would wait for the same disk.
     if closed != Closed::Unfinished {
-        ctx.leave();
+        session.leave();
     }
     Ok(closed)
 }

@@ -1,11 +1,13 @@
-//! What the desk noticed, as notifications. A translation: nothing is decided, nothing is left out. What somebody has to act
-//! on is an order, which a client that reads late still gets.
+//! The desk's notices as notifications. What a client must act on is an order, which a client that reads late still gets.
 
+use crate::config::Config;
 use crate::desk::Notice;
 use crate::outbox::Outbox;
 use crate::store::Damage;
 use crate::wire::{self, ToWire};
 use rawr_core::event::Ending;
+use rawr_core::units::Timestamp;
+use rawr_core::{Thread, machine};
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, JudgmentRequested,
     JudgmentResult, LogMessage, PacketChanged, PromptChanged, ScratchChanged, SequenceHeadsUp,
@@ -18,15 +20,19 @@ use rawr_protocol::{
     StoreRecoveredNotification,
 };
 
+/// Sends one notice to the client.
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
     match notice {
+        Notice::Thread { thread, config, now, notice } => {
+            publish_thread(thread, config, *now, notice, outbox);
+        }
         Notice::Decided { thread, decision } => {
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
                 thread_id: thread.id.to_string(),
                 decision: wire::decision(thread, decision),
             });
         }
-        // Its own work, not the host's.
+        // The sidecar carries it out itself.
         Notice::Perform { issued, .. } if issued.kind.is_sidecars() => {}
         Notice::Perform { thread, issued } => {
             outbox.order::<ActionPerform>(&ActionPerformNotification {
@@ -35,40 +41,6 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 action_id: issued.id.to_string(),
                 action: wire::action(issued),
             })
-        }
-        Notice::HeadsUp { thread, heads_up } => {
-            outbox.order::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
-        }
-        Notice::Changed { thread, config, now } => {
-            outbox.notify::<ThreadChanged>(&wire::thread_changed(thread, &config.policy, *now));
-        }
-        Notice::Compaction { thread, report, sequence, trigger } => {
-            outbox.notify::<CompactionUpdate>(&wire::compaction_update(
-                thread, report, *sequence, *trigger,
-            ));
-        }
-        Notice::JudgmentAsked { thread, request, tier } => {
-            outbox.notify::<JudgmentRequested>(&JudgmentRequestedNotification {
-                thread_id: thread.id.to_string(),
-                request_id: request.to_string(),
-                tier: tier.map(ToWire::to_wire),
-            });
-        }
-        Notice::JudgmentAnswered { thread, request, tier, source, answer } => {
-            let result = wire::judgment_result(thread, request, *tier, *source, answer);
-            outbox.notify::<JudgmentResult>(&result);
-        }
-        Notice::Responded { thread, responded } => {
-            outbox.notify::<SequenceResponded>(&wire::responded(thread, responded));
-        }
-        Notice::Packet { thread, sequence, author, change, by } => {
-            outbox.notify::<PacketChanged>(&PacketChangedNotification {
-                thread_id: thread.id.to_string(),
-                sequence_id: sequence.to_string(),
-                author: author.to_wire(),
-                change: change.to_wire(),
-                by: by.map(str::to_owned),
-            });
         }
         Notice::Notes { thread, file, path, bytes, by } => {
             outbox.notify::<ScratchChanged>(&ScratchChangedNotification {
@@ -79,34 +51,6 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 bytes: bytes.unwrap_or_default(),
                 by: by.map(str::to_owned),
             });
-        }
-        Notice::SequenceEnded { thread, ended } => {
-            if ended.ending == Ending::Failed {
-                let message =
-                    format!("thread {}: {} failed: {}", thread.id, ended.sequence, ended.reason);
-                log(outbox, MessageType::Warning, message);
-            }
-        }
-        Notice::InputRefused { thread, input, error } => {
-            let message = format!(
-                "thread {}: the host did not take message {input}: {error}; send it again",
-                thread.id
-            );
-            log(outbox, MessageType::Error, message);
-        }
-        Notice::GuardBypassed { thread } => {
-            let message = format!(
-                "thread {}: compacting in spite of an active guard: too little context is left",
-                thread.id
-            );
-            log(outbox, MessageType::Warning, message);
-        }
-        Notice::HeldBack { thread, hold } => {
-            let message = format!(
-                "thread {}: rawr pauses compactions: {}; it compacts again when {}",
-                thread.id, hold.reason, hold.ends_when
-            );
-            log(outbox, MessageType::Warning, message);
         }
         Notice::Damaged { thread, damage } => {
             log(outbox, MessageType::Warning, damaged(thread.as_str(), damage))
@@ -143,6 +87,73 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 effective: config.effective(),
             });
         }
+    }
+}
+
+fn publish_thread(
+    thread: &Thread,
+    config: &Config,
+    now: Timestamp,
+    notice: &machine::Notice,
+    outbox: &Outbox,
+) {
+    let warn = |message: String| {
+        log(outbox, MessageType::Warning, format!("thread {}: {message}", thread.id));
+    };
+    match notice {
+        machine::Notice::HeadsUp(heads_up) => {
+            outbox.order::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
+        }
+        machine::Notice::Changed => {
+            outbox.notify::<ThreadChanged>(&wire::thread_changed(thread, &config.policy, now));
+        }
+        machine::Notice::Compaction { report, sequence, trigger } => {
+            let (sequence, trigger) = (sequence.as_ref(), trigger.as_ref());
+            let update = wire::compaction_update(thread, report, sequence, trigger);
+            outbox.notify::<CompactionUpdate>(&update);
+        }
+        machine::Notice::JudgmentAsked { request, tier } => {
+            outbox.notify::<JudgmentRequested>(&JudgmentRequestedNotification {
+                thread_id: thread.id.to_string(),
+                request_id: request.to_string(),
+                tier: tier.map(ToWire::to_wire),
+            });
+        }
+        machine::Notice::JudgmentAnswered { request, tier, source, answer } => {
+            let result = wire::judgment_result(thread, request, *tier, *source, answer);
+            outbox.notify::<JudgmentResult>(&result);
+        }
+        machine::Notice::Responded(responded) => {
+            outbox.notify::<SequenceResponded>(&wire::responded(thread, responded));
+        }
+        machine::Notice::Packet { sequence, author, change, by } => {
+            outbox.notify::<PacketChanged>(&PacketChangedNotification {
+                thread_id: thread.id.to_string(),
+                sequence_id: sequence.to_string(),
+                author: author.to_wire(),
+                change: change.to_wire(),
+                by: by.clone(),
+            });
+        }
+        machine::Notice::SequenceEnded(ended) => {
+            if ended.ending == Ending::Failed {
+                warn(format!("{} failed: {}", ended.sequence, ended.reason));
+            }
+        }
+        machine::Notice::InputRefused { input, error } => {
+            let message = format!(
+                "thread {}: the host did not take message {input}: {error}; send it again",
+                thread.id
+            );
+            log(outbox, MessageType::Error, message);
+        }
+        machine::Notice::GuardBypassed => {
+            warn("compacting in spite of an active guard: too little context is left".to_owned())
+        }
+        machine::Notice::HeldBack(hold) => warn(format!(
+            "rawr pauses compactions: {}; it compacts again when {}",
+            hold.reason, hold.ends_when
+        )),
     }
 }
 

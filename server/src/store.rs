@@ -18,6 +18,7 @@ mod hold;
 #[cfg(debug_assertions)]
 mod kill;
 mod log;
+pub mod maintenance;
 mod owed;
 mod owner;
 mod reader;
@@ -155,8 +156,8 @@ impl Store {
         Ok(ids)
     }
 
-    /// Where whoever has something to say to a thread's owner rings.
-    pub fn bell(&self, thread: &ThreadId) -> PathBuf {
+    /// The file whose modification tells the owner of a thread that another process has recorded something.
+    pub fn wake_file(&self, thread: &ThreadId) -> PathBuf {
         self.folder(thread).join(OWNER)
     }
 

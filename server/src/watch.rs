@@ -22,60 +22,62 @@ pub const POLL_EVERY: Duration = Duration::from_millis(500);
 /// More threads than that at once are looked at like all.
 const MOST_NAMES: usize = 4096;
 
-/// Rung by whoever hears of a change, heard by the connection. Ringing twice before it is heard is ringing once.
+/// Collects changes on the watcher's thread and wakes the connection, which takes them all at once.
 #[derive(Debug, Clone, Default)]
-pub struct Bell(Arc<Shared>);
+pub struct ChangeNotifier(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    rung: Mutex<Rung>,
+    changes: Mutex<ChangeSet>,
     heard: Notify,
 }
 
-/// What to look at.
+/// What to look at again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rung {
+pub struct ChangeSet {
+    /// Names of thread folders.
     pub threads: BTreeSet<String>,
-    /// Changes were missed: of threads and of files.
+    /// Some changes were missed: look at every thread and every file.
     pub all: bool,
+    /// Prompt and configuration files.
     pub edited: Edited,
 }
 
-impl Bell {
-    fn ring(&self, thread: &str) {
-        let mut rung = self.state();
-        if !rung.threads.contains(thread) {
-            rung.threads.insert(thread.to_owned());
+impl ChangeNotifier {
+    fn thread(&self, thread: &str) {
+        let mut changes = self.state();
+        if !changes.threads.contains(thread) {
+            changes.threads.insert(thread.to_owned());
         }
-        if rung.threads.len() > MOST_NAMES {
-            rung.threads.clear();
-            rung.all = true;
+        if changes.threads.len() > MOST_NAMES {
+            changes.threads.clear();
+            changes.all = true;
         }
-        drop(rung);
+        drop(changes);
         self.0.heard.notify_one();
     }
 
-    fn ring_edited(&self, note: impl FnOnce(&mut Edited)) {
+    fn edited(&self, note: impl FnOnce(&mut Edited)) {
         note(&mut self.state().edited);
         self.0.heard.notify_one();
     }
 
-    fn ring_all(&self) {
+    fn everything(&self) {
         self.state().all = true;
         self.0.heard.notify_one();
     }
 
-    /// Resolves once it has been rung since it was last taken.
-    pub async fn rung(&self) {
+    /// Resolves once something has changed since [`Self::take`].
+    pub async fn changed(&self) {
         self.0.heard.notified().await;
     }
 
-    pub fn take(&self) -> Rung {
+    pub fn take(&self) -> ChangeSet {
         std::mem::take(&mut self.state())
     }
 
-    fn state(&self) -> MutexGuard<'_, Rung> {
-        self.0.rung.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ChangeSet> {
+        self.0.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -83,7 +85,7 @@ impl Bell {
 #[derive(Debug)]
 pub struct Watcher {
     root: PathBuf,
-    bell: Bell,
+    notifier: ChangeNotifier,
     source: Source,
     watched: BTreeSet<PathBuf>,
     files: Files,
@@ -98,9 +100,9 @@ enum Source {
 }
 
 impl Watcher {
-    pub fn new(root: PathBuf, bell: Bell) -> Self {
+    pub fn new(root: PathBuf, notifier: ChangeNotifier) -> Self {
         let (source, watched, files) = (Source::Idle, BTreeSet::new(), Files::default());
-        Self { root, bell, source, watched, files }
+        Self { root, notifier, source, watched, files }
     }
 
     /// Whether changes must be looked for, because nobody tells of them.
@@ -186,11 +188,12 @@ impl Watcher {
             tracing::info!("changes are not told by the file system: it is polled");
             return Source::Polling;
         }
-        let (root, bell, files) = (self.root.clone(), self.bell.clone(), self.files.interest());
+        let (root, notifier, files) =
+            (self.root.clone(), self.notifier.clone(), self.files.interest());
         let heard = move |event: notify::Result<notify::Event>| {
-            if let Some(event) = whole(&bell, event) {
-                hear(&root, &bell, &event);
-                files::hear(&files, &bell, &event);
+            if let Some(event) = whole(&notifier, event) {
+                hear(&root, &notifier, &event);
+                files::hear(&files, &notifier, &event);
             }
         };
         match notify::recommended_watcher(heard) {
@@ -205,23 +208,23 @@ impl Watcher {
     fn poll(&mut self, why: &str) {
         tracing::warn!(why, "changes are not told by the system: it is polled");
         self.source = Source::Polling;
-        self.bell.ring_all();
+        self.notifier.everything();
     }
 }
 
 /// An event that says what happened, and where.
-fn whole(bell: &Bell, event: notify::Result<notify::Event>) -> Option<notify::Event> {
+fn whole(notifier: &ChangeNotifier, event: notify::Result<notify::Event>) -> Option<notify::Event> {
     match event {
         Ok(event) if !event.need_rescan() => return Some(event),
         Ok(_) => tracing::info!("changes were missed: everything is looked at"),
         Err(error) => tracing::warn!(%error, "changes may have been missed"),
     }
-    bell.ring_all();
+    notifier.everything();
     None
 }
 
 /// On the watcher's own thread: nothing here may take long.
-fn hear(root: &Path, bell: &Bell, event: &notify::Event) {
+fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
     let matters = matches!(
         event.kind,
         EventKind::Create(CreateKind::Any | CreateKind::File | CreateKind::Folder)
@@ -236,8 +239,8 @@ fn hear(root: &Path, bell: &Bell, event: &notify::Event) {
         let Some(thread) = names.next().and_then(|name| name.to_str()) else { continue };
         match names.next().and_then(|file| file.to_str()) {
             // The thread's folder itself has come.
-            None => bell.ring(thread),
-            Some(file) if FILES.contains(&file) => bell.ring(thread),
+            None => notifier.thread(thread),
+            Some(file) if FILES.contains(&file) => notifier.thread(thread),
             Some(_) => {}
         }
     }

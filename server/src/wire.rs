@@ -1,23 +1,21 @@
 //! Between the protocol and the core: names, ids and payloads, converted in one place. Nothing is decided here.
 
-mod fault;
+mod rpc_error;
 mod to_wire;
 
-pub use fault::Fault;
+pub use rpc_error::RpcError;
 pub use to_wire::{
-    action, boundaries, compaction_update, decision, fact, guard, heads_up, judgment_result,
-    judgment_usage, last_compaction, pending, percent, plan, problems, responded, summary,
+    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guard, heads_up,
+    judgment_result, judgment_usage, last_compaction, pending, percent, plan, problems, responded,
     thread_changed, trigger, verdict,
 };
 
-use crate::desk::{Opening, Wish};
 use rawr_core::boundary::Boundaries;
-use rawr_core::event::{self, Event, HostInfo, Usage};
-use rawr_core::machine::{Input, InputKind, Response, Role, ShellCommand};
+use rawr_core::event::{self, Event, Usage};
+use rawr_core::machine::{Input, InputKind, Response, ShellCommand};
 use rawr_core::signal::plan::PlanStep;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
-use std::path::PathBuf;
 
 /// The same vocabulary on both sides.
 pub trait ToWire {
@@ -82,85 +80,38 @@ same_names! {
 }
 
 /// Ids from outside become names of folders: each is checked where it comes in.
-pub fn thread_id(id: &str) -> Result<ThreadId, Fault> {
+pub fn thread_id(id: &str) -> Result<ThreadId, RpcError> {
     checked("threadId", id).map(ThreadId::new)
 }
 
-fn turn_id(id: &str) -> Result<TurnId, Fault> {
+pub fn turn_id(id: &str) -> Result<TurnId, RpcError> {
     checked("turnId", id).map(TurnId::new)
 }
 
-fn signal_id(id: &str) -> Result<SignalId, Fault> {
+fn signal_id(id: &str) -> Result<SignalId, RpcError> {
     checked("signalId", id).map(SignalId::new)
 }
 
-pub fn input_id(id: &str) -> Result<InputId, Fault> {
+pub fn input_id(id: &str) -> Result<InputId, RpcError> {
     checked("inputId", id).map(InputId::new)
 }
 
-pub fn action_id(id: &str) -> Result<ActionId, Fault> {
+pub fn action_id(id: &str) -> Result<ActionId, RpcError> {
     checked("actionId", id).map(ActionId::new)
 }
 
 /// Capsules are files that bear their ids.
-pub fn capsule_id(id: &str) -> Result<&str, Fault> {
+pub fn capsule_id(id: &str) -> Result<&str, RpcError> {
     checked("capsuleId", id)
 }
 
-fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, Fault> {
+fn checked<'i>(field: &str, id: &'i str) -> Result<&'i str, RpcError> {
     wire::check_id(id)
         .map(|()| id)
-        .map_err(|problem| Fault::bad_field(field, format!("{field} {problem}")))
+        .map_err(|problem| RpcError::bad_field(field, format!("{field} {problem}")))
 }
 
-pub fn wish(thread: Option<&str>, folder: Option<&str>) -> Result<Wish, Fault> {
-    let folder = folder.map(PathBuf::from);
-    if folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
-        let problem = "workspaceFolder must be an absolute path";
-        return Err(Fault::bad_field("workspaceFolder", problem));
-    }
-    Ok(Wish { thread: thread.map(thread_id).transpose()?, folder })
-}
-
-pub fn opening(params: wire::ThreadOpenParams, client: &str) -> Result<Opening, Fault> {
-    let can = params.host.capabilities;
-    Ok(Opening {
-        thread: thread_id(&params.thread_id)?,
-        cwd: params.cwd,
-        role: match params.role {
-            wire::Role::Owner => Role::Owner,
-            wire::Role::Observer => Role::Observer,
-        },
-        holder: format!("{} for {}", client, params.host.name),
-        host: HostInfo {
-            name: params.host.name,
-            version: params.host.version,
-            can: event::Capabilities {
-                inject_turn: can.inject_turn,
-                steer: can.steer,
-                sample: can.sample,
-                queue: can.queue,
-                compact: can.compact,
-                compact_by_person: can.compact_by_person,
-                mid_turn_compact: can.mid_turn_compact,
-                inject_items: can.inject_items,
-                judge: can.judge,
-            },
-        },
-        model: params.model,
-        window: params.context_window.map(Tokens),
-        window_is_assumed: params.context_window_assumed,
-        baseline: Tokens(params.baseline_tokens),
-        agent: match params.session_source {
-            Some(wire::SessionSource::Subagent { name }) => Some(name),
-            Some(wire::SessionSource::User) | None => None,
-        },
-        transcript: params.transcript.map(|transcript| transcript.path),
-        running_turn: params.running_turn.as_deref().map(turn_id).transpose()?,
-    })
-}
-
-pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, Fault> {
+pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, RpcError> {
     let action = params.action_id.as_deref().map(action_id).transpose()?;
     Ok(Input::Saw(Event::TurnStarted(event::TurnStarted {
         turn: turn_id(&params.turn_id)?,
@@ -171,7 +122,7 @@ pub fn turn_started(params: wire::TurnStartedParams) -> Result<Input, Fault> {
     })))
 }
 
-pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, Fault> {
+pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, RpcError> {
     Ok(Input::Saw(Event::UsageReported(event::UsageReported {
         turn: turn_id(&params.turn_id)?,
         usage: usage(&params.usage),
@@ -183,7 +134,7 @@ pub fn turn_usage(params: &wire::TurnUsageParams) -> Result<Input, Fault> {
     })))
 }
 
-pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, Fault> {
+pub fn turn_completed(params: wire::TurnCompletedParams) -> Result<Input, RpcError> {
     Ok(Input::Saw(Event::TurnCompleted(event::TurnCompleted {
         turn: turn_id(&params.turn_id)?,
         status: params.status.to_core(),
@@ -205,7 +156,7 @@ fn usage(usage: &wire::TokenUsage) -> Usage {
     }
 }
 
-pub fn signal(params: wire::SignalReportParams) -> Result<Input, Fault> {
+pub fn signal(params: wire::SignalReportParams) -> Result<Input, RpcError> {
     let turn = params.turn_id.as_deref().map(turn_id).transpose()?;
     let signal = params.signal_id.as_deref().map(signal_id).transpose()?;
     let call = |id: &str| checked("callId", id).map(CallId::new);
@@ -256,7 +207,7 @@ pub fn signal(params: wire::SignalReportParams) -> Result<Input, Fault> {
     }))
 }
 
-pub fn action_report(params: wire::ActionReportParams) -> Result<Input, Fault> {
+pub fn action_report(params: wire::ActionReportParams) -> Result<Input, RpcError> {
     let turn = params.turn_id.as_deref().map(turn_id).transpose()?;
     Ok(Input::Saw(Event::ActionReported(event::ActionReported {
         action: action_id(&params.action_id)?,
@@ -267,7 +218,7 @@ pub fn action_report(params: wire::ActionReportParams) -> Result<Input, Fault> {
     })))
 }
 
-pub fn compaction_report(params: wire::CompactionReportParams) -> Result<Input, Fault> {
+pub fn compaction_report(params: wire::CompactionReportParams) -> Result<Input, RpcError> {
     let action = params.action_id.as_deref().map(action_id).transpose()?;
     Ok(Input::Saw(Event::CompactionReported(event::CompactionReported {
         status: params.status.to_core(),

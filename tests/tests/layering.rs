@@ -142,7 +142,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ),
     // Text in, answers out: never the desk, a connection, or how answers are sent.
     ("language", &["config", "prompts", "problem"]),
-    ("publish", &["desk", "wire", "outbox", "store"]),
+    ("publish", &["config", "desk", "wire", "outbox", "store"]),
     ("wire", &["desk", "judge", "store", "problem"]),
     (
         "desk",

@@ -8,6 +8,23 @@ use crate::prompt::{PromptName, render};
 use crate::signal::plan::StepStatus;
 use crate::thread::{Speaker, Thread};
 use crate::units::Percent;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+/// The JSON schema of a judgment, for an endpoint or a host. Every key is required and no other allowed: strict mode takes
+/// no other schema.
+pub static OUTPUT_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    let entries = [
+        ("type", json!("object")),
+        (
+            "properties",
+            json!({"should_compact": {"type": "boolean"}, "reason": {"type": "string"}}),
+        ),
+        ("required", json!(["should_compact", "reason"])),
+        ("additionalProperties", json!(false)),
+    ];
+    entries.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+});
 
 /// What there is to judge.
 #[derive(Debug, Clone, Copy)]

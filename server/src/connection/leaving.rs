@@ -1,12 +1,10 @@
 //! The end of a connection: what was begun comes to its end or is answered with an error, and what is left is written.
 
-use super::{Answer, Backing, Connection, bytes, envelope};
-use crate::router::error;
-use bytes::BytesMut;
+use super::router::error;
+use super::{Answer, Connection, bytes, envelope};
 use envelope::Envelope;
 use futures::StreamExt;
 use rawr_protocol::ErrorCode;
-use rawr_protocol::framing::Framing;
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
@@ -17,13 +15,13 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(2);
 /// any lock is waited for.
 pub(super) const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
-impl<C: Backing> Connection<C> {
+impl Connection {
     /// The client sends nothing more. What it has sent is stored, and answered in case the client still reads. False where
     /// some of it does not finish.
     pub(super) async fn finish_what_was_begun(&mut self) -> bool {
         loop {
             self.settle();
-            let is_reading = self.backing.is_reading();
+            let is_reading = self.session.is_reading();
             if self.is_settled() && !is_reading {
                 return true;
             }
@@ -63,20 +61,15 @@ impl<C: Backing> Connection<C> {
     }
 
     /// Writes what is left for the client, as far as it still reads.
-    pub(super) async fn flush(
-        &self,
-        framing: &mut Framing,
-        output: &mut BytesMut,
-        writer: &mut (impl AsyncWrite + Unpin),
-    ) {
+    pub(super) async fn flush(&mut self, writer: &mut (impl AsyncWrite + Unpin)) {
         let deadline = Instant::now() + FLUSH_LIMIT;
         loop {
-            self.fill(framing, output);
-            if output.is_empty() {
+            self.fill_output();
+            if self.output.is_empty() {
                 break;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match timeout(left, writer.write_buf(output)).await {
+            match timeout(left, writer.write_buf(&mut self.output)).await {
                 Ok(Ok(written)) if written > 0 => {}
                 _ => break,
             }

@@ -1,78 +1,17 @@
 //! The loop alone, on a pipe in memory, with methods that no real sidecar has: slow ones, and one that panics.
 
+use super::requests::MAX_IN_FLIGHT;
 use super::*;
-use crate::config::RepoObservation;
-use crate::jobs::Job;
+use crate::methods;
 use expect_test::{Expect, expect};
 use jsonrpsee::RpcModule;
-use rawr_core::units::ThreadId;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use tokio::io::{DuplexStream, duplex};
-
-#[derive(Clone, Default)]
-struct Nothing;
-
-impl Backing for Nothing {
-    fn begins(&self, _: Ticket, _: Option<&ThreadId>) {}
-
-    fn commit(&self) -> Commit {
-        Commit::default()
-    }
-
-    fn due_in(&self) -> Option<Duration> {
-        None
-    }
-
-    fn tick(&self) {}
-
-    fn rung(&self) {}
-
-    fn jobs(&self) -> Vec<Job> {
-        Vec::new()
-    }
-
-    fn done(&self, _: Done) {}
-}
-
-/// After every request it wants something done outside, and says what came of it.
-#[derive(Clone, Default)]
-struct Wanting {
-    jobs: Arc<Mutex<Vec<Job>>>,
-    outbox: Outbox,
-}
-
-impl Backing for Wanting {
-    fn begins(&self, ticket: Ticket, _: Option<&ThreadId>) {
-        self.jobs.lock().unwrap().push(Job::Observe {
-            thread: ThreadId::new(ticket.to_string()),
-            cwd: "/no/such/folder".into(),
-            since: None,
-            last: None,
-            settings: RepoObservation::default(),
-        });
-    }
-
-    fn commit(&self) -> Commit {
-        Commit::default()
-    }
-
-    fn due_in(&self) -> Option<Duration> {
-        None
-    }
-
-    fn tick(&self) {}
-
-    fn rung(&self) {}
-
-    fn jobs(&self) -> Vec<Job> {
-        std::mem::take(&mut self.jobs.lock().unwrap())
-    }
-
-    fn done(&self, done: Done) {
-        self.outbox.send(format!("{done:?}").into_bytes().into());
-    }
-}
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use tokio::io::{DuplexStream, ReadBuf, duplex};
 
 fn router(panics: &Arc<AtomicU32>) -> Router {
     let mut module = RpcModule::new(());
@@ -98,22 +37,19 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
     })
 }
 
-/// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and shows what came.
-async fn check(messages: &[&str], answers: usize, expected: Expect) -> u32 {
-    check_with(Nothing, Outbox::default(), messages, answers, expected).await
+/// Of methods that need no desk.
+fn session(outbox: &Outbox, changes: &ChangeNotifier) -> Arc<Session> {
+    Arc::new(Session::new(outbox.clone(), Trace::default(), changes.clone(), None))
 }
 
-async fn check_with(
-    backing: impl Backing,
-    outbox: Outbox,
-    messages: &[&str],
-    answers: usize,
-    expected: Expect,
-) -> u32 {
+/// Sends the messages after `initialize`, waits for `answers` of them, ends the input, and shows what came.
+async fn check(messages: &[&str], answers: usize, expected: Expect) -> u32 {
     let panics = Arc::new(AtomicU32::new(0));
+    let (outbox, changes) = Default::default();
+    let session = session(&outbox, &changes);
     let (mut client, server) = duplex(1 << 20);
     let (reader, writer) = tokio::io::split(server);
-    let connection = Connection::new(router(&panics), outbox, Bell::default(), backing);
+    let connection = Connection::new(router(&panics), outbox, changes, session);
     let run = async { connection.run(reader, writer).await };
     let talk = async {
         let initialize = r#"{"jsonrpc":"2.0","id":"i","method":"initialize"}"#;
@@ -220,82 +156,93 @@ async fn too_many_requests_in_flight_are_told_to_wait() {
     .await;
 }
 
-#[tokio::test]
-async fn what_comes_of_work_outside_is_told_when_it_comes() {
-    let wanting = Wanting::default();
-    let outbox = wanting.outbox.clone();
-    let echo = r#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#;
-    check_with(
-        wanting,
-        outbox,
-        &[echo],
-        3,
-        expect![[r#"
-        {"jsonrpc":"2.0","id":1,"result":"nothing"}
-        Observed { thread: ThreadId("1"), seen: None }
-        Observed { thread: ThreadId("2"), seen: None }
-    "#]],
-    )
-    .await;
-}
-
-/// Is due until it has been told so.
-#[derive(Clone, Default)]
-struct Due(Arc<AtomicU32>);
-
-impl Backing for Due {
-    fn begins(&self, _: Ticket, _: Option<&ThreadId>) {}
-
-    fn commit(&self) -> Commit {
-        Commit::default()
-    }
-
-    fn due_in(&self) -> Option<Duration> {
-        (self.0.load(Ordering::Relaxed) == 0).then_some(Duration::ZERO)
-    }
-
-    fn tick(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn rung(&self) {}
-
-    fn jobs(&self) -> Vec<Job> {
-        Vec::new()
-    }
-
-    fn done(&self, _: Done) {}
-}
-
-/// A client that never pauses, until what is due was dealt with or it has said all.
+/// A client that never pauses. It opens a thread, writes to the thread's notes, and floods until it is told of them.
 struct Flood {
-    ticks: Arc<AtomicU32>,
-    left: u32,
+    opening: VecDeque<String>,
+    notes: PathBuf,
+    told: Arc<AtomicBool>,
+    gives_up: Instant,
 }
 
 impl AsyncRead for Flood {
     fn poll_read(
-        mut self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-        buffer: &mut tokio::io::ReadBuf<'_>,
-    ) -> std::task::Poll<io::Result<()>> {
-        if self.left > 0 && self.ticks.load(Ordering::Relaxed) == 0 {
-            self.left -= 1;
-            let body = r#"{"jsonrpc":"2.0","method":"$/more"}"#;
-            let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
-            buffer.put_slice(frame.as_bytes());
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let flood = || r#"{"jsonrpc":"2.0","method":"$/more"}"#.to_owned();
+        if self.told.load(Ordering::Relaxed) || Instant::now() > self.gives_up {
+            return Poll::Ready(Ok(()));
         }
-        std::task::Poll::Ready(Ok(()))
+        let body = self.opening.pop_front().unwrap_or_else(|| {
+            std::fs::write(&self.notes, "a note").unwrap();
+            flood()
+        });
+        let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        buffer.put_slice(frame.as_bytes());
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Looks for one word in what the client is sent.
+struct Listener {
+    sent: Vec<u8>,
+    word: &'static str,
+    told: Arc<AtomicBool>,
+}
+
+impl AsyncWrite for Listener {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.sent.extend_from_slice(bytes);
+        if String::from_utf8_lossy(&self.sent).contains(self.word) {
+            self.told.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
 #[tokio::test]
 async fn what_is_due_does_not_wait_for_a_client_to_pause() {
-    let ticks = Arc::new(AtomicU32::new(0));
-    let flood = Flood { ticks: Arc::clone(&ticks), left: 1000 };
-    let router = router(&Arc::default());
-    let due = Due(Arc::clone(&ticks));
-    let connection = Connection::new(router, Outbox::default(), Bell::default(), due);
-    assert_eq!(connection.run(flood, tokio::io::sink()).await, Closed::Normally);
-    assert_eq!(ticks.load(Ordering::Relaxed), 1);
+    let home = tempfile::tempdir().unwrap();
+    let config = "[rawr_auto_compaction]\nscratch_file_template = \"notes.md\"\n";
+    std::fs::write(home.path().join("rawr.toml"), config).unwrap();
+    let told = Arc::new(AtomicBool::new(false));
+    let (outbox, changes) = <(Outbox, ChangeNotifier)>::default();
+    let session = Arc::new(Session::new(
+        outbox.clone(),
+        Trace::default(),
+        changes.clone(),
+        Some(home.path().to_owned()),
+    ));
+    let router = Router::new(methods::module(Arc::clone(&session)).unwrap(), || {});
+    let open = serde_json::json!({
+        "jsonrpc": "2.0", "id": 2, "method": "rawr/thread/open", "params": {
+            "threadId": "t", "cwd": home.path(), "role": "owner",
+            "host": { "name": "test", "capabilities": {} },
+        },
+    });
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+    let flood = Flood {
+        opening: [initialize.to_owned(), open.to_string()].into(),
+        notes: home.path().join("notes.md"),
+        told: Arc::clone(&told),
+        gives_up: Instant::now() + Duration::from_secs(60),
+    };
+    let (sent, word) = (Vec::new(), "rawr/scratch/changed");
+    let listener = Listener { sent, word, told: Arc::clone(&told) };
+    let connection = Connection::new(router, outbox, changes, session);
+    assert_eq!(connection.run(flood, listener).await, Closed::Normally);
+    assert!(told.load(Ordering::Relaxed), "the notes were never looked at");
 }

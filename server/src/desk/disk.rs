@@ -188,7 +188,7 @@ impl Desk {
     fn let_go(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get_mut(id) else { return };
         if open.owner.take().is_some() {
-            self.watcher.unwatch(&self.store.bell(id));
+            self.watcher.unwatch(&self.store.wake_file(id));
         }
         (open.by_client, open.closing, open.health) = (false, false, Health::default());
         if !open.watched {

@@ -7,7 +7,7 @@ use super::work::Later;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
 use crate::config::is_within;
 use crate::store::{Damage, StoreError, StoredDecision};
-use crate::watch::{POLL_EVERY, Rung};
+use crate::watch::{ChangeSet, POLL_EVERY};
 use crate::workers::{Followed, Opened, Task};
 use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -24,13 +24,13 @@ const MOST_KEPT: usize = 256;
 
 /// What a client wants to hear of; with neither, everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wish {
+pub struct WatchFilter {
     pub thread: Option<ThreadId>,
     /// Threads that work in this folder or below it.
     pub folder: Option<PathBuf>,
 }
 
-impl Wish {
+impl WatchFilter {
     fn is_for(&self, thread: &Thread) -> bool {
         self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
             && self.folder.as_ref().is_none_or(|folder| is_within(folder, Path::new(&thread.cwd)))
@@ -39,10 +39,10 @@ impl Wish {
 
 #[derive(Debug, Default)]
 pub(super) struct Watching {
-    wishes: Vec<Wish>,
+    filters: Vec<WatchFilter>,
     /// What was recorded before is no news.
     since: Timestamp,
-    /// Read, and not wished for.
+    /// Read, and not wanted for.
     passed_over: HashSet<ThreadId>,
     again: Vec<(Timestamp, ThreadId)>,
     polled_at: Timestamp,
@@ -50,7 +50,7 @@ pub(super) struct Watching {
 
 impl Watching {
     fn wants(&self, thread: &Thread) -> bool {
-        self.wishes.iter().any(|wish| wish.is_for(thread))
+        self.filters.iter().any(|filter| filter.is_for(thread))
     }
 
     pub(super) fn choose(&self, open: &mut Open) {
@@ -65,27 +65,31 @@ impl Watching {
 
 impl Desk {
     /// From now on this client hears of what others record in such threads. Gives those that are of interest now.
-    pub fn watch(&mut self, wish: Wish, now: Timestamp) -> Result<Vec<Summary>, DeskError> {
+    pub fn watch(
+        &mut self,
+        filter: WatchFilter,
+        now: Timestamp,
+    ) -> Result<Vec<Summary>, DeskError> {
         self.store.create()?;
-        match wish.thread.as_ref().filter(|id| self.store.exists(id)) {
+        match filter.thread.as_ref().filter(|id| self.store.exists(id)) {
             Some(id) => self.watcher.watch_one(&self.store.folder(id)),
             None => self.watcher.watch_all(),
         }
-        if !self.watching.wishes.contains(&wish) {
-            self.watching.wishes.push(wish.clone());
+        if !self.watching.filters.contains(&filter) {
+            self.watching.filters.push(filter.clone());
             self.watching.since = now;
             self.watching.passed_over.clear();
             self.choose_watched();
         }
         let mut summaries = Vec::new();
-        let ids = match &wish.thread {
+        let ids = match &filter.thread {
             Some(id) => vec![id.clone()],
             None => self.store.newest(NEWEST)?,
         };
         // All that must be read is read side by side.
         let mut reads = None;
         for id in ids {
-            match self.summary_of_watched(&id, &wish, now) {
+            match self.summary_of_watched(&id, &filter, now) {
                 Ok(summary) => summaries.extend(summary),
                 Err(busy @ DeskError::Busy(_)) => reads = Some(busy),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
@@ -98,25 +102,26 @@ impl Desk {
     fn summary_of_watched(
         &mut self,
         id: &ThreadId,
-        wish: &Wish,
+        filter: &WatchFilter,
         now: Timestamp,
     ) -> Result<Option<Summary>, DeskError> {
         if !self.threads.contains_key(id) {
             self.take_up(id, now)?;
         }
-        match self.threads.get(id).filter(|open| wish.is_for(open.machine.thread())) {
+        match self.threads.get(id).filter(|open| filter.is_for(open.machine.thread())) {
             Some(_) => self.summary_of_open(id, now).map(Some),
             None => Ok(None),
         }
     }
 
-    pub fn unwatch(&mut self, wish: &Wish) {
-        self.watching.wishes.retain(|kept| kept != wish);
-        if let Some(id) = &wish.thread {
+    pub fn unwatch(&mut self, filter: &WatchFilter) {
+        self.watching.filters.retain(|kept| kept != filter);
+        if let Some(id) = &filter.thread {
             self.watcher.unwatch(&self.store.folder(id));
         }
-        let of_one = |wish: &Wish| wish.thread.as_ref().is_some_and(|id| self.store.exists(id));
-        if self.watching.wishes.iter().all(of_one) {
+        let of_one =
+            |filter: &WatchFilter| filter.thread.as_ref().is_some_and(|id| self.store.exists(id));
+        if self.watching.filters.iter().all(of_one) {
             self.watcher.unwatch_all();
         }
         self.watching.passed_over.clear();
@@ -130,13 +135,13 @@ impl Desk {
     }
 
     /// Something was written. What is owned here goes on from it, what is watched is told of.
-    pub fn follow(&mut self, rung: Rung, now: Timestamp) {
+    pub fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
         self.ticket = NOBODYS;
-        let ids = if rung.all {
+        let ids = if changes.all {
             self.watching.passed_over.clear();
             self.everything()
         } else {
-            rung.threads.into_iter().map(ThreadId::new).collect()
+            changes.threads.into_iter().map(ThreadId::new).collect()
         };
         for id in ids {
             match self.catch_up(&id, now) {
@@ -151,7 +156,7 @@ impl Desk {
 
     fn everything(&self) -> Vec<ThreadId> {
         let open = self.threads.keys().cloned();
-        if self.watching.wishes.is_empty() {
+        if self.watching.filters.is_empty() {
             return open.collect();
         }
         let stored = self.store.newest(NEWEST).unwrap_or_default();
@@ -206,8 +211,8 @@ impl Desk {
 
     /// A thread that is not open here yet: what was recorded since the watch began is told.
     fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
-        let wished = !self.watching.wishes.is_empty() && !self.watching.passed_over.contains(id);
-        if !wished {
+        let wanted = !self.watching.filters.is_empty() && !self.watching.passed_over.contains(id);
+        if !wanted {
             return Ok(());
         }
         if !self.store.exists(id) {
@@ -305,7 +310,7 @@ impl Desk {
     pub(super) fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         let again =
             self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
-        let follows = || !self.watching.wishes.is_empty() || self.owns_any();
+        let follows = || !self.watching.filters.is_empty() || self.owns_any();
         let every = POLL_EVERY.as_millis() as u64;
         let polls = (self.watcher.polls() && follows())
             .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
@@ -316,17 +321,17 @@ impl Desk {
         if self.next_look(now).is_none_or(|at| at > now) {
             return;
         }
-        let mut rung = Rung::default();
+        let mut changes = ChangeSet::default();
         let due = self
             .watching
             .again
             .extract_if(.., |(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now) <= now);
-        rung.threads.extend(due.map(|(_, id)| id.to_string()));
+        changes.threads.extend(due.map(|(_, id)| id.to_string()));
         if self.watcher.polls() {
-            rung.all = true;
+            changes.all = true;
             self.watching.polled_at = now;
         }
-        self.follow(rung, now);
+        self.follow(changes, now);
     }
 }
 

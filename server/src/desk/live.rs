@@ -7,7 +7,7 @@ use super::{Desk, NOBODYS, Notice};
 use crate::config::{Config, Unsaved, is_toml};
 use crate::problem::{Problem, Stamp, read_text};
 use crate::prompts::{PromptSet, Stamps};
-use crate::watch::{Edited, POLL_EVERY, Rung, TELLS_OF_CLOSING};
+use crate::watch::{ChangeSet, Edited, POLL_EVERY, TELLS_OF_CLOSING};
 use rawr_core::Input;
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -170,14 +170,14 @@ impl Desk {
         self.live.on = true;
     }
 
-    pub fn heard_of_edits(&mut self, rung: &Rung, now: Timestamp) {
-        let Edited { files, ways } = &rung.edited;
-        if rung.all {
+    pub fn heard_of_edits(&mut self, changes: &ChangeSet, now: Timestamp) {
+        let Edited { files, ways } = &changes.edited;
+        if changes.all {
             self.watcher.distrust_replaced_folders();
         } else if !ways.is_empty() {
-            self.watcher.distrust_folders(&rung.edited);
+            self.watcher.distrust_folders(&changes.edited);
         }
-        if rung.all || !ways.is_empty() {
+        if changes.all || !ways.is_empty() {
             self.live.moved = true;
             self.live.wait_for(self.edited_files(), now);
         }

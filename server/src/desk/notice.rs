@@ -1,4 +1,4 @@
-//! What the desk lets the world hear, once it is stored. It knows no client and no wire.
+//! What leaves the desk for clients, once it is stored. It knows no client and no wire.
 
 use super::held::with_original;
 use super::{Listener, Open, spans};
@@ -6,114 +6,40 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
 use rawr_core::assess::Decision;
-use rawr_core::breaker::Hold;
-use rawr_core::event::{
-    Answer, CompactionReported, JudgeSource, Responded, SequenceEnded, Trigger,
-};
-use rawr_core::machine::{self, HeadsUp, PacketChange};
-use rawr_core::policy::{PacketAuthor, Tier};
+use rawr_core::machine;
 use rawr_core::thread::Issued;
-use rawr_core::units::{InputId, RequestId, SequenceId, ThreadId, Timestamp};
+use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
 use std::path::Path;
 
-/// What the world should hear, in the order in which it happened.
+/// What a client may hear, in the order in which it happened.
 #[derive(Debug)]
 pub enum Notice<'n> {
+    /// The core has something to tell about an open thread.
+    Thread { thread: &'n Thread, config: &'n Config, now: Timestamp, notice: &'n machine::Notice },
     /// A decision was stored.
-    Decided {
-        thread: &'n Thread,
-        decision: &'n Decision,
-    },
-    Perform {
-        thread: &'n Thread,
-        issued: &'n Issued,
-    },
-    HeadsUp {
-        thread: &'n Thread,
-        heads_up: &'n HeadsUp,
-    },
-    Changed {
-        thread: &'n Thread,
-        config: &'n Config,
-        now: Timestamp,
-    },
-    Compaction {
-        thread: &'n Thread,
-        report: &'n CompactionReported,
-        sequence: Option<&'n SequenceId>,
-        trigger: Option<&'n Trigger>,
-    },
-    JudgmentAsked {
-        thread: &'n Thread,
-        request: &'n RequestId,
-        tier: Option<Tier>,
-    },
-    JudgmentAnswered {
-        thread: &'n Thread,
-        request: &'n RequestId,
-        tier: Option<Tier>,
-        source: JudgeSource,
-        answer: &'n Answer,
-    },
-    /// At another client.
-    Responded {
-        thread: &'n Thread,
-        responded: &'n Responded,
-    },
-    Packet {
-        thread: &'n Thread,
-        sequence: &'n SequenceId,
-        author: PacketAuthor,
-        change: PacketChange,
-        by: Option<&'n str>,
-    },
+    Decided { thread: &'n Thread, decision: &'n Decision },
+    /// The thread's host has an action to carry out.
+    Perform { thread: &'n Thread, issued: &'n Issued },
     /// An agent's notes were written to.
     Notes {
         thread: &'n ThreadId,
         /// Relative to the thread's folder.
         file: &'n str,
         path: &'n Path,
-        /// `None`: they are gone.
+        /// `None` where they are gone.
         bytes: Option<u64>,
-        /// The client that added to them; `None` for the agent, and for everybody elsewhere.
+        /// The client that added to them; `None` for the agent, and for every other process.
         by: Option<&'n str>,
     },
-    SequenceEnded {
-        thread: &'n Thread,
-        ended: &'n SequenceEnded,
-    },
-    InputRefused {
-        thread: &'n Thread,
-        input: &'n InputId,
-        error: &'n str,
-    },
-    GuardBypassed {
-        thread: &'n Thread,
-    },
-    /// The breaker holds back what it did not before.
-    HeldBack {
-        thread: &'n Thread,
-        hold: &'n Hold,
-    },
-    /// Something on disk was not as it should be, and was dealt with.
-    Damaged {
-        thread: &'n ThreadId,
-        damage: &'n Damage,
-    },
-    /// A thread's files cannot be written. Its sequence stands still, and `held` is its host's to deliver.
-    StoreFailed {
-        thread: &'n ThreadId,
-        error: &'n str,
-        held: &'n [InputId],
-    },
+    /// Something on disk was damaged, and was dealt with.
+    Damaged { thread: &'n ThreadId, damage: &'n Damage },
+    /// A thread's files cannot be written. Its sequence stops, and its host is to deliver the `held` messages.
+    StoreFailed { thread: &'n ThreadId, error: &'n str, held: &'n [InputId] },
     /// They can be written again.
-    StoreRecovered {
-        thread: &'n ThreadId,
-    },
-    Problems {
-        problems: &'n [Problem],
-    },
+    StoreRecovered { thread: &'n ThreadId },
+    /// What is wrong with configuration and prompts.
+    Problems { problems: &'n [Problem] },
     /// A prompt file was edited.
     PromptChanged {
         /// Of a decision prompt: its path, as a tier names it.
@@ -123,14 +49,14 @@ pub enum Notice<'n> {
     },
     /// A configuration file was edited.
     ConfigChanged {
-        /// Of whatever has no project and no model.
+        /// The one that applies without a project and a model.
         config: &'n Config,
         /// Of every open thread, too.
         problems: &'n [Problem],
     },
 }
 
-/// Everything is stored; now the world may hear of it.
+/// Tells what the effects say. Their records are stored.
 pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) {
     for effect in effects {
         let thread = open.machine.thread();
@@ -146,44 +72,9 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                 let issued = with_original(&open.folder, issued);
                 spans::performing(&issued, || tell(Notice::Perform { thread, issued: &issued }));
             }
-            Effect::Tell(machine::Notice::HeadsUp(heads_up)) => {
-                tell(Notice::HeadsUp { thread, heads_up: &heads_up })
+            Effect::Tell(notice) => {
+                tell(Notice::Thread { thread, config: &open.config, now, notice: &notice });
             }
-            Effect::Tell(machine::Notice::Changed) => {
-                tell(Notice::Changed { thread, config: &open.config, now })
-            }
-            Effect::Tell(machine::Notice::Compaction { report, sequence, trigger }) => {
-                tell(Notice::Compaction {
-                    thread,
-                    report: &report,
-                    sequence: sequence.as_ref(),
-                    trigger: trigger.as_ref(),
-                })
-            }
-            Effect::Tell(machine::Notice::JudgmentAsked { request, tier }) => {
-                tell(Notice::JudgmentAsked { thread, request: &request, tier });
-            }
-            Effect::Tell(machine::Notice::JudgmentAnswered { request, tier, source, answer }) => {
-                let (request, answer) = (&request, &answer);
-                tell(Notice::JudgmentAnswered { thread, request, tier, source, answer });
-            }
-            Effect::Tell(machine::Notice::Responded(responded)) => {
-                tell(Notice::Responded { thread, responded: &responded });
-            }
-            Effect::Tell(machine::Notice::Packet { sequence, author, change, by }) => {
-                let (sequence, by) = (&sequence, by.as_deref());
-                tell(Notice::Packet { thread, sequence, author, change, by });
-            }
-            Effect::Tell(machine::Notice::SequenceEnded(ended)) => {
-                tell(Notice::SequenceEnded { thread, ended: &ended });
-            }
-            Effect::Tell(machine::Notice::InputRefused { input, error }) => {
-                tell(Notice::InputRefused { thread, input: &input, error: &error });
-            }
-            Effect::Tell(machine::Notice::HeldBack(hold)) => {
-                tell(Notice::HeldBack { thread, hold: &hold });
-            }
-            Effect::Tell(machine::Notice::GuardBypassed) => tell(Notice::GuardBypassed { thread }),
         }
     }
 }

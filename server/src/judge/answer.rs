@@ -4,27 +4,10 @@ use super::JudgeError;
 use super::foreign::Foreign;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value, json};
-use std::sync::LazyLock;
 
 pub(super) const SCHEMA_NAME: &str = "compaction_judgment";
 
 const MAX_REASON_CHARS: usize = 500;
-
-/// Handed to whoever judges, be it an endpoint or the host. Every key is required and no other allowed: strict mode
-/// takes no other schemas.
-pub static OUTPUT_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    let entries = [
-        ("type", json!("object")),
-        (
-            "properties",
-            json!({"should_compact": {"type": "boolean"}, "reason": {"type": "string"}}),
-        ),
-        ("required", json!(["should_compact", "reason"])),
-        ("additionalProperties", json!(false)),
-    ];
-    entries.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
-});
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

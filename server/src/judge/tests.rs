@@ -2,6 +2,7 @@
 
 use super::*;
 use expect_test::{Expect, expect};
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
 use serde_json::{Value, json};
 use wire::Spoken;

@@ -1,10 +1,11 @@
 //! The two APIs that a judge may speak: what a question looks like and where the answer is in a reply. It must not
 //! send anything, nor know what an answer says.
 
-use super::answer::{OUTPUT_SCHEMA, SCHEMA_NAME};
+use super::answer::SCHEMA_NAME;
 use super::foreign::Foreign;
 use super::{JudgeError, JudgeUsage, Question};
 use crate::redact::redact;
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::policy::JudgeBackend;
 use serde::Deserialize;
 use serde_json::{Value, json};

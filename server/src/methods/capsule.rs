@@ -1,10 +1,10 @@
 //! `rawr/capsule/*`: what was kept before a compaction, beside what the work tree looks like now.
 
-use super::{Ctx, Module, aside, directive, on_async};
+use super::{Module, Session, aside, directive, on_async};
 use crate::capsule::{Capsule, Kept};
 use crate::desk::DeskError;
 use crate::repo;
-use crate::wire::{self, Fault, ToWire};
+use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
 use rawr_core::policy::PacketAuthor;
@@ -23,11 +23,14 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on_async::<CapsuleAttach, _>(module, attach)
 }
 
-async fn list(ctx: Arc<Ctx>, params: CapsuleListParams) -> Result<CapsuleListResult, Fault> {
+async fn list(
+    session: Arc<Session>,
+    params: CapsuleListParams,
+) -> Result<CapsuleListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let capsules = ctx.desk()?.capsules(&id)?;
+    let capsules = session.desk()?.capsules(&id)?;
     let read = move || capsules.list().map(|listed| (listed, capsules));
-    let (listed, capsules) = aside(&ctx, read).await?.map_err(DeskError::from)?;
+    let (listed, capsules) = aside(&session, read).await?.map_err(DeskError::from)?;
     let summary = |capsule: &Capsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
@@ -40,11 +43,14 @@ async fn list(ctx: Arc<Ctx>, params: CapsuleListParams) -> Result<CapsuleListRes
 }
 
 /// Not longer than the user allows for a look at a repository.
-async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult, Fault> {
+async fn get(
+    session: Arc<Session>,
+    params: CapsuleGetParams,
+) -> Result<CapsuleGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
     let (capsules, (cwd, settings)) = {
-        let desk = ctx.desk()?;
+        let desk = session.desk()?;
         (desk.capsules(&id)?, desk.repository(&id)?)
     };
     let (wanted, with_history) = (name.to_owned(), params.with_history);
@@ -54,7 +60,7 @@ async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult
         let history = if with_history { capsules.history(&wanted)? } else { Vec::new() };
         Ok::<_, DeskError>((shown(&capsule, capsules.has_history(&wanted)), history))
     };
-    let (capsule, history) = aside(&ctx, read).await??;
+    let (capsule, history) = aside(&session, read).await??;
     let now = match settings.enabled {
         true => repo::observe(&cwd, &settings, None, None).await,
         false => None,
@@ -63,11 +69,14 @@ async fn get(ctx: Arc<Ctx>, params: CapsuleGetParams) -> Result<CapsuleGetResult
     Ok(CapsuleGetResult { capsule, history, work_tree_now })
 }
 
-async fn attach(ctx: Arc<Ctx>, params: CapsuleAttachParams) -> Result<CapsuleAttachResult, Fault> {
+async fn attach(
+    session: Arc<Session>,
+    params: CapsuleAttachParams,
+) -> Result<CapsuleAttachResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let attach = ctx.desk()?.attach_history(&id, name, params.history)?;
-    let secrets = aside(&ctx, attach).await??;
+    let attach = session.desk()?.attach_history(&id, name, params.history)?;
+    let secrets = aside(&session, attach).await??;
     Ok(CapsuleAttachResult { redactions: secrets as u64 })
 }
 

@@ -1,9 +1,9 @@
 //! `rawr/decision/*`: why, and why not.
 
-use super::{Ctx, Module, aside, on_async};
+use super::{Module, Session, aside, on_async};
 use crate::desk::DeskError;
 use crate::store::{DecisionFile, StoreError};
-use crate::wire::{self, Fault};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::assess::Decision;
 use rawr_core::units::DecisionId;
@@ -19,14 +19,14 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn explain(
-    ctx: Arc<Ctx>,
+    session: Arc<Session>,
     params: DecisionExplainParams,
-) -> Result<DecisionExplainResult, Fault> {
+) -> Result<DecisionExplainResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.decision_id.map(DecisionId::new);
     let is_wanted = |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
     let (last, file) = {
-        let desk = ctx.desk()?;
+        let desk = session.desk()?;
         let last = desk.last_decision(&id)?.filter(|last| is_wanted(last)).cloned();
         (last, desk.decision_file(&id)?)
     };
@@ -37,29 +37,32 @@ async fn explain(
             let is_wanted =
                 move |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
             let find = move || Ok(file.newest_first()?.find(is_wanted));
-            aside(&ctx, find).await?.map_err(DeskError::Store)?
+            aside(&session, find).await?.map_err(DeskError::Store)?
         }
     };
     let unknown = || match &wanted {
         Some(id) => DeskError::UnknownName { what: "stored decision", name: id.to_string() }.into(),
-        None => Fault::new(
+        None => RpcError::new(
             ErrorCode::UnknownName,
             "nothing was decided yet",
             "wait for the end of a turn",
         ),
     };
     let decision = decision.ok_or_else(unknown)?;
-    Ok(DecisionExplainResult { decision: wire::decision(ctx.desk()?.thread(&id)?, &decision) })
+    Ok(DecisionExplainResult { decision: wire::decision(session.desk()?.thread(&id)?, &decision) })
 }
 
 /// The newest last.
-async fn list(ctx: Arc<Ctx>, params: DecisionListParams) -> Result<DecisionListResult, Fault> {
+async fn list(
+    session: Arc<Session>,
+    params: DecisionListParams,
+) -> Result<DecisionListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let file = ctx.desk()?.decision_file(&id)?;
+    let file = session.desk()?.decision_file(&id)?;
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let read = move || newest(&file, params.before.as_deref(), limit);
-    let decisions = aside(&ctx, read).await?.map_err(DeskError::from)?;
-    let desk = ctx.desk()?;
+    let decisions = aside(&session, read).await?.map_err(DeskError::from)?;
+    let desk = session.desk()?;
     let thread = desk.thread(&id)?;
     let shown = decisions.iter().rev().map(|decision| wire::decision(thread, decision));
     Ok(DecisionListResult { decisions: shown.collect() })

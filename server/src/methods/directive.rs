@@ -1,9 +1,9 @@
 //! `rawr/directive/*`: the instructions that survive a compaction word for word. They are given by
 //! `rawr/signal/report`; how long each holds is the core's business.
 
-use super::{Ctx, Module, now, on};
+use super::{Module, Session, now, on};
 use crate::desk::Handled;
-use crate::wire::{self, Fault};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{DirectiveCleared, Event};
 use rawr_core::units::DirectiveId;
@@ -19,17 +19,20 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 /// A person gives directives, and says where a phase ends, from whichever client.
-pub(super) fn give(ctx: &Ctx, thread: &str, mut input: Input) -> Result<Handled, Fault> {
+pub(super) fn give(session: &Session, thread: &str, mut input: Input) -> Result<Handled, RpcError> {
     if let Input::Saw(Event::DirectiveGiven(given)) = &mut input {
-        given.by = Some(ctx.client().to_owned());
+        given.by = Some(session.client().to_owned());
     }
-    Ok(ctx.desk()?.handle(&wire::thread_id(thread)?, input, now())?)
+    Ok(session.desk()?.handle(&wire::thread_id(thread)?, input, now())?)
 }
 
-fn clear(ctx: &Ctx, params: DirectiveClearParams) -> Result<DirectiveClearResult, Fault> {
+fn clear(
+    session: &Session,
+    params: DirectiveClearParams,
+) -> Result<DirectiveClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let directive = DirectiveId::new(params.directive_id);
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     let known = desk.thread(&id)?.known.directives.iter().any(|known| known.id == directive);
     if known {
         desk.handle(&id, Input::Saw(DirectiveCleared { directive }.into()), now())?;
@@ -37,8 +40,8 @@ fn clear(ctx: &Ctx, params: DirectiveClearParams) -> Result<DirectiveClearResult
     Ok(DirectiveClearResult { cleared: known })
 }
 
-fn list(ctx: &Ctx, params: DirectiveListParams) -> Result<DirectiveListResult, Fault> {
-    let desk = ctx.desk()?;
+fn list(session: &Session, params: DirectiveListParams) -> Result<DirectiveListResult, RpcError> {
+    let desk = session.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(DirectiveListResult { directives: in_force(thread) })
 }

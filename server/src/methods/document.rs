@@ -11,11 +11,11 @@ mod uri;
 pub use lsp::Can;
 pub use open::Editor;
 
-use super::{Ctx, Module};
+use super::{Module, Session};
 use crate::language::{self, Doc, Encoding, Kind, World};
 use crate::problem::{MAX_BYTES, Problem};
 use crate::prompts::parse;
-use crate::wire::Fault;
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
 use lsp::Diagnostic;
@@ -44,14 +44,14 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 /// A request of the language server protocol.
 fn on<M: lsp::Request + 'static>(
     module: &mut Module,
-    handler: fn(&Ctx, M::Params) -> Result<M::Result, Fault>,
+    handler: fn(&Session, M::Params) -> Result<M::Result, RpcError>,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone,
 {
-    module.register_method(M::METHOD.as_str(), move |params, ctx, _| {
+    module.register_method(M::METHOD.as_str(), move |params, session, _| {
         let params = read::<M::Params>(params.as_str())?;
-        handler(ctx, params).map_err(ErrorObjectOwned::from)
+        handler(session, params).map_err(ErrorObjectOwned::from)
     })?;
     Ok(())
 }
@@ -59,30 +59,30 @@ where
 /// The same for one that waits for something.
 fn on_async<M: lsp::Request + 'static, Work>(
     module: &mut Module,
-    handler: fn(Arc<Ctx>, M::Params) -> Work,
+    handler: fn(Arc<Session>, M::Params) -> Work,
 ) -> Result<(), RegisterMethodError>
 where
     M::Result: Clone,
-    Work: Future<Output = Result<M::Result, Fault>> + Send + 'static,
+    Work: Future<Output = Result<M::Result, RpcError>> + Send + 'static,
 {
-    module.register_async_method(M::METHOD.as_str(), move |params, ctx, _| async move {
+    module.register_async_method(M::METHOD.as_str(), move |params, session, _| async move {
         let params = read::<M::Params>(params.as_str())?;
-        handler(Arc::clone(&ctx), params).await.map_err(ErrorObjectOwned::from)
+        handler(Arc::clone(&session), params).await.map_err(ErrorObjectOwned::from)
     })?;
     Ok(())
 }
 
-fn read<P: DeserializeOwned>(params: Option<&str>) -> Result<P, Fault> {
-    read_params(params).map_err(|error| Fault::bad_params(".", &error))
+fn read<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
+    read_params(params).map_err(|error| RpcError::bad_params(".", &error))
 }
 
 /// Questions that a client may leave open before they are forgotten.
 const MOST_ASKED: usize = 256;
 
 /// What `initialize` says of documents; nothing to a client that edits none.
-pub fn greet(ctx: &Ctx, capabilities: &Map<String, Value>) -> Map<String, Value> {
+pub fn greet(session: &Session, capabilities: &Map<String, Value>) -> Map<String, Value> {
     let can = Can::of(capabilities);
-    let mut editor = ctx.editor();
+    let mut editor = session.editor();
     editor.can = can;
     editor.encoding = if can.utf8 { Encoding::Utf8 } else { Encoding::Utf16 };
     if can.edit {
@@ -92,38 +92,38 @@ pub fn greet(ctx: &Ctx, capabilities: &Map<String, Value>) -> Map<String, Value>
     }
 }
 
-type Told = fn(&Ctx, Option<&str>) -> Result<(), Fault>;
+type Told = fn(&Session, Option<&str>) -> Result<(), RpcError>;
 
 /// What a client tells of documents.
 pub const TOLD: [(&str, Told); 4] = [
-    ("textDocument/didOpen", |ctx, params| opened(ctx, read(params)?)),
-    ("textDocument/didChange", |ctx, params| changed(ctx, read(params)?)),
-    ("textDocument/didSave", |ctx, params| saved(ctx, &read(params)?)),
-    ("textDocument/didClose", |ctx, params| closed(ctx, &read(params)?)),
+    ("textDocument/didOpen", |session, params| opened(session, read(params)?)),
+    ("textDocument/didChange", |session, params| changed(session, read(params)?)),
+    ("textDocument/didSave", |session, params| saved(session, &read(params)?)),
+    ("textDocument/didClose", |session, params| closed(session, &read(params)?)),
 ];
 
 /// False for what is none of the language server's.
-pub fn notified(ctx: &Ctx, method: &str, params: Option<&str>) -> bool {
+pub fn notified(session: &Session, method: &str, params: Option<&str>) -> bool {
     let Some((_, told)) = TOLD.iter().find(|(name, _)| *name == method) else { return false };
-    if let Err(fault) = told(ctx, params) {
-        log(ctx, format!("{method}: {}; {}", fault.message, fault.data.hint));
+    if let Err(error) = told(session, params) {
+        log(session, format!("{method}: {}; {}", error.message, error.data.hint));
     }
     true
 }
 
 /// Files were saved or replaced, by whomever: what was said of open documents may be otherwise now.
-pub fn files_changed(ctx: &Ctx) {
-    if !ctx.edited.swap(false, Ordering::Relaxed) {
+pub fn files_changed(session: &Session) {
+    if !session.edited.swap(false, Ordering::Relaxed) {
         return;
     }
-    let mut editor = ctx.editor();
+    let mut editor = session.editor();
     if editor.iter().next().is_none() {
         return;
     }
-    match world(ctx, &editor) {
-        Ok(world) => tell_others(ctx, &mut editor, "", &world),
-        Err(fault) => {
-            log(ctx, format!("open documents cannot be looked at again: {}", fault.message))
+    match world(session, &editor) {
+        Ok(world) => tell_others(session, &mut editor, "", &world),
+        Err(error) => {
+            log(session, format!("open documents cannot be looked at again: {}", error.message))
         }
     }
     for (can, method) in [
@@ -131,19 +131,19 @@ pub fn files_changed(ctx: &Ctx) {
         (editor.can.refresh_hints, "workspace/inlayHint/refresh"),
     ] {
         if can {
-            ctx.ask_for(&mut editor, Asked::Other(method), method, &Value::Null);
+            session.ask_for(&mut editor, Asked::Other(method), method, &Value::Null);
         }
     }
 }
 
 /// The client's answer to what it was asked.
-pub fn answered(ctx: &Ctx, id: &str, outcome: Result<&str, &str>) {
-    let Some(asked) = ctx.editor().asked.remove(id) else {
+pub fn answered(session: &Session, id: &str, outcome: Result<&str, &str>) {
+    let Some(asked) = session.editor().asked.remove(id) else {
         tracing::warn!(id, "an answer to nothing that was asked was ignored");
         return;
     };
     match (asked, outcome) {
-        (Asked::Reset(name), outcome) => actions::reset_answered(ctx, name, outcome),
+        (Asked::Reset(name), outcome) => actions::reset_answered(session, name, outcome),
         (Asked::Other(method), Err(error)) => {
             tracing::warn!(method, error, "the client could not do what it was asked")
         }
@@ -151,17 +151,17 @@ pub fn answered(ctx: &Ctx, id: &str, outcome: Result<&str, &str>) {
     }
 }
 
-fn log(ctx: &Ctx, message: String) {
+fn log(session: &Session, message: String) {
     let level = MessageType::Warning;
-    ctx.outbox.notify::<LogMessage>(&LogMessageParams { level, message });
+    session.outbox.notify::<LogMessage>(&LogMessageParams { level, message });
 }
 
 /// A message that does not fit the documents as they are known here.
-fn out_of_step(message: String) -> Fault {
-    Fault::new(ErrorCode::InvalidParams, message, "close the document and open it again")
+fn out_of_step(message: String) -> RpcError {
+    RpcError::new(ErrorCode::InvalidParams, message, "close the document and open it again")
 }
 
-impl Ctx {
+impl Session {
     pub(super) fn editor(&self) -> MutexGuard<'_, Editor> {
         self.editor.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -185,8 +185,8 @@ impl Ctx {
 }
 
 /// What answers depend on now, with the texts of all open documents.
-fn world(ctx: &Ctx, editor: &Editor) -> Result<World, Fault> {
-    let editing = ctx.desk()?.editing();
+fn world(session: &Session, editor: &Editor) -> Result<World, RpcError> {
+    let editing = session.desk()?.editing();
     let mut world = World {
         home: editing.home,
         overrides: editing.overrides,
@@ -207,85 +207,85 @@ fn world(ctx: &Ctx, editor: &Editor) -> Result<World, Fault> {
     Ok(world)
 }
 
-fn opened(ctx: &Ctx, params: lsp::DidOpenTextDocumentParams) -> Result<(), Fault> {
+fn opened(session: &Session, params: lsp::DidOpenTextDocumentParams) -> Result<(), RpcError> {
     let document = params.text_document;
-    let mut editor = ctx.editor();
-    let world = world(ctx, &editor)?;
+    let mut editor = session.editor();
+    let world = world(session, &editor)?;
     let Some(kind) = uri::path_of(&document.uri.0).and_then(|path| world.kind_of(&path)) else {
         return Ok(());
     };
     let uri = document.uri.0;
     editor.open(uri.clone(), kind, document.version, document.text).map_err(out_of_step)?;
-    tell_problems(ctx, &mut editor, &uri)
+    tell_problems(session, &mut editor, &uri)
 }
 
-fn changed(ctx: &Ctx, params: lsp::DidChangeTextDocumentParams) -> Result<(), Fault> {
+fn changed(session: &Session, params: lsp::DidChangeTextDocumentParams) -> Result<(), RpcError> {
     let uri = params.text_document.text_document_identifier.uri.0;
-    let mut editor = ctx.editor();
-    if !is_ours(ctx, &editor, &uri)? {
+    let mut editor = session.editor();
+    if !is_ours(session, &editor, &uri)? {
         return Ok(());
     }
     let changes = lsp::changes(params.content_changes);
     editor.change(&uri, params.text_document.version, &changes).map_err(out_of_step)?;
-    tell_problems(ctx, &mut editor, &uri)?;
-    tell_preview(ctx, &mut editor, &uri)
+    tell_problems(session, &mut editor, &uri)?;
+    tell_preview(session, &mut editor, &uri)
 }
 
-fn saved(ctx: &Ctx, params: &lsp::DidSaveTextDocumentParams) -> Result<(), Fault> {
+fn saved(session: &Session, params: &lsp::DidSaveTextDocumentParams) -> Result<(), RpcError> {
     let uri = &params.text_document.uri.0;
-    ctx.desk()?.refresh_prompts();
-    let mut editor = ctx.editor();
-    if editor.get(uri).is_some() { tell_problems(ctx, &mut editor, uri) } else { Ok(()) }
+    session.desk()?.refresh_prompts();
+    let mut editor = session.editor();
+    if editor.get(uri).is_some() { tell_problems(session, &mut editor, uri) } else { Ok(()) }
 }
 
-fn closed(ctx: &Ctx, params: &lsp::DidCloseTextDocumentParams) -> Result<(), Fault> {
+fn closed(session: &Session, params: &lsp::DidCloseTextDocumentParams) -> Result<(), RpcError> {
     let uri = &params.text_document.uri.0;
-    let mut editor = ctx.editor();
-    if !is_ours(ctx, &editor, uri)? {
+    let mut editor = session.editor();
+    if !is_ours(session, &editor, uri)? {
         return Ok(());
     }
     let open = editor.close(uri).ok_or_else(|| out_of_step(format!("{uri} is not open")))?;
-    publish(ctx, uri, None, Vec::new());
+    publish(session, uri, None, Vec::new());
     if open.is_shared() {
-        let world = world(ctx, &editor)?;
-        tell_others(ctx, &mut editor, uri, &world);
+        let world = world(session, &editor)?;
+        tell_others(session, &mut editor, uri, &world);
     }
     Ok(())
 }
 
 /// Open here, or a file that would be.
-fn is_ours(ctx: &Ctx, editor: &Editor, uri: &str) -> Result<bool, Fault> {
+fn is_ours(session: &Session, editor: &Editor, uri: &str) -> Result<bool, RpcError> {
     if editor.get(uri).is_some() {
         return Ok(true);
     }
     let Some(path) = uri::path_of(uri) else { return Ok(false) };
-    Ok(world(ctx, editor)?.kind_of(&path).is_some())
+    Ok(world(session, editor)?.kind_of(&path).is_some())
 }
 
-fn tell_problems(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
-    let world = world(ctx, editor)?;
+fn tell_problems(session: &Session, editor: &mut Editor, uri: &str) -> Result<(), RpcError> {
+    let world = world(session, editor)?;
     let Some(open) = editor.get(uri) else { return Ok(()) };
     let (version, shared) = (open.version, open.is_shared());
     let found = diagnostics(editor, open, &world);
-    publish(ctx, uri, Some(version), found.clone());
+    publish(session, uri, Some(version), found.clone());
     if let Some(open) = editor.get_mut(uri) {
         open.told = Some(found);
     }
     if shared {
-        tell_others(ctx, editor, uri, &world);
+        tell_others(session, editor, uri, &world);
     }
     Ok(())
 }
 
 /// Of documents whose problems depend on the one that changed, those that have others now.
-fn tell_others(ctx: &Ctx, editor: &mut Editor, uri: &str, world: &World) {
+fn tell_others(session: &Session, editor: &mut Editor, uri: &str, world: &World) {
     let others = editor.iter().filter(|(other, open)| *other != uri && open.is_shared());
     let found = others.map(|(uri, open)| (uri.to_owned(), diagnostics(editor, open, world)));
     for (uri, found) in found.collect::<Vec<_>>() {
         if let Some(open) = editor.get_mut(&uri)
             && open.told.as_ref() != Some(&found)
         {
-            publish(ctx, &uri, Some(open.version), found.clone());
+            publish(session, &uri, Some(open.version), found.clone());
             open.told = Some(found);
         }
     }
@@ -306,14 +306,14 @@ fn diagnostics(editor: &Editor, open: &Open, world: &World) -> Vec<Diagnostic> {
     }
 }
 
-fn publish(ctx: &Ctx, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
+fn publish(session: &Session, uri: &str, version: Option<i32>, diagnostics: Vec<Diagnostic>) {
     let uri = lsp::Uri(uri.to_owned());
     let params = lsp::PublishDiagnosticsParams { uri, version, diagnostics };
-    ctx.outbox.tell("textDocument/publishDiagnostics", &json!(params));
+    session.outbox.tell("textDocument/publishDiagnostics", &json!(params));
 }
 
 /// To whoever looks at the prompt as it would be sent.
-fn tell_preview(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> {
+fn tell_preview(session: &Session, editor: &mut Editor, uri: &str) -> Result<(), RpcError> {
     let Some(Kind::Prompt(name)) = editor.get(uri).map(|open| open.kind) else { return Ok(()) };
     if !editor.previews.contains(&name) {
         return Ok(());
@@ -322,11 +322,11 @@ fn tell_preview(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> 
     if editor.can.ask_for_texts {
         let params = lsp::TextDocumentContentRefreshParams { uri: lsp::Uri(uri) };
         let asked = Asked::Other("workspace/textDocumentContent/refresh");
-        ctx.ask::<lsp::TextDocumentContentRefreshRequest>(editor, asked, &params);
+        session.ask::<lsp::TextDocumentContentRefreshRequest>(editor, asked, &params);
         return Ok(());
     }
-    let text = actions::preview(ctx, editor, name)?;
-    ctx.outbox.notify::<PromptPreviewChanged>(&PromptPreviewChangedNotification {
+    let text = actions::preview(session, editor, name)?;
+    session.outbox.notify::<PromptPreviewChanged>(&PromptPreviewChangedNotification {
         name: name.name().to_owned(),
         uri,
         text,
@@ -336,18 +336,18 @@ fn tell_preview(ctx: &Ctx, editor: &mut Editor, uri: &str) -> Result<(), Fault> 
 
 /// Works on an open document. Nothing is known of one that is not ours.
 fn with_doc<T>(
-    ctx: &Ctx,
+    session: &Session,
     uri: &str,
-    answer: impl FnOnce(&Editor, &Open, Doc<'_>, &World) -> Result<T, Fault>,
-) -> Result<Option<T>, Fault> {
-    let editor = ctx.editor();
+    answer: impl FnOnce(&Editor, &Open, Doc<'_>, &World) -> Result<T, RpcError>,
+) -> Result<Option<T>, RpcError> {
+    let editor = session.editor();
     let Some(open) = editor.get(uri) else {
-        return match is_ours(ctx, &editor, uri)? {
+        return match is_ours(session, &editor, uri)? {
             true => Err(out_of_step(format!("{uri} is not open"))),
             false => Ok(None),
         };
     };
     let Some(doc) = open.doc() else { return Ok(None) };
-    let world = world(ctx, &editor)?;
+    let world = world(session, &editor)?;
     answer(&editor, open, doc, &world).map(Some)
 }

@@ -1,8 +1,8 @@
 //! A person's word: `rawr/guard/*` and `rawr/sequence/respond`. Any client may give it, whoever owns the thread.
 
-use super::{Ctx, Module, now, on};
+use super::{Module, Session, now, on};
 use crate::desk::Desk;
-use crate::wire::{self, Fault, ToWire};
+use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
 use rawr_core::event::{Event, GuardCleared};
@@ -20,13 +20,13 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<SequenceRespond>(module, respond)
 }
 
-fn set(ctx: &Ctx, params: GuardSetParams) -> Result<GuardSetResult, Fault> {
+fn set(session: &Session, params: GuardSetParams) -> Result<GuardSetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let by = Some(ctx.client().to_owned());
+    let by = Some(session.client().to_owned());
     let input = Input::SetGuard { until: wire::until(&params.until), note: params.note, by };
-    let handled = ctx.desk()?.handle(&id, input, now())?;
+    let handled = session.desk()?.handle(&id, input, now())?;
     let guard = Desk::guard_set(&handled).ok_or_else(|| {
-        Fault::new(
+        RpcError::new(
             ErrorCode::InternalError,
             "the guard was not recorded",
             "this is a defect; the log has more",
@@ -35,9 +35,9 @@ fn set(ctx: &Ctx, params: GuardSetParams) -> Result<GuardSetResult, Fault> {
     Ok(GuardSetResult { guard_id: guard.to_string() })
 }
 
-fn clear(ctx: &Ctx, params: GuardClearParams) -> Result<GuardClearResult, Fault> {
+fn clear(session: &Session, params: GuardClearParams) -> Result<GuardClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     let guards = match params.guard_id {
         Some(guard) => vec![GuardId::new(guard)],
         None => desk.thread(&id)?.active_guards(now()).map(|guard| guard.id.clone()).collect(),
@@ -49,15 +49,18 @@ fn clear(ctx: &Ctx, params: GuardClearParams) -> Result<GuardClearResult, Fault>
     Ok(GuardClearResult { cleared })
 }
 
-fn list(ctx: &Ctx, params: GuardListParams) -> Result<GuardListResult, Fault> {
-    let desk = ctx.desk()?;
+fn list(session: &Session, params: GuardListParams) -> Result<GuardListResult, RpcError> {
+    let desk = session.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(GuardListResult { guards: thread.active_guards(now()).map(wire::guard).collect() })
 }
 
-fn respond(ctx: &Ctx, params: SequenceRespondParams) -> Result<SequenceRespondResult, Fault> {
+fn respond(
+    session: &Session,
+    params: SequenceRespondParams,
+) -> Result<SequenceRespondResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let mut desk = ctx.desk()?;
-    desk.handle(&id, wire::response(params, ctx.client()), now())?;
+    let mut desk = session.desk()?;
+    desk.handle(&id, wire::response(params, session.client()), now())?;
     Ok(SequenceRespondResult { phase: desk.thread(&id)?.phase().to_wire() })
 }

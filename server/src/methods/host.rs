@@ -1,9 +1,9 @@
 //! What a host reports: `rawr/turn/*`, `rawr/signal/report`, `rawr/input/*`, `rawr/action/report`,
 //! `rawr/compaction/report`.
 
-use super::{Ctx, Module, directive, now, on};
+use super::{Module, Session, directive, now, on};
 use crate::desk::Handled;
-use crate::wire::{self, Fault, ToCore};
+use crate::wire::{self, RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
 use rawr_core::event::{Answer, Event, InputCancelled};
@@ -31,35 +31,42 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 /// One report of the thread's owner.
-fn report(ctx: &Ctx, thread: &str, input: Result<Input, Fault>) -> Result<Handled, Fault> {
+fn report(
+    session: &Session,
+    thread: &str,
+    input: Result<Input, RpcError>,
+) -> Result<Handled, RpcError> {
     let id = wire::thread_id(thread)?;
-    Ok(ctx.desk()?.handle_as_owner(&id, input?, now())?)
+    Ok(session.desk()?.handle_as_owner(&id, input?, now())?)
 }
 
-fn turn_started(ctx: &Ctx, params: TurnStartedParams) -> Result<Empty, Fault> {
+fn turn_started(session: &Session, params: TurnStartedParams) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
-    report(ctx, &thread, wire::turn_started(params)).map(|_| Empty {})
+    report(session, &thread, wire::turn_started(params)).map(|_| Empty {})
 }
 
-fn turn_usage(ctx: &Ctx, params: TurnUsageParams) -> Result<TurnUsageResult, Fault> {
-    let handled = report(ctx, &params.thread_id, wire::turn_usage(&params))?;
+fn turn_usage(session: &Session, params: TurnUsageParams) -> Result<TurnUsageResult, RpcError> {
+    let handled = report(session, &params.thread_id, wire::turn_usage(&params))?;
     Ok(TurnUsageResult { verdict: handled.decision.as_ref().map(wire::verdict) })
 }
 
 /// A turn's end that is reported again gets the verdict that it got.
-fn turn_completed(ctx: &Ctx, params: TurnCompletedParams) -> Result<TurnCompletedResult, Fault> {
+fn turn_completed(
+    session: &Session,
+    params: TurnCompletedParams,
+) -> Result<TurnCompletedResult, RpcError> {
     let thread = params.thread_id.clone();
     let turn = params.turn_id.clone();
-    let handled = report(ctx, &thread, wire::turn_completed(params))?;
+    let handled = report(session, &thread, wire::turn_completed(params))?;
     let verdict = match &handled.decision {
         Some(decision) => wire::verdict(decision),
-        None => verdict_of(ctx, &thread, &turn)?,
+        None => verdict_of(session, &thread, &turn)?,
     };
     Ok(TurnCompletedResult { verdict })
 }
 
-fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
-    let desk = ctx.desk()?;
+fn verdict_of(session: &Session, thread: &str, turn: &str) -> Result<Verdict, RpcError> {
+    let desk = session.desk()?;
     let id = wire::thread_id(thread)?;
     let last = desk.thread(&id)?.last_assessed.clone();
     let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
@@ -76,15 +83,18 @@ fn verdict_of(ctx: &Ctx, thread: &str, turn: &str) -> Result<Verdict, Fault> {
     })
 }
 
-fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportResult, Fault> {
+fn signal_report(
+    session: &Session,
+    params: SignalReportParams,
+) -> Result<SignalReportResult, RpcError> {
     let thread_id = params.thread_id.clone();
     let is_by_a_person =
         matches!(params.signal, Signal::Directive { .. } | Signal::PhaseBoundary { .. });
     let input = wire::signal(params);
     let handled = if is_by_a_person {
-        directive::give(ctx, &thread_id, input?)?
+        directive::give(session, &thread_id, input?)?
     } else {
-        report(ctx, &thread_id, input)?
+        report(session, &thread_id, input)?
     };
     let found = handled.records.iter().find_map(|record| match &record.event {
         Event::PlanUpdated(updated) => Some(updated.boundaries),
@@ -101,31 +111,40 @@ fn signal_report(ctx: &Ctx, params: SignalReportParams) -> Result<SignalReportRe
     Ok(SignalReportResult { boundaries: found.map(wire::boundaries).unwrap_or_default() })
 }
 
-fn input_submit(ctx: &Ctx, params: InputSubmitParams) -> Result<InputSubmitResult, Fault> {
+fn input_submit(
+    session: &Session,
+    params: InputSubmitParams,
+) -> Result<InputSubmitResult, RpcError> {
     let input = wire::input_id(&params.input_id)?;
     let kind = params.kind.to_core();
     let text = params.text.clone();
     let submitted = Input::Submitted { input: input.clone(), text, kind };
-    report(ctx, &params.thread_id, Ok(submitted))?;
-    let desk = ctx.desk()?;
+    report(session, &params.thread_id, Ok(submitted))?;
+    let desk = session.desk()?;
     let held = desk.takes_care_of(&wire::thread_id(&params.thread_id)?, &input, &params.text)?;
     Ok(InputSubmitResult {
         disposition: if held { Disposition::Held } else { Disposition::Deliver },
     })
 }
 
-fn input_queued(ctx: &Ctx, params: InputQueuedParams) -> Result<InputQueuedResult, Fault> {
-    let desk = ctx.desk()?;
+fn input_queued(
+    session: &Session,
+    params: InputQueuedParams,
+) -> Result<InputQueuedResult, RpcError> {
+    let desk = session.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(InputQueuedResult {
         input_ids: thread.held.iter().map(|held| held.id.to_string()).collect(),
     })
 }
 
-fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResult, Fault> {
+fn input_cancel(
+    session: &Session,
+    params: InputCancelParams,
+) -> Result<InputCancelResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let input = wire::input_id(&params.input_id)?;
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     let waits = desk.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
     if waits {
         desk.handle(&id, Input::Saw(Event::InputCancelled(InputCancelled { input })), now())?;
@@ -133,19 +152,19 @@ fn input_cancel(ctx: &Ctx, params: InputCancelParams) -> Result<InputCancelResul
     Ok(InputCancelResult { cancelled: waits })
 }
 
-fn action_report(ctx: &Ctx, params: ActionReportParams) -> Result<Empty, Fault> {
+fn action_report(session: &Session, params: ActionReportParams) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
     if params.status == ActionStatus::Failed {
         let why = params.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
         let failed = Answer::Failed { error: why };
-        if ctx.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
+        if session.evaluations.answered(&wire::thread_id(&thread)?, &params.action_id, failed) {
             return Ok(Empty {});
         }
     }
-    report(ctx, &thread, wire::action_report(params)).map(|_| Empty {})
+    report(session, &thread, wire::action_report(params)).map(|_| Empty {})
 }
 
-fn compaction_report(ctx: &Ctx, params: CompactionReportParams) -> Result<Empty, Fault> {
+fn compaction_report(session: &Session, params: CompactionReportParams) -> Result<Empty, RpcError> {
     let thread = params.thread_id.clone();
-    report(ctx, &thread, wire::compaction_report(params)).map(|_| Empty {})
+    report(session, &thread, wire::compaction_report(params)).map(|_| Empty {})
 }

@@ -1,12 +1,13 @@
 //! `rawr/judgment/*`: asking the judge about a given case, and the host's answers to what it was asked.
 
-use super::{Ctx, Module, now, on, on_async};
+use super::{Module, Session, now, on, on_async};
 use crate::desk::Inquiry;
-use crate::judge::{self, OUTPUT_SCHEMA};
-use crate::wire::{self, Fault, ToCore, ToWire};
+use crate::judge;
+use crate::wire::{self, RpcError, ToCore, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
 use rawr_core::event::{Answer, Event, JudgeSource, JudgmentAnswered};
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::units::{Percent, RequestId, ThreadId};
 use rawr_protocol::methods::{ActionPerform, JudgmentAnswer, JudgmentEvaluate};
 use rawr_protocol::{
@@ -61,7 +62,7 @@ impl Evaluations {
         wanted.unwrap_or_else(|| format!("e{asked}"))
     }
 
-    fn begin(&self, thread: &ThreadId, request: &str) -> Result<Alone<'_>, Fault> {
+    fn begin(&self, thread: &ThreadId, request: &str) -> Result<Alone<'_>, RpcError> {
         let mut open = self.open();
         if open.contains_key(thread) {
             return Err(busy());
@@ -80,29 +81,29 @@ impl Evaluations {
     }
 }
 
-fn busy() -> Fault {
+fn busy() -> RpcError {
     let hint = "one judgment a thread at a time: wait for its answer";
-    Fault::new(ErrorCode::NotNow, "a judgment of this thread is under way", hint)
+    RpcError::new(ErrorCode::NotNow, "a judgment of this thread is under way", hint)
 }
 
-fn unavailable(why: impl Into<String>) -> Fault {
+fn unavailable(why: impl Into<String>) -> RpcError {
     let hint = "rawr_auto_compaction.judgment in rawr.toml says who judges";
-    Fault::new(ErrorCode::JudgmentUnavailable, why, hint)
+    RpcError::new(ErrorCode::JudgmentUnavailable, why, hint)
 }
 
 async fn evaluate(
-    ctx: Arc<Ctx>,
+    session: Arc<Session>,
     params: JudgmentEvaluateParams,
-) -> Result<JudgmentEvaluateResult, Fault> {
+) -> Result<JudgmentEvaluateResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let tier = params.tier;
-    let request = ctx.evaluations.name(params.request_id.clone());
-    let alone = ctx.evaluations.begin(&id, &request)?;
-    let asked = inquire(&ctx, &id, params)?;
+    let request = session.evaluations.name(params.request_id.clone());
+    let alone = session.evaluations.begin(&id, &request)?;
+    let asked = inquire(&session, &id, params)?;
     let source = asked.source;
     let answer = match source {
         JudgeSource::Heuristic => asked.heuristic,
-        JudgeSource::Host => by_host(&ctx, alone, &request, &asked).await,
+        JudgeSource::Host => by_host(&session, alone, &request, &asked).await,
         JudgeSource::Responses | JudgeSource::Chat => {
             match judge::judge(&asked.settings, &asked.question).await {
                 Ok(said) => {
@@ -124,8 +125,12 @@ async fn evaluate(
     }
 }
 
-fn inquire(ctx: &Ctx, id: &ThreadId, params: JudgmentEvaluateParams) -> Result<Inquiry, Fault> {
-    let mut desk = ctx.desk()?;
+fn inquire(
+    session: &Session,
+    id: &ThreadId,
+    params: JudgmentEvaluateParams,
+) -> Result<Inquiry, RpcError> {
+    let mut desk = session.desk()?;
     if desk.thread(id)?.judging.is_some() {
         return Err(busy());
     }
@@ -146,8 +151,13 @@ fn inquire(ctx: &Ctx, id: &ThreadId, params: JudgmentEvaluateParams) -> Result<I
     Ok(asked)
 }
 
-async fn by_host(ctx: &Ctx, mut alone: Alone<'_>, request: &str, asked: &Inquiry) -> Answer {
-    ctx.outbox.order::<ActionPerform>(&ActionPerformNotification {
+async fn by_host(
+    session: &Session,
+    mut alone: Alone<'_>,
+    request: &str,
+    asked: &Inquiry,
+) -> Answer {
+    session.outbox.order::<ActionPerform>(&ActionPerformNotification {
         thread_id: alone.thread.to_string(),
         sequence_id: asked.sequence.to_string(),
         action_id: request.to_owned(),
@@ -168,10 +178,13 @@ async fn by_host(ctx: &Ctx, mut alone: Alone<'_>, request: &str, asked: &Inquiry
 }
 
 /// A late one, or one to a question that nobody asked, leaves no trace.
-fn answer(ctx: &Ctx, params: JudgmentAnswerParams) -> Result<JudgmentAnswerResult, Fault> {
+fn answer(
+    session: &Session,
+    params: JudgmentAnswerParams,
+) -> Result<JudgmentAnswerResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let says = Answer::Says { should_compact: params.should_compact, reason: params.reason };
-    if ctx.evaluations.answered(&id, &params.request_id, says.clone()) {
+    if session.evaluations.answered(&id, &params.request_id, says.clone()) {
         return Ok(JudgmentAnswerResult { accepted: true });
     }
     let answered = JudgmentAnswered {
@@ -181,7 +194,7 @@ fn answer(ctx: &Ctx, params: JudgmentAnswerParams) -> Result<JudgmentAnswerResul
         usage: None,
         rate_limits: Vec::new(),
     };
-    let handled = ctx.desk()?.handle_as_owner(&id, Input::Judged(answered), now())?;
+    let handled = session.desk()?.handle_as_owner(&id, Input::Judged(answered), now())?;
     let accepted =
         handled.records.iter().any(|record| matches!(record.event, Event::JudgmentAnswered(_)));
     Ok(JudgmentAnswerResult { accepted })

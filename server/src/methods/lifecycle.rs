@@ -1,32 +1,32 @@
 //! The beginning and the end of a connection.
 
-use super::{Ctx, Module, document, on};
+use super::{Module, Session, document, on};
 use crate::config::Home;
 use crate::desk::{Desk, Notice, Setup};
 use crate::publish::publish;
 use crate::redact::redact;
-use crate::wire::Fault;
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{Initialize, Shutdown};
 use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<Initialize>(module, initialize)?;
     on::<Shutdown>(module, shutdown)
 }
 
-fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, Fault> {
+fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeResult, RpcError> {
     if let Some(wanted) = params.trace {
-        ctx.trace.set(wanted);
+        session.trace.set(wanted);
     }
     let options = params.initialization_options;
-    let explicit = options.home.map(PathBuf::from).or_else(|| ctx.home.clone());
+    let explicit = options.home.map(PathBuf::from).or_else(|| session.home.clone());
     let home =
         Home::resolve(explicit.as_deref(), options.config_file.as_deref()).map_err(|problem| {
-            Fault::new(
+            RpcError::new(
                 ErrorCode::InvalidParams,
                 problem.message,
                 "set RAWR_HOME, or give `home` in initializationOptions",
@@ -38,30 +38,30 @@ fn initialize(ctx: &Ctx, params: InitializeParams) -> Result<InitializeResult, F
         overrides: (!options.config.is_empty())
             .then_some(serde_json::Value::Object(options.config)),
     };
-    let outbox = ctx.outbox.clone();
-    let edited = Arc::clone(&ctx.edited);
+    let outbox = session.outbox.clone();
+    let edited = Arc::clone(&session.edited);
     let tell = Box::new(move |notice: Notice<'_>| {
         if matches!(notice, Notice::PromptChanged { .. } | Notice::ConfigChanged { .. }) {
             edited.store(true, Ordering::Relaxed);
         }
         publish(&notice, &outbox);
     });
-    let desk = Desk::new(setup, ctx.bell.clone(), tell);
-    if ctx.desk.set(Mutex::new(desk)).is_err() {
-        return Err(Fault::new(
+    let desk = Desk::new(setup, session.changes.clone(), tell);
+    if !session.set_desk(desk) {
+        return Err(RpcError::new(
             ErrorCode::InvalidRequest,
             "initialize is sent once",
             "go on with this connection",
         ));
     }
     if let Some(client) = params.client_info {
-        ctx.client.get_or_init(|| redact(&client.name).into_owned());
+        session.client.get_or_init(|| redact(&client.name).into_owned());
     }
-    let documents = document::greet(ctx, &params.capabilities);
+    let documents = document::greet(session, &params.capabilities);
     Ok(InitializeResult::new(env!("CARGO_PKG_VERSION")).with(documents))
 }
 
-fn shutdown(ctx: &Ctx, _: Empty) -> Result<(), Fault> {
-    ctx.leave();
+fn shutdown(session: &Session, _: Empty) -> Result<(), RpcError> {
+    session.leave();
     Ok(())
 }

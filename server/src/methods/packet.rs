@@ -1,8 +1,8 @@
 //! `rawr/packet/*` and `rawr/handoff/build`.
 
-use super::{Ctx, Module, now, on};
+use super::{Module, Session, now, on};
 use crate::redact::redact_counting;
-use crate::wire::{self, Fault, ToWire};
+use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Choice, Fact, Packet, Purpose};
 use rawr_core::machine::Response;
@@ -40,15 +40,15 @@ fn check_of(text: &str, facts: &[Fact]) -> PacketCheck {
     }
 }
 
-fn build(ctx: &Ctx, params: PacketBuildParams) -> Result<PacketBuildResult, Fault> {
+fn build(session: &Session, params: PacketBuildParams) -> Result<PacketBuildResult, RpcError> {
     if params.author != rawr_protocol::PacketAuthor::Watcher {
-        return Err(Fault::bad_field(
+        return Err(RpcError::bad_field(
             "author",
             "only `watcher` can be built: an agent writes its own packet",
         ));
     }
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
+    let desk = session.desk()?;
     let packet = desk.build_packet(&id)?;
     Ok(PacketBuildResult {
         checked: checked(desk.thread(&id)?, &packet.text),
@@ -57,32 +57,32 @@ fn build(ctx: &Ctx, params: PacketBuildParams) -> Result<PacketBuildResult, Faul
     })
 }
 
-fn check(ctx: &Ctx, params: PacketCheckParams) -> Result<PacketCheckResult, Fault> {
-    let desk = ctx.desk()?;
+fn check(session: &Session, params: PacketCheckParams) -> Result<PacketCheckResult, RpcError> {
+    let desk = session.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(PacketCheckResult { checked: checked(thread, &params.packet) })
 }
 
-fn submit(ctx: &Ctx, params: PacketSubmitParams) -> Result<PacketSubmitResult, Fault> {
+fn submit(session: &Session, params: PacketSubmitParams) -> Result<PacketSubmitResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let checked = checked(ctx.desk()?.thread(&id)?, &params.packet);
+    let checked = checked(session.desk()?.thread(&id)?, &params.packet);
     let response = Response {
         choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
         turns: None,
         minutes: None,
         packet: Some(params.packet),
-        by: Some(ctx.client().to_owned()),
+        by: Some(session.client().to_owned()),
     };
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     desk.handle(&id, Input::Respond(response), now())?;
     Ok(PacketSubmitResult { checked, phase: desk.thread(&id)?.phase().to_wire() })
 }
 
-fn get(ctx: &Ctx, params: PacketGetParams) -> Result<PacketGetResult, Fault> {
+fn get(session: &Session, params: PacketGetParams) -> Result<PacketGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.sequence_id.map(SequenceId::new);
-    let view = ctx.desk()?.packet(&id, wanted.as_ref())?;
+    let view = session.desk()?.packet(&id, wanted.as_ref())?;
     Ok(PacketGetResult {
         checked: check_of(&view.packet.text, &view.packet.added),
         author: view.packet.author.to_wire(),
@@ -92,9 +92,9 @@ fn get(ctx: &Ctx, params: PacketGetParams) -> Result<PacketGetResult, Fault> {
     })
 }
 
-fn handoff(ctx: &Ctx, params: HandoffBuildParams) -> Result<HandoffBuildResult, Fault> {
+fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuildResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
+    let desk = session.desk()?;
     let resume = packet::resume_state(&params.packet);
     let given =
         Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };

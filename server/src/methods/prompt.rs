@@ -1,9 +1,9 @@
 //! What people edit: `rawr/prompt/*` and `rawr/config/get`.
 
-use super::{Ctx, Module, now, on};
+use super::{Module, Session, now, on};
 use crate::desk::Desk;
 use crate::prompts::{Origin, Prompt, parse};
-use crate::wire::{self, Fault};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
 use rawr_core::rewrite;
@@ -24,13 +24,13 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ConfigGet>(module, config)
 }
 
-fn named(name: &str) -> Result<PromptName, Fault> {
+fn named(name: &str) -> Result<PromptName, RpcError> {
     PromptName::from_name(name).ok_or_else(|| {
         let all = PromptName::ALL.map(PromptName::name).join(", ");
-        let mut fault =
-            Fault::new(ErrorCode::UnknownName, format!("there is no prompt `{name}`"), all);
-        fault.data.field = Some("name".to_owned());
-        fault
+        let mut error =
+            RpcError::new(ErrorCode::UnknownName, format!("there is no prompt `{name}`"), all);
+        error.data.field = Some("name".to_owned());
+        error
     })
 }
 
@@ -49,8 +49,8 @@ fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem>
     wire::problems(problems)
 }
 
-fn list(ctx: &Ctx, _: PromptListParams) -> Result<PromptListResult, Fault> {
-    let mut desk = ctx.desk()?;
+fn list(session: &Session, _: PromptListParams) -> Result<PromptListResult, RpcError> {
+    let mut desk = session.desk()?;
     desk.refresh_prompts();
     let summary = |prompt: &Prompt| PromptSummary {
         name: prompt.name.name().to_owned(),
@@ -62,9 +62,9 @@ fn list(ctx: &Ctx, _: PromptListParams) -> Result<PromptListResult, Fault> {
     Ok(PromptListResult { prompts: desk.prompts().set().iter().map(summary).collect() })
 }
 
-fn get(ctx: &Ctx, params: PromptGetParams) -> Result<PromptGetResult, Fault> {
+fn get(session: &Session, params: PromptGetParams) -> Result<PromptGetResult, RpcError> {
     let name = named(&params.name)?;
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     desk.refresh_prompts();
     let prompt = desk.prompts().set().get(name);
     Ok(PromptGetResult {
@@ -90,7 +90,7 @@ fn fill(
     text: &str,
     thread: Option<&str>,
     given: &BTreeMap<String, String>,
-) -> Result<String, Fault> {
+) -> Result<String, RpcError> {
     let known = match thread {
         Some(thread) => desk.placeholder_values(&wire::thread_id(thread)?)?,
         None => BTreeMap::new(),
@@ -106,28 +106,34 @@ fn fill(
     }))
 }
 
-fn render_in_force(ctx: &Ctx, params: PromptRenderParams) -> Result<PromptRenderResult, Fault> {
+fn render_in_force(
+    session: &Session,
+    params: PromptRenderParams,
+) -> Result<PromptRenderResult, RpcError> {
     let name = named(&params.name)?;
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     desk.refresh_prompts();
     let prompt = desk.prompts().set().get(name);
     let text = fill(&desk, name, &prompt.text, params.thread_id.as_deref(), &params.values)?;
     Ok(PromptRenderResult { text, problems: problems(&prompt.problems) })
 }
 
-fn preview(ctx: &Ctx, params: PromptPreviewParams) -> Result<PromptPreviewResult, Fault> {
+fn preview(
+    session: &Session,
+    params: PromptPreviewParams,
+) -> Result<PromptPreviewResult, RpcError> {
     let name = named(&params.name)?;
     let (text, found) = match parse(name, &params.text, None) {
         Ok(parsed) => (parsed.text, parsed.problems),
         Err(problems) => (params.text, problems),
     };
-    let text = fill(&*ctx.desk()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
+    let text = fill(&*session.desk()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
     Ok(PromptPreviewResult { tokens: rewrite::estimate(&text), text, problems: problems(&found) })
 }
 
-fn config(ctx: &Ctx, params: ConfigGetParams) -> Result<ConfigGetResult, Fault> {
+fn config(session: &Session, params: ConfigGetParams) -> Result<ConfigGetResult, RpcError> {
     let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     desk.refresh_config(now());
     let (config, found) = desk.config(thread.as_ref())?;
     Ok(ConfigGetResult {

@@ -1,8 +1,8 @@
 //! `rawr/recall/search`. It takes its time on a thread of its own, and is given up with its request.
 
-use super::{Ctx, Module, on_async};
+use super::{Module, Session, on_async};
 use crate::recall::{self, Found, Kind, Place, Words};
-use crate::wire::{self, Fault};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::RecallSearch;
 use rawr_protocol::{
@@ -28,18 +28,21 @@ impl Drop for Waits {
     }
 }
 
-async fn search(ctx: Arc<Ctx>, params: RecallSearchParams) -> Result<RecallSearchResult, Fault> {
+async fn search(
+    session: Arc<Session>,
+    params: RecallSearchParams,
+) -> Result<RecallSearchResult, RpcError> {
     let Some(words) = Words::new(params.words.iter().map(String::as_str)) else {
-        return Err(Fault::bad_field("words", "there is no word to look for"));
+        return Err(RpcError::bad_field("words", "there is no word to look for"));
     };
     let id = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let sources = ctx.desk()?.sources(id.as_ref())?;
+    let sources = session.desk()?.sources(id.as_ref())?;
     let limit = params.limit.unwrap_or(LIMIT).clamp(1, MOST) as usize;
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let _waits = Waits(Arc::clone(&is_cancelled));
     let work = move || recall::search(&sources(), &words, limit, &is_cancelled);
     let found = tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Fault::new(ErrorCode::InternalError, error.to_string(), "try again with other words")
+        RpcError::new(ErrorCode::InternalError, error.to_string(), "try again with other words")
     })?;
     Ok(shown(found))
 }

@@ -1,9 +1,9 @@
 //! `rawr/compaction/rewrite`: the history of a host that has no compaction of its own. The rules are the core's.
 
-use super::tokens::fault;
-use super::{Ctx, Module, on_async};
+use super::tokens::error;
+use super::{Module, Session, on_async};
 use crate::tokens::Method;
-use crate::wire::Fault;
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::PromptName;
 use rawr_core::rewrite::{Item, Kind, RECENT_USER_TOKENS, Role, Summary, rewrite};
@@ -18,15 +18,15 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 async fn compaction_rewrite(
-    ctx: Arc<Ctx>,
+    session: Arc<Session>,
     params: CompactionRewriteParams,
-) -> Result<CompactionRewriteResult, Fault> {
-    let summary = summary(&ctx, &params.summary)?;
+) -> Result<CompactionRewriteResult, RpcError> {
+    let summary = summary(&session, &params.summary)?;
     let method = Method::choose(params.encoding.as_deref(), params.model.as_deref());
     let budget = params.recent_user_tokens.unwrap_or(RECENT_USER_TOKENS);
     let items: Vec<_> = params.items.into_iter().map(from_wire).collect();
     let work = move |count: &mut dyn FnMut(&str) -> u64| rewrite(items, summary, budget, count);
-    let rewritten = ctx.tokens.with(method, work).await.map_err(fault)?;
+    let rewritten = session.tokens.with(method, work).await.map_err(error)?;
     Ok(CompactionRewriteResult {
         items: rewritten.items.into_iter().map(to_wire).collect(),
         tokens_before: rewritten.tokens_before,
@@ -36,14 +36,14 @@ async fn compaction_rewrite(
 }
 
 /// Under the prefix that is in force now.
-fn summary(ctx: &Ctx, text: &str) -> Result<Summary, Fault> {
-    let mut desk = ctx.desk()?;
+fn summary(session: &Session, text: &str) -> Result<Summary, RpcError> {
+    let mut desk = session.desk()?;
     desk.refresh_prompts();
     let prefix = desk.prompts().set().prompts().text(PromptName::SummaryPrefix);
     Summary::new(prefix, text).ok_or_else(|| {
-        let mut fault = Fault::bad_field("summary", "the summary is blank");
-        "keep the history as it is, or send what the model wrote".clone_into(&mut fault.data.hint);
-        fault
+        let mut error = RpcError::bad_field("summary", "the summary is blank");
+        "keep the history as it is, or send what the model wrote".clone_into(&mut error.data.hint);
+        error
     })
 }
 

@@ -1,8 +1,8 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
-use super::{Ctx, Module, now, on};
+use super::{Module, Session, now, on};
 use crate::desk::MAX_NOTE;
-use crate::wire::{self, Fault};
+use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
 use rawr_protocol::{
@@ -17,23 +17,23 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ScratchList>(module, list)
 }
 
-fn path(ctx: &Ctx, params: ScratchPathParams) -> Result<ScratchPathResult, Fault> {
+fn path(session: &Session, params: ScratchPathParams) -> Result<ScratchPathResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let (scratch_file, path, exists) = ctx.desk()?.scratch_path(&id)?;
+    let (scratch_file, path, exists) = session.desk()?.scratch_path(&id)?;
     Ok(ScratchPathResult { scratch_file, exists, path: path.display().to_string() })
 }
 
-fn append(ctx: &Ctx, params: ScratchAppendParams) -> Result<ScratchAppendResult, Fault> {
+fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppendResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let length = params.text.len();
     if params.text.trim().is_empty() {
-        return Err(Fault::bad_field("text", "there is nothing to add"));
+        return Err(RpcError::bad_field("text", "there is nothing to add"));
     }
     if length > MAX_NOTE {
         let message = format!("a note of {length} bytes is too long, {MAX_NOTE} are allowed");
-        return Err(Fault::bad_field("text", message));
+        return Err(RpcError::bad_field("text", message));
     }
-    let appended = ctx.desk()?.scratch_append(&id, &params.text, ctx.client(), now())?;
+    let appended = session.desk()?.scratch_append(&id, &params.text, session.client(), now())?;
     Ok(ScratchAppendResult {
         scratch_file: appended.file,
         bytes: appended.bytes,
@@ -41,9 +41,9 @@ fn append(ctx: &Ctx, params: ScratchAppendParams) -> Result<ScratchAppendResult,
     })
 }
 
-fn read(ctx: &Ctx, params: ScratchReadParams) -> Result<ScratchReadResult, Fault> {
+fn read(session: &Session, params: ScratchReadParams) -> Result<ScratchReadResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let notes = ctx.desk()?.scratch_read(&id, params.max_bytes)?;
+    let notes = session.desk()?.scratch_read(&id, params.max_bytes)?;
     Ok(ScratchReadResult {
         scratch_file: notes.file,
         text: notes.text,
@@ -52,8 +52,8 @@ fn read(ctx: &Ctx, params: ScratchReadParams) -> Result<ScratchReadResult, Fault
     })
 }
 
-fn list(ctx: &Ctx, params: ScratchListParams) -> Result<ScratchListResult, Fault> {
-    let notes = ctx.desk()?.scratch_list(&wire::thread_id(&params.thread_id)?)?;
+fn list(session: &Session, params: ScratchListParams) -> Result<ScratchListResult, RpcError> {
+    let notes = session.desk()?.scratch_list(&wire::thread_id(&params.thread_id)?)?;
     let files = notes.into_iter().map(|note| ScratchFile {
         scratch_file: note.file,
         bytes: note.bytes,

@@ -1,6 +1,6 @@
 //! The document of the methods names every method that is served, and none that is not; of what is sent, none that never is.
 
-use super::{Ctx, document, module};
+use super::{Session, document, module};
 use crate::connection::NOTIFICATIONS;
 use rawr_protocol::lsp::LSP_METHODS;
 use rawr_protocol::methods::{Direction, METHODS, MethodKind};
@@ -20,8 +20,8 @@ fn documented(direction: Direction, kind: Option<MethodKind>) -> BTreeSet<&'stat
 
 #[test]
 fn every_request_that_is_served_is_documented_and_no_other() {
-    let ctx = Ctx::new(Default::default(), Default::default(), Default::default(), None);
-    let module = module(Arc::new(ctx)).unwrap();
+    let session = Session::new(Default::default(), Default::default(), Default::default(), None);
+    let module = module(Arc::new(session)).unwrap();
     let served: BTreeSet<_> = module.method_names().collect();
     assert_eq!(served, documented(Direction::ToServer, Some(MethodKind::Request)));
 }

@@ -1,17 +1,21 @@
 //! `rawr/thread/*`.
 
-use super::{Ctx, Module, aside, directive, now, on, on_async};
-use crate::desk::DeskError;
-use crate::wire::{self, Fault, ToWire};
+use super::{Module, Session, aside, directive, now, on, on_async};
+use crate::desk::{DeskError, Opening, Summary, WatchFilter};
+use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
+use rawr_core::event::{Capabilities, HostInfo};
+use rawr_core::machine::Role;
+use rawr_core::units::Tokens;
 use rawr_protocol::methods::{
     ThreadClose, ThreadGet, ThreadList, ThreadOpen, ThreadUnwatch, ThreadWatch,
 };
 use rawr_protocol::{
-    BoundaryMark, Empty, ThreadCloseParams, ThreadGetParams, ThreadGetResult, ThreadListParams,
-    ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadUnwatchParams, ThreadWatchParams,
-    ThreadWatchResult,
+    BoundaryMark, Empty, SessionSource, ThreadCloseParams, ThreadGetParams, ThreadGetResult,
+    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadSummary,
+    ThreadUnwatchParams, ThreadWatchParams, ThreadWatchResult,
 };
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -23,10 +27,10 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<ThreadGet>(module, get)
 }
 
-fn open(ctx: &Ctx, params: ThreadOpenParams) -> Result<ThreadOpenResult, Fault> {
-    let opening = wire::opening(params, ctx.client())?;
+fn open(session: &Session, params: ThreadOpenParams) -> Result<ThreadOpenResult, RpcError> {
+    let opening = opening(params, session.client())?;
     let id = opening.thread.clone();
-    let mut desk = ctx.desk()?;
+    let mut desk = session.desk()?;
     desk.open(opening, now())?;
     let thread = desk.thread(&id)?;
     Ok(ThreadOpenResult {
@@ -39,35 +43,35 @@ fn open(ctx: &Ctx, params: ThreadOpenParams) -> Result<ThreadOpenResult, Fault> 
     })
 }
 
-fn close(ctx: &Ctx, params: ThreadCloseParams) -> Result<Empty, Fault> {
-    ctx.desk()?.close(&wire::thread_id(&params.thread_id)?, now())?;
+fn close(session: &Session, params: ThreadCloseParams) -> Result<Empty, RpcError> {
+    session.desk()?.close(&wire::thread_id(&params.thread_id)?, now())?;
     Ok(Empty {})
 }
 
-async fn list(ctx: Arc<Ctx>, _: ThreadListParams) -> Result<ThreadListResult, Fault> {
-    let read = ctx.desk()?.list(now());
-    let threads = aside(&ctx, read).await?.map_err(DeskError::from)?;
-    Ok(ThreadListResult { threads: threads.iter().map(wire::summary).collect() })
+async fn list(session: Arc<Session>, _: ThreadListParams) -> Result<ThreadListResult, RpcError> {
+    let read = session.desk()?.list(now());
+    let threads = aside(&session, read).await?.map_err(DeskError::from)?;
+    Ok(ThreadListResult { threads: threads.iter().map(summary).collect() })
 }
 
-fn watch(ctx: &Ctx, params: ThreadWatchParams) -> Result<ThreadWatchResult, Fault> {
-    let wish = wire::wish(params.thread_id.as_deref(), params.workspace_folder.as_deref())?;
-    let threads = ctx.desk()?.watch(wish, now())?;
-    Ok(ThreadWatchResult { threads: threads.iter().map(wire::summary).collect() })
+fn watch(session: &Session, params: ThreadWatchParams) -> Result<ThreadWatchResult, RpcError> {
+    let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
+    let threads = session.desk()?.watch(filter, now())?;
+    Ok(ThreadWatchResult { threads: threads.iter().map(summary).collect() })
 }
 
-fn unwatch(ctx: &Ctx, params: ThreadUnwatchParams) -> Result<Empty, Fault> {
-    let wish = wire::wish(params.thread_id.as_deref(), params.workspace_folder.as_deref())?;
-    ctx.desk()?.unwatch(&wish);
+fn unwatch(session: &Session, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
+    let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
+    session.desk()?.unwatch(&filter);
     Ok(Empty {})
 }
 
-fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
+fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = ctx.desk()?;
+    let desk = session.desk()?;
     let thread = desk.thread(&id)?;
     Ok(ThreadGetResult {
-        thread: wire::summary(&desk.summary_of_open(&id, now())?),
+        thread: summary(&desk.summary_of_open(&id, now())?),
         plan: wire::plan(thread),
         guards: thread.guards.iter().map(wire::guard).collect(),
         directives: directive::in_force(thread),
@@ -89,4 +93,68 @@ fn get(ctx: &Ctx, params: ThreadGetParams) -> Result<ThreadGetResult, Fault> {
         judgments: wire::judgment_usage(thread),
         compaction_asked_for: thread.asked_for,
     })
+}
+
+fn watch_filter(thread: Option<&str>, folder: Option<String>) -> Result<WatchFilter, RpcError> {
+    let folder = folder.map(PathBuf::from);
+    if folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+        let problem = "workspaceFolder must be an absolute path";
+        return Err(RpcError::bad_field("workspaceFolder", problem));
+    }
+    Ok(WatchFilter { thread: thread.map(wire::thread_id).transpose()?, folder })
+}
+
+fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> {
+    let can = params.host.capabilities;
+    Ok(Opening {
+        thread: wire::thread_id(&params.thread_id)?,
+        cwd: params.cwd,
+        role: match params.role {
+            rawr_protocol::Role::Owner => Role::Owner,
+            rawr_protocol::Role::Observer => Role::Observer,
+        },
+        holder: format!("{} for {}", client, params.host.name),
+        host: HostInfo {
+            name: params.host.name,
+            version: params.host.version,
+            can: Capabilities {
+                inject_turn: can.inject_turn,
+                steer: can.steer,
+                sample: can.sample,
+                queue: can.queue,
+                compact: can.compact,
+                compact_by_person: can.compact_by_person,
+                mid_turn_compact: can.mid_turn_compact,
+                inject_items: can.inject_items,
+                judge: can.judge,
+            },
+        },
+        model: params.model,
+        window: params.context_window.map(Tokens),
+        window_is_assumed: params.context_window_assumed,
+        baseline: Tokens(params.baseline_tokens),
+        agent: match params.session_source {
+            Some(SessionSource::Subagent { name }) => Some(name),
+            Some(SessionSource::User) | None => None,
+        },
+        transcript: params.transcript.map(|transcript| transcript.path),
+        running_turn: params.running_turn.as_deref().map(wire::turn_id).transpose()?,
+    })
+}
+
+fn summary(summary: &Summary) -> ThreadSummary {
+    ThreadSummary {
+        thread_id: summary.thread.to_string(),
+        cwd: summary.cwd.clone(),
+        phase: summary.phase.to_wire(),
+        tier: summary.tier.map(ToWire::to_wire),
+        percent_remaining: summary.percent.map(wire::percent),
+        updated_at_ms: summary.updated_at.0,
+        open: summary.open,
+        owner: summary.owner.clone(),
+        sub_agent: summary.sub_agent.clone(),
+        breaker: summary.held_back.as_ref().map(wire::breaker_hold),
+        last_fate: summary.last_fate.as_ref().map(wire::fate),
+        runs_by_hooks: summary.runs_by_hooks,
+    }
 }

@@ -286,7 +286,7 @@ impl Store {
                 Some(metadata.and_then(|it| it.modified()).map_err(failed("read", &stamp))?)
             }
         };
-        // A stamp from the future is a clock's fault, and must not hold everything up.
+        // A stamp from the future is a clock's error, and must not hold everything up.
         let apart =
             |last: SystemTime| now.duration_since(last).unwrap_or_else(|ahead| ahead.duration());
         if last.is_some_and(|last| apart(last) < DAY) {

@@ -1,7 +1,7 @@
 //! The files that people edit: in which folders to listen for them, and what an event says of them. Folders are watched and
 //! not files, because editors rename over files; links are followed, and their own folders are watched, too.
 
-use super::{Bell, is_remote};
+use super::{ChangeNotifier, is_remote};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -219,7 +219,7 @@ enum Heard {
 }
 
 /// On the watcher's own thread: nothing here may take long.
-pub(super) fn hear(interest: &Mutex<Interest>, bell: &Bell, event: &notify::Event) {
+pub(super) fn hear(interest: &Mutex<Interest>, notifier: &ChangeNotifier, event: &notify::Event) {
     let mut interest = lock(interest);
     for path in &event.paths {
         let moved = !matches!(
@@ -231,7 +231,7 @@ pub(super) fn hear(interest: &Mutex<Interest>, bell: &Bell, event: &notify::Even
         let became_link = || files.is_some() && path.is_symlink();
         let leads = || places.ways.contains(path) || places.folders.contains_key(path);
         if moved && (leads() || became_link()) {
-            bell.ring_edited(|edited| edited.ways.extend([path.clone()]));
+            notifier.edited(|edited| edited.ways.extend([path.clone()]));
         }
         let Some(files) = files else { continue };
         let news = match heard(event.kind, path) {
@@ -247,7 +247,7 @@ pub(super) fn hear(interest: &Mutex<Interest>, bell: &Bell, event: &notify::Even
             }
         };
         if news {
-            bell.ring_edited(|edited| edited.files.extend(files.iter().cloned()));
+            notifier.edited(|edited| edited.files.extend(files.iter().cloned()));
         }
     }
 }

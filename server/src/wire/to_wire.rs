@@ -1,8 +1,6 @@
 //! From the core to the payloads.
 
 use super::ToWire;
-use crate::desk::Summary;
-use crate::judge;
 use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
@@ -12,6 +10,7 @@ use rawr_core::event::{
     Trigger, Until,
 };
 use rawr_core::fate::{DecisionFate, Fate};
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
@@ -223,7 +222,7 @@ pub fn action(issued: &Issued) -> wire::Action {
             request_id: request.to_string(),
             instructions: instructions.clone(),
             context: context.clone(),
-            output_schema: judge::OUTPUT_SCHEMA.clone(),
+            output_schema: OUTPUT_SCHEMA.clone(),
         },
     }
 }
@@ -294,7 +293,7 @@ pub fn fate(known: &DecisionFate) -> wire::DecisionFate {
     }
 }
 
-fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
+pub fn breaker_hold(hold: &Hold) -> wire::BreakerHold {
     wire::BreakerHold {
         held_tier: hold.tier.map(ToWire::to_wire),
         needed_tier: hold.needs.map(ToWire::to_wire),
@@ -389,23 +388,6 @@ pub fn compaction_update(
         tokens_before: report.tokens_before.or(before.filter(|_| completed)).map(|tokens| tokens.0),
         tokens_after: report.tokens_after.map(|tokens| tokens.0),
         error: report.error.clone(),
-    }
-}
-
-pub fn summary(summary: &Summary) -> wire::ThreadSummary {
-    wire::ThreadSummary {
-        thread_id: summary.thread.to_string(),
-        cwd: summary.cwd.clone(),
-        phase: summary.phase.to_wire(),
-        tier: summary.tier.map(ToWire::to_wire),
-        percent_remaining: summary.percent.map(percent),
-        updated_at_ms: summary.updated_at.0,
-        open: summary.open,
-        owner: summary.owner.clone(),
-        sub_agent: summary.sub_agent.clone(),
-        breaker: summary.held_back.as_ref().map(breaker_hold),
-        last_fate: summary.last_fate.as_ref().map(fate),
-        runs_by_hooks: summary.runs_by_hooks,
     }
 }
 

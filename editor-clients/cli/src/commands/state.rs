@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
-use rawr_server::state::{Compacted, Finding, KEPT_DECISIONS, State};
+use rawr_server::config::{Config, Home};
+use rawr_server::prompts::PacketFrontMatter;
 use rawr_server::store::archive::{Place, Retired};
+use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
 use self::show::{Shown, Teller};
@@ -30,8 +32,10 @@ use crate::stop::Stop;
 pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<ExitCode> {
     let mut stop = Stop::on_signals()?;
     let stopped = Arc::new(AtomicBool::new(false));
+    let home = common.home()?;
     let work = Work {
-        state: State::of(common.home()?),
+        threads: StoredThreads::new(&home.dir),
+        home,
         nothing: no_thread(common)?,
         stopped: Arc::clone(&stopped),
     };
@@ -49,7 +53,8 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
 }
 
 struct Work {
-    state: State,
+    threads: StoredThreads,
+    home: Home,
     /// What to say where there is no thread.
     nothing: String,
     stopped: Arc<AtomicBool>,
@@ -68,9 +73,9 @@ impl Work {
 
     fn list(&self, args: &StateListArgs) -> anyhow::Result<ExitCode> {
         let (mut resting, mut others) = (Vec::new(), 0);
-        for place in self.state.places()? {
+        for place in self.threads.places()? {
             if place.archived == args.archived {
-                resting.push(self.state.resting(place)?);
+                resting.push(self.threads.resting(place)?);
             } else {
                 others += 1;
             }
@@ -93,14 +98,14 @@ impl Work {
     fn check(&self, args: &StateCheckArgs) -> anyhow::Result<ExitCode> {
         let mut teller = Teller::new(args.json);
         let mut wrong = 0;
-        let folders = if args.thread.is_none() { self.state.check_folders() } else { Vec::new() };
+        let folders = if args.thread.is_none() { self.threads.check_folders() } else { Vec::new() };
         if !folders.is_empty() {
             wrong += usize::from(folders.iter().any(Finding::is_wrong));
             teller.tell(&show::folders(&folders))?;
         }
         let seen =
             self.each(args.thread.as_deref(), "checking", &mut teller, |teller, place| {
-                let checked = self.state.check(place);
+                let checked = self.threads.check(place);
                 if is_gone(place) {
                     return Ok(());
                 }
@@ -121,14 +126,15 @@ impl Work {
     fn repair(&self, args: &StateRepairArgs) -> anyhow::Result<ExitCode> {
         let mut teller = Teller::new(args.json);
         let (mut put_right, mut left) = (0, 0);
-        let folders = if args.thread.is_none() { self.state.repair_folders()? } else { Vec::new() };
+        let folders =
+            if args.thread.is_none() { self.threads.repair_folders()? } else { Vec::new() };
         if !folders.is_empty() {
             put_right += folders.len();
             teller.tell(&show::folders_repaired(&folders))?;
         }
         let seen =
             self.each(args.thread.as_deref(), "repairing", &mut teller, |teller, place| {
-                let repaired = match self.state.repair(place, SystemTime::now()) {
+                let repaired = match self.threads.repair(place, SystemTime::now()) {
                     Ok(repaired) => repaired,
                     Err(_) if is_gone(place) => return Ok(()),
                     Err(error) => {
@@ -163,7 +169,7 @@ impl Work {
         let (mut saved, mut failed) = (0, 0);
         let seen =
             self.each(args.thread.as_deref(), "compacting", &mut teller, |teller, place| {
-                let compacted = match self.state.compact(place, kept) {
+                let compacted = match self.threads.compact(place, kept) {
                     Ok(Compacted::Damaged) | Err(_) if is_gone(place) => return Ok(()),
                     Ok(compacted) => compacted,
                     Err(error) => {
@@ -188,7 +194,9 @@ impl Work {
         let mut archived = 0;
         if args.thread.is_none() && !self.is_stopped() {
             let mut told = Ok(());
-            self.state.retire(SystemTime::now(), |thread, retired| {
+            let nothing = PacketFrontMatter::default();
+            let days = Config::load(&self.home, None, None, &nothing).0.retention_days;
+            self.threads.retire(SystemTime::now(), days, |thread, retired| {
                 match &retired {
                     Ok(Retired::Moved) => archived += 1,
                     Ok(Retired::Left { .. }) => {}
@@ -215,7 +223,7 @@ impl Work {
         let place = places.first().context("there is no thread")?;
         let Some(output) = &args.output else {
             let out = io::BufWriter::new(io::stdout().lock());
-            self.state.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
+            self.threads.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
             return Ok(ExitCode::SUCCESS);
         };
         if output.exists() {
@@ -226,7 +234,7 @@ impl Work {
         let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| format!("{} cannot be written", output.display()))?;
         let out = io::BufWriter::new(file.as_file());
-        self.state.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
+        self.threads.export(place, &mut UnlessStopped { out, stopped: &self.stopped })?;
         file.persist_noclobber(output)
             .map_err(|error| error.error)
             .with_context(|| format!("{} cannot be written", output.display()))?;
@@ -270,14 +278,14 @@ impl Work {
 
     /// The threads that are meant: all, or the one of this name, wherever it lies.
     fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<Place>> {
-        let places = self.state.places()?;
+        let places = self.threads.places()?;
         let Some(wanted) = wanted else { return Ok(places) };
         if places.is_empty() {
             bail!("{}", self.nothing);
         }
         let mut resting = Vec::new();
         for place in places {
-            resting.push(self.state.resting(place)?);
+            resting.push(self.threads.resting(place)?);
         }
         // The one used last first; one that is archived was not.
         resting.sort_by_key(|one| (one.place.archived, std::cmp::Reverse(one.touched)));

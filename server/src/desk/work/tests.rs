@@ -1,10 +1,11 @@
 //! What waits for a thread's files beside requests.
 
 use crate::config::Home;
-use crate::desk::{Desk, DeskError, Notice, Opening, Setup, Wish};
-use crate::watch::Rung;
+use crate::desk::{Desk, DeskError, Notice, Opening, Setup, WatchFilter};
+use crate::watch::ChangeSet;
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo};
+use rawr_core::machine;
 use rawr_core::machine::Role;
 use rawr_core::units::{ThreadId, Timestamp, Tokens};
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ pub(crate) fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&told);
     let tell = move |notice: Notice<'_>| {
-        if let Notice::Changed { thread, .. } = notice {
+        if let Notice::Thread { thread, notice: machine::Notice::Changed, .. } = notice {
             heard.lock().unwrap().push(format!("{} changed", thread.id));
         }
     };
@@ -35,7 +36,7 @@ pub(crate) fn opening(role: Role) -> Opening {
 fn what_is_recorded_while_a_thread_is_opened_is_told() {
     let home = TempDir::new().unwrap();
     let (mut watcher, told) = desk(&home);
-    assert!(watcher.watch(Wish::default(), NOW).unwrap().is_empty());
+    assert!(watcher.watch(WatchFilter::default(), NOW).unwrap().is_empty());
     let (mut owner, _) = desk(&home);
     assert!(matches!(owner.open(opening(Role::Owner), NOW), Err(DeskError::Busy(_))));
     owner.settle(NOW);
@@ -44,7 +45,7 @@ fn what_is_recorded_while_a_thread_is_opened_is_told() {
 
     assert!(matches!(watcher.open(opening(Role::Observer), NOW), Err(DeskError::Busy(_))));
     let works = watcher.take_works();
-    watcher.follow(Rung { threads: ["a".to_owned()].into(), ..Rung::default() }, NOW);
+    watcher.follow(ChangeSet { threads: ["a".to_owned()].into(), ..ChangeSet::default() }, NOW);
     for work in works {
         watcher.worked(work.run(), NOW);
     }

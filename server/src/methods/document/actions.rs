@@ -5,9 +5,9 @@ use super::open::{Asked, Editor};
 use super::uri::{self, Served};
 use super::{MOST_PROBLEMS, is_ours, log, lsp, on, out_of_step, with_doc, world};
 use crate::language::{self, Kind, Values};
-use crate::methods::{Ctx, Module};
+use crate::methods::{Module, Session};
 use crate::prompts::{parse, shipped};
-use crate::wire::Fault;
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
 use rawr_protocol::ErrorCode;
@@ -26,16 +26,16 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 fn actions(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::CodeActionParams,
-) -> Result<Option<Vec<lsp::CodeActionResponse>>, Fault> {
+) -> Result<Option<Vec<lsp::CodeActionResponse>>, RpcError> {
     let uri = params.text_document.uri.0;
     let only = params.context.only;
     let wanted = |kind: &lsp::CodeActionKind| {
         let is_it = |of: &lsp::CodeActionKind| of == kind || *of == lsp::CodeActionKind::Empty;
         only.as_ref().is_none_or(|only| only.iter().any(is_it))
     };
-    with_doc(ctx, &uri, |editor, open, doc, world| {
+    with_doc(session, &uri, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let here = place.span(params.range);
         let mut found = Vec::new();
@@ -71,7 +71,11 @@ fn actions(
 }
 
 /// By the document's name or the prompt's own.
-fn prompt_of(ctx: &Ctx, editor: &Editor, arguments: Option<&[Value]>) -> Result<PromptName, Fault> {
+fn prompt_of(
+    session: &Session,
+    editor: &Editor,
+    arguments: Option<&[Value]>,
+) -> Result<PromptName, RpcError> {
     let named = arguments.and_then(|all| all.first()).and_then(Value::as_str).unwrap_or_default();
     if let Some(name) = PromptName::from_name(named) {
         return Ok(name);
@@ -79,53 +83,56 @@ fn prompt_of(ctx: &Ctx, editor: &Editor, arguments: Option<&[Value]>) -> Result<
     let kind = match editor.get(named) {
         Some(open) => Some(open.kind),
         None => match uri::path_of(named) {
-            Some(path) => world(ctx, editor)?.kind_of(&path).map(|(kind, _)| kind),
+            Some(path) => world(session, editor)?.kind_of(&path).map(|(kind, _)| kind),
             None => None,
         },
     };
     kind.and_then(Kind::prompt).ok_or_else(|| {
-        Fault::bad_field("arguments", format!("{named:?} is neither a prompt nor its document"))
+        RpcError::bad_field("arguments", format!("{named:?} is neither a prompt nor its document"))
     })
 }
 
-fn execute(ctx: &Ctx, params: lsp::ExecuteCommandParams) -> Result<Option<Value>, Fault> {
-    let mut editor = ctx.editor();
+fn execute(
+    session: &Session,
+    params: lsp::ExecuteCommandParams,
+) -> Result<Option<Value>, RpcError> {
+    let mut editor = session.editor();
     let arguments = params.arguments.as_deref();
     let done = match params.command.as_str() {
         PREVIEW => {
-            let name = prompt_of(ctx, &editor, arguments)?;
-            let text = preview(ctx, &editor, name)?;
+            let name = prompt_of(session, &editor, arguments)?;
+            let text = preview(session, &editor, name)?;
             editor.previews.insert(name);
             let uri = Served::Preview(name).uri();
-            show(ctx, &mut editor, &uri);
+            show(session, &mut editor, &uri);
             json!({ "name": name.name(), "uri": uri, "text": text })
         }
         DIFF => {
-            let name = prompt_of(ctx, &editor, arguments)?;
+            let name = prompt_of(session, &editor, arguments)?;
             let uri = Served::Diff(name).uri();
-            show(ctx, &mut editor, &uri);
+            show(session, &mut editor, &uri);
             json!({
                 "name": name.name(),
                 "uri": uri,
                 "shippedUri": Served::Shipped(name).uri(),
-                "diff": diff(ctx, &editor, name)?,
+                "diff": diff(session, &editor, name)?,
             })
         }
         RESET => {
-            let name = prompt_of(ctx, &editor, arguments)?;
-            let way = reset(ctx, &mut editor, name)?;
+            let name = prompt_of(session, &editor, arguments)?;
+            let way = reset(session, &mut editor, name)?;
             json!({ "name": name.name(), "applied": way })
         }
         other => {
             let message = format!("there is no command `{other}`");
-            return Err(Fault::new(ErrorCode::UnknownName, message, COMMANDS.join(", ")));
+            return Err(RpcError::new(ErrorCode::UnknownName, message, COMMANDS.join(", ")));
         }
     };
     Ok(Some(done))
 }
 
 /// Where the client opens such texts itself.
-fn show(ctx: &Ctx, editor: &mut Editor, uri: &str) {
+fn show(session: &Session, editor: &mut Editor, uri: &str) {
     if editor.can.show_documents && editor.can.ask_for_texts {
         let params = lsp::ShowDocumentParams {
             uri: lsp::Uri(uri.to_owned()),
@@ -134,12 +141,16 @@ fn show(ctx: &Ctx, editor: &mut Editor, uri: &str) {
             selection: None,
         };
         let asked = Asked::Other("window/showDocument");
-        ctx.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
+        session.ask::<lsp::ShowDocumentRequest>(editor, asked, &params);
     }
 }
 
 /// In the editor, where the prompt is open there; else in the file.
-fn reset(ctx: &Ctx, editor: &mut Editor, name: PromptName) -> Result<&'static str, Fault> {
+fn reset(
+    session: &Session,
+    editor: &mut Editor,
+    name: PromptName,
+) -> Result<&'static str, RpcError> {
     let open = editor.prompt(name).filter(|_| editor.can.apply_edits);
     let edit = open.and_then(|(uri, open)| {
         let place = place(editor, open)?;
@@ -149,74 +160,77 @@ fn reset(ctx: &Ctx, editor: &mut Editor, name: PromptName) -> Result<&'static st
         Some(edit) => {
             let label = Some(format!("Reset {} to the shipped text", name.name()));
             let params = lsp::ApplyWorkspaceEditParams { label, edit, metadata: None };
-            ctx.ask::<lsp::ApplyWorkspaceEditRequest>(editor, Asked::Reset(name), &params);
+            session.ask::<lsp::ApplyWorkspaceEditRequest>(editor, Asked::Reset(name), &params);
             Ok("edit")
         }
         None => {
-            ctx.desk()?.put_prompt_back(name)?;
+            session.desk()?.put_prompt_back(name)?;
             Ok("file")
         }
     }
 }
 
 /// Where the editor would not, nothing is written behind its back.
-pub fn reset_answered(ctx: &Ctx, name: PromptName, outcome: Result<&str, &str>) {
+pub fn reset_answered(session: &Session, name: PromptName, outcome: Result<&str, &str>) {
     let why = match outcome.map(serde_json::from_str::<lsp::ApplyWorkspaceEditResult>) {
         Ok(Ok(result)) if result.applied => return,
         Ok(Ok(result)) => result.failure_reason.unwrap_or_else(|| "it gave no reason".to_owned()),
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_owned(),
     };
-    log(ctx, format!("{} was not reset: the editor did not apply the edit: {why}", name.name()));
+    log(
+        session,
+        format!("{} was not reset: the editor did not apply the edit: {why}", name.name()),
+    );
 }
 
 fn content(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::TextDocumentContentParams,
-) -> Result<lsp::TextDocumentContentResult, Fault> {
+) -> Result<lsp::TextDocumentContentResult, RpcError> {
     let uri = params.uri.0;
-    let mut editor = ctx.editor();
+    let mut editor = session.editor();
     let text = match Served::of(&uri) {
         Some(Served::Shipped(name)) => shipped(name).to_owned(),
-        Some(Served::Diff(name)) => diff(ctx, &editor, name)?,
+        Some(Served::Diff(name)) => diff(session, &editor, name)?,
         Some(Served::Preview(name)) => {
             editor.previews.insert(name);
-            preview(ctx, &editor, name)?
+            preview(session, &editor, name)?
         }
-        None if is_ours(ctx, &editor, &uri)? => {
+        None if is_ours(session, &editor, &uri)? => {
             return Err(out_of_step(format!("{uri} is a file of its own")));
         }
         None => {
             let names = PromptName::ALL.map(PromptName::name).join(", ");
             let message = format!("there is no text {uri}");
             let hint = format!("rawr://preview/<name>, shipped/ and diff/, of {names}");
-            return Err(Fault::new(ErrorCode::UnknownName, message, hint));
+            return Err(RpcError::new(ErrorCode::UnknownName, message, hint));
         }
     };
     Ok(lsp::TextDocumentContentResult { text })
 }
 
 /// As `diff -u` writes it; empty where both are the same.
-fn diff(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
-    let (shipped, text) = (shipped(name), source(ctx, editor, name)?);
+fn diff(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
+    let (shipped, text) = (shipped(name), source(session, editor, name)?);
     let diff = TextDiff::from_lines(shipped, text.as_str());
     Ok(diff.unified_diff().header("shipped", name.name()).to_string())
 }
 
 /// A prompt's whole file, as it stands in the editor where it is open there.
-fn source(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
+fn source(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
     if let Some(text) = editor.prompt(name).and_then(|(_, open)| open.text.as_ref()) {
         return Ok(text.as_str().to_owned());
     }
-    let world = world(ctx, editor)?;
+    let world = world(session, editor)?;
     let path = world.prompts.iter().find(|(of, _)| *of == name).map(|(_, path)| path);
     let text = path.and_then(|path| world.text_of(path));
     Ok(text.unwrap_or_else(|| shipped(name).to_owned()))
 }
 
-pub fn preview(ctx: &Ctx, editor: &Editor, name: PromptName) -> Result<String, Fault> {
-    let values = values(ctx, name)?;
-    Ok(rendered(name, &source(ctx, editor, name)?, values.as_ref()))
+pub fn preview(session: &Session, editor: &Editor, name: PromptName) -> Result<String, RpcError> {
+    let values = values(session, name)?;
+    Ok(rendered(name, &source(session, editor, name)?, values.as_ref()))
 }
 
 /// What has no value shows its own name.

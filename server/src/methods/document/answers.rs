@@ -4,8 +4,8 @@ use super::lsp::{self, Place};
 use super::open::{Editor, Open};
 use super::{on, uri, with_doc};
 use crate::language::{self, Text, Values};
-use crate::methods::{Ctx, Module};
-use crate::wire::Fault;
+use crate::methods::{Module, Session};
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
@@ -24,8 +24,8 @@ pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<Place<'o>> {
 }
 
 /// What a prompt's placeholders would say of the newest thread. One that cannot be read leaves a prompt to be edited.
-pub fn values(ctx: &Ctx, name: PromptName) -> Result<Option<Values>, Fault> {
-    let now = ctx.desk()?.values_now(name).unwrap_or_else(|error| {
+pub fn values(session: &Session, name: PromptName) -> Result<Option<Values>, RpcError> {
+    let now = session.desk()?.values_now(name).unwrap_or_else(|error| {
         tracing::warn!(%error, "the newest thread cannot be read, and placeholders have no values");
         None
     });
@@ -36,12 +36,12 @@ pub fn values(ctx: &Ctx, name: PromptName) -> Result<Option<Values>, Fault> {
     }))
 }
 
-fn hover(ctx: &Ctx, params: lsp::HoverParams) -> Result<Option<lsp::Hover>, Fault> {
+fn hover(session: &Session, params: lsp::HoverParams) -> Result<Option<lsp::Hover>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(None) };
         let values = match doc.kind.prompt() {
-            Some(name) => values(ctx, name)?,
+            Some(name) => values(session, name)?,
             None => None,
         };
         let at = place.offset(params.position);
@@ -55,11 +55,11 @@ fn hover(ctx: &Ctx, params: lsp::HoverParams) -> Result<Option<lsp::Hover>, Faul
 }
 
 fn complete(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::CompletionParams,
-) -> Result<Option<lsp::CompletionResponse>, Fault> {
+) -> Result<Option<lsp::CompletionResponse>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, _| {
+    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let proposals = language::complete(&doc, place.offset(params.position));
         let numbered = proposals.into_iter().enumerate();
@@ -69,10 +69,10 @@ fn complete(
 }
 
 fn links(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::DocumentLinkParams,
-) -> Result<Option<Vec<lsp::DocumentLink>>, Fault> {
-    with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+) -> Result<Option<Vec<lsp::DocumentLink>>, RpcError> {
+    with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let link = |(span, path): (Range<usize>, PathBuf)| lsp::DocumentLink {
             range: place.range(&span),
@@ -85,11 +85,11 @@ fn links(
 }
 
 fn definition(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::DefinitionParams,
-) -> Result<Option<lsp::DefinitionResponse>, Fault> {
+) -> Result<Option<lsp::DefinitionResponse>, RpcError> {
     let params = params.text_document_position_params;
-    let found = with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+    let found = with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(None) };
         let found = language::definition(&doc, world, place.offset(params.position));
         Ok(found.map(|(path, span)| location(editor, world, path, &span)))
@@ -100,11 +100,11 @@ fn definition(
 
 /// Of a prompt: where the configuration names it. Of a path in the configuration: all places that name the same.
 fn references(
-    ctx: &Ctx,
+    session: &Session,
     params: lsp::ReferenceParams,
-) -> Result<Option<Vec<lsp::Location>>, Fault> {
+) -> Result<Option<Vec<lsp::Location>>, RpcError> {
     let params = params.text_document_position_params;
-    with_doc(ctx, &params.text_document.uri.0, |editor, open, doc, world| {
+    with_doc(session, &params.text_document.uri.0, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let at = place.offset(params.position);
         let path = match doc.kind.prompt() {

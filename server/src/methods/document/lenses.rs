@@ -5,11 +5,11 @@ use super::answers::{place, values};
 use super::{actions, lsp, on_async, with_doc};
 use crate::desk::read_past;
 use crate::language::{self, Kind};
-use crate::methods::tokens::fault;
-use crate::methods::{Ctx, Module, now};
+use crate::methods::tokens::error;
+use crate::methods::{Module, Session, now};
 use crate::prompts::shipped;
 use crate::tokens::Method;
-use crate::wire::Fault;
+use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::policy::Policy;
 use rawr_core::units::Timestamp;
@@ -31,16 +31,16 @@ struct Counted {
 }
 
 async fn lenses(
-    ctx: Arc<Ctx>,
+    session: Arc<Session>,
     params: lsp::CodeLensParams,
-) -> Result<Option<Vec<lsp::CodeLens>>, Fault> {
+) -> Result<Option<Vec<lsp::CodeLens>>, RpcError> {
     let uri = params.text_document.uri.0;
-    let found = with_doc(&ctx, &uri, |editor, _, doc, world| {
+    let found = with_doc(&session, &uri, |editor, _, doc, world| {
         let Some(name) = doc.kind.prompt() else {
             let in_lenses = !editor.can.show_inlay_hints;
             return Ok(Err(in_lenses.then(|| tiers(doc, world)).filter(|(at, _)| !at.is_empty())));
         };
-        let now = values(&ctx, name)?;
+        let now = values(&session, name)?;
         let edited = doc.kind == Kind::Prompt(name) && doc.text != shipped(name);
         let text = actions::rendered(name, doc.text, now.as_ref());
         let model = now.and_then(|now| now.model);
@@ -48,11 +48,11 @@ async fn lenses(
     })?;
     match found {
         None => Ok(None),
-        Some(Ok(counted)) => of_prompt(&ctx, &uri, counted).await.map(Some),
+        Some(Ok(counted)) => of_prompt(&session, &uri, counted).await.map(Some),
         Some(Err(None)) => Ok(Some(Vec::new())),
         Some(Err(Some((at, policy)))) => {
-            let told = told(&ctx, at, policy).await?;
-            with_doc(&ctx, &uri, |editor, open, _, _| {
+            let told = told(&session, at, policy).await?;
+            with_doc(&session, &uri, |editor, open, _, _| {
                 let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
                 let lens = |(at, label, _): (usize, String, String)| {
                     // A title without a command is a lens that does nothing.
@@ -64,13 +64,17 @@ async fn lenses(
     }
 }
 
-async fn of_prompt(ctx: &Ctx, uri: &str, counted: Counted) -> Result<Vec<lsp::CodeLens>, Fault> {
+async fn of_prompt(
+    session: &Session,
+    uri: &str,
+    counted: Counted,
+) -> Result<Vec<lsp::CodeLens>, RpcError> {
     let Counted { text, model, span, edited } = counted;
     let method = Method::choose(None, model.as_deref());
-    let tokens = ctx.tokens.count(method, text).await.map_err(fault)?;
+    let tokens = session.tokens.count(method, text).await.map_err(error)?;
     let about = if matches!(method, Method::Estimate) { "about " } else { "" };
     let title = format!("renders to {about}{tokens} tokens");
-    let lenses = with_doc(ctx, uri, |editor, open, _, _| {
+    let lenses = with_doc(session, uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let preview = lsp::command(title, actions::PREVIEW, uri);
         let diff = || lsp::command("differs from the shipped text".to_owned(), actions::DIFF, uri);
@@ -88,11 +92,11 @@ fn tiers(doc: language::Doc<'_>, world: &language::World) -> Tiers {
 }
 
 async fn hints(
-    ctx: Arc<Ctx>,
+    session: Arc<Session>,
     params: lsp::InlayHintParams,
-) -> Result<Option<Vec<lsp::InlayHint>>, Fault> {
+) -> Result<Option<Vec<lsp::InlayHint>>, RpcError> {
     let uri = params.text_document.uri.0;
-    let found = with_doc(&ctx, &uri, |editor, open, doc, world| {
+    let found = with_doc(&session, &uri, |editor, open, doc, world| {
         let Some(place) = place(editor, open) else { return Ok((Vec::new(), Box::default())) };
         let (mut at, policy) = tiers(doc, world);
         let wanted = place.span(params.range);
@@ -100,8 +104,8 @@ async fn hints(
         Ok((at, policy))
     })?;
     let Some((at, policy)) = found else { return Ok(None) };
-    let told = told(&ctx, at, policy).await?;
-    with_doc(&ctx, &uri, |editor, open, _, _| {
+    let told = told(&session, at, policy).await?;
+    with_doc(&session, &uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let hint = |(at, label, tooltip)| place.hint(at, label, tooltip);
         Ok(told.into_iter().map(hint).collect())
@@ -110,14 +114,14 @@ async fn hints(
 
 /// What stored decisions would have come to, beside each tier.
 async fn told(
-    ctx: &Ctx,
+    session: &Session,
     at: Vec<(rawr_core::policy::Tier, usize)>,
     policy: Box<Policy>,
-) -> Result<Vec<(usize, String, String)>, Fault> {
+) -> Result<Vec<(usize, String, String)>, RpcError> {
     if at.is_empty() {
         return Ok(Vec::new());
     }
-    let (files, memory) = (ctx.desk()?.decision_files()?, Arc::clone(&ctx.past));
+    let (files, memory) = (session.desk()?.decision_files()?, Arc::clone(&session.past));
     let since = Timestamp(now().0 - DAY_MS * i64::try_from(language::DAYS).unwrap_or(7));
     let work = move || {
         let mut past = memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +130,7 @@ async fn told(
         (language::would_have_fired(&threads, &policy, since), stored, partly)
     };
     let (counts, stored, partly) = tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Fault::new(ErrorCode::InternalError, error.to_string(), "the log has more")
+        RpcError::new(ErrorCode::InternalError, error.to_string(), "the log has more")
     })?;
     let rest = if partly { "; not all could be read" } else { "" };
     let tooltip =

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rawr_server::state::{Checked, Compacted, Done, Finding, Repaired, Resting, Weight};
 use rawr_server::store::StoreError;
 use rawr_server::store::archive::{Place, Retired};
+use rawr_server::store::maintenance::{
+    Checked, Compacted, Done, Finding, Repaired, Resting, Weight,
+};
 use serde_json::{Value, json};
 
 use super::is_watched;

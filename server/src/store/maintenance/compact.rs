@@ -2,7 +2,7 @@
 //! they are the truth of a thread, and a snapshot in their place would make every change of the state's form a change of
 //! the format. What grows without being needed are the decisions, and what takes time is a replay without a cache.
 
-use super::State;
+use super::StoredThreads;
 use super::finding::Kind;
 use super::lines::{bytes_in, lines};
 use crate::store::archive::{Hold, Place};
@@ -30,7 +30,7 @@ pub enum Compacted {
     Damaged,
 }
 
-impl State {
+impl StoredThreads {
     pub fn compact(&self, place: &Place, kept_decisions: u64) -> Result<Compacted, StoreError> {
         let _alone = match self.store.alone(place)? {
             Hold::Alone(alone) => alone,

@@ -1,7 +1,7 @@
 //! Everything of one thread as one JSON document, for reports: an entry a line, secrets taken out once more. It reads
 //! lines as they are, so that a thread that this release does not understand can be reported, too.
 
-use super::State;
+use super::StoredThreads;
 use super::lines::{everything_in, lines};
 use crate::redact::redact;
 use crate::store::archive::Place;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Of the document, not of the lines in it.
 const FORMAT: u16 = 1;
 
-impl State {
+impl StoredThreads {
     /// Reads while others write; what they write meanwhile may be left out.
     pub fn export(&self, place: &Place, out: &mut impl Write) -> Result<(), StoreError> {
         let checked = self.check(place);

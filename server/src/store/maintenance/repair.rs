@@ -1,7 +1,7 @@
 //! Puts right what a check found, where that can be done without losing a readable line. A thread that anybody has open
 //! only gets its permissions back, and one of a newer format only those, too.
 
-use super::State;
+use super::StoredThreads;
 use super::check::{is_leftover, right_mode};
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
@@ -44,7 +44,7 @@ impl Done {
     }
 }
 
-impl State {
+impl StoredThreads {
     pub fn repair_folders(&self) -> Result<Vec<Done>, StoreError> {
         let mut done = Vec::new();
         for folder in self.store.shared() {

@@ -1,63 +1,16 @@
-//! Errors as the wire has them: a code, a sentence, and `data` that names the field, the thread or the file, and what
-//! to do.
+//! What the desk refuses, as the wire has it: a code, and what the client can do.
 
 use crate::desk::DeskError;
 use crate::store::StoreError;
-use jsonrpsee::types::ErrorObjectOwned;
+use crate::wire::RpcError;
 use rawr_core::Refusal;
 use rawr_core::machine::Bound;
-use rawr_protocol::{ErrorCode, ErrorData};
+use rawr_protocol::ErrorCode;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub code: ErrorCode,
-    pub message: String,
-    /// Boxed: a fault is rare, and every answer has room for one.
-    pub data: Box<ErrorData>,
-}
-
-impl Fault {
-    pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: Box::new(ErrorData { hint: hint.into(), ..ErrorData::default() }),
-        }
-    }
-
-    pub fn bad_field(field: &str, message: impl Into<String>) -> Self {
-        let mut fault = Self::new(ErrorCode::InvalidParams, message, format!("correct `{field}`"));
-        fault.data.field = Some(field.to_owned());
-        fault
-    }
-
-    /// Params that do not fit. A field that is missing is named by the sentence only.
-    pub fn bad_params(path: &str, error: &serde_json::Error) -> Self {
-        let message = error.to_string();
-        let missing =
-            message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-        let field = match (path, missing) {
-            (".", missing) => missing.map(str::to_owned),
-            (path, None) => Some(path.to_owned()),
-            (path, Some(missing)) => Some(format!("{path}.{missing}")),
-        };
-        let mut fault =
-            Self::new(ErrorCode::InvalidParams, message, "see the method's params in schema.json");
-        fault.data.field = field;
-        fault
-    }
-}
-
-impl From<Fault> for ErrorObjectOwned {
-    fn from(fault: Fault) -> Self {
-        Self::owned(fault.code.code(), fault.message, Some(fault.data))
-    }
-}
-
-impl From<DeskError> for Fault {
+impl From<DeskError> for RpcError {
     fn from(error: DeskError) -> Self {
         let (code, hint) = advice(&error);
-        let mut fault = Self::new(code, error.to_string(), hint);
+        let mut answer = Self::new(code, error.to_string(), hint);
         match &error {
             DeskError::UnknownThread(id)
             | DeskError::NotOwner(id)
@@ -67,15 +20,15 @@ impl From<DeskError> for Fault {
             | DeskError::Store(
                 StoreError::OwnedElsewhere { thread: id, .. } | StoreError::NoThread { thread: id },
             ) => {
-                fault.data.thread_id = Some(id.to_string());
+                answer.data.thread_id = Some(id.to_string());
             }
             DeskError::Store(store) => {
-                fault.data.file = store.path().map(|path| path.display().to_string())
+                answer.data.file = store.path().map(|path| path.display().to_string())
             }
-            DeskError::Notes { path, .. } => fault.data.file = Some(path.display().to_string()),
+            DeskError::Notes { path, .. } => answer.data.file = Some(path.display().to_string()),
             DeskError::UnknownName { .. } => {}
         }
-        fault
+        answer
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads everything of a thread and says what is wrong with it. Changes nothing, and may look at a thread that is running.
 
-use super::State;
+use super::StoredThreads;
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
 use crate::redact::is_redacted;
@@ -38,7 +38,7 @@ impl Checked {
     }
 }
 
-impl State {
+impl StoredThreads {
     /// What all threads share: the folders above them.
     pub fn check_folders(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -60,17 +60,23 @@ impl State {
     pub fn check(&self, place: &Place) -> Checked {
         self.look_through(
             place,
-            &[Look::files, Look::neighbours, Look::events, Look::decisions, Look::quarantine],
+            &[
+                ThreadCheck::files,
+                ThreadCheck::neighbours,
+                ThreadCheck::events,
+                ThreadCheck::decisions,
+                ThreadCheck::quarantine,
+            ],
         )
     }
 
     /// For who holds the thread alone, and would only find himself.
     pub(super) fn check_alone(&self, place: &Place) -> Checked {
-        self.look_through(place, &[Look::files, Look::events, Look::decisions])
+        self.look_through(place, &[ThreadCheck::files, ThreadCheck::events, ThreadCheck::decisions])
     }
 
     fn look_through(&self, place: &Place, steps: &[Step]) -> Checked {
-        let mut look = Look {
+        let mut look = ThreadCheck {
             place: place.clone(),
             checked: Checked {
                 place: place.clone(),
@@ -91,19 +97,19 @@ impl State {
 }
 
 /// One part of a check.
-type Step = fn(&mut Look, &State) -> Result<(), StoreError>;
+type Step = fn(&mut ThreadCheck, &StoredThreads) -> Result<(), StoreError>;
 
-struct Look {
+struct ThreadCheck {
     place: Place,
     checked: Checked,
 }
 
-impl Look {
+impl ThreadCheck {
     fn tell(&mut self, finding: Finding) {
         self.checked.findings.push(finding);
     }
 
-    fn files(&mut self, state: &State) -> Result<(), StoreError> {
+    fn files(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         for (path, metadata) in everything_in(&self.place.folder)? {
             if metadata.is_file() {
                 self.checked.bytes += metadata.len();
@@ -140,7 +146,7 @@ impl Look {
         Ok(())
     }
 
-    fn neighbours(&mut self, state: &State) -> Result<(), StoreError> {
+    fn neighbours(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         if let Some(holder) = state.store.owner_in(&self.place) {
             let message = format!("owned by {holder}");
             self.tell(Finding::new(Kind::Owned, &self.place.folder, message));
@@ -160,7 +166,7 @@ impl Look {
         Ok(())
     }
 
-    fn events(&mut self, state: &State) -> Result<(), StoreError> {
+    fn events(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         let path = self.place.folder.join(EVENTS);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -259,7 +265,7 @@ impl Look {
     }
 
     /// A message that lost its secrets has a file with its text for as long as it waits.
-    fn held(&mut self, state: &State, thread: &Thread) -> Result<(), StoreError> {
+    fn held(&mut self, state: &StoredThreads, thread: &Thread) -> Result<(), StoreError> {
         let folder = &self.place.folder;
         let waiting: HashSet<_> = held::of_waiting(thread, folder, is_redacted).collect();
         let files: HashSet<_> = held::files(folder)?.into_iter().collect();
@@ -336,7 +342,7 @@ impl Look {
         Ok(from_cache? != thread)
     }
 
-    fn decisions(&mut self, state: &State) -> Result<(), StoreError> {
+    fn decisions(&mut self, state: &StoredThreads) -> Result<(), StoreError> {
         let path = self.place.folder.join(DECISIONS);
         let mut known = HashSet::new();
         for line in lines(&path)?.into_iter().flatten() {
@@ -370,7 +376,7 @@ impl Look {
         Ok(())
     }
 
-    fn quarantine(&mut self, _: &State) -> Result<(), StoreError> {
+    fn quarantine(&mut self, _: &StoredThreads) -> Result<(), StoreError> {
         let path = self.place.folder.join(QUARANTINE);
         let mut count = 0_u64;
         for line in lines(&path)?.into_iter().flatten() {

@@ -13,17 +13,15 @@ pub use compact::{Compacted, KEPT_DECISIONS};
 pub use finding::{Finding, Kind, Weight};
 pub use repair::{Done, Repaired};
 
-use crate::config::{Config, Home};
-use crate::prompts::PacketFrontMatter;
-use crate::store::archive::{Place, Retired, last_touched};
-use crate::store::{Store, StoreError};
+use super::archive::{Place, Retired, last_touched};
+use super::{Store, StoreError};
 use rawr_core::units::ThreadId;
+use std::path::Path;
 use std::time::SystemTime;
 
 /// Everything that is stored of the threads of one home.
 #[derive(Debug)]
-pub struct State {
-    home: Home,
+pub struct StoredThreads {
     store: Store,
 }
 
@@ -36,10 +34,9 @@ pub struct Resting {
     pub touched: Option<SystemTime>,
 }
 
-impl State {
-    pub fn of(home: Home) -> Self {
-        let store = Store::new(&home.dir);
-        Self { home, store }
+impl StoredThreads {
+    pub fn new(home: &Path) -> Self {
+        Self { store: Store::new(home) }
     }
 
     pub fn places(&self) -> Result<Vec<Place>, StoreError> {
@@ -52,13 +49,13 @@ impl State {
         Ok(Resting { place, bytes, touched })
     }
 
-    /// Archives the threads that have rested for as long as the configuration says, and tells of each.
+    /// Archives the threads that have rested for this many days, and reports each.
     pub fn retire(
         &self,
         now: SystemTime,
+        retention_days: u64,
         each: impl FnMut(&ThreadId, Result<Retired, StoreError>),
     ) -> Result<(), StoreError> {
-        let (config, _) = Config::load(&self.home, None, None, &PacketFrontMatter::default());
-        self.store.retire(now, config.retention_days, each)
+        self.store.retire(now, retention_days, each)
     }
 }

@@ -1,0 +1,162 @@
+//! What one message of the client leads to. Every request gets exactly one answer.
+
+use super::envelope::{self, Envelope, Malformed, RequestId};
+use super::parked::thread_in;
+use super::router::{Dispatched, error};
+use super::{Answer, Closed, Connection, Stage};
+use futures::future::{AbortHandle, Abortable};
+use futures::{FutureExt, StreamExt};
+use rawr_core::units::ThreadId;
+use rawr_protocol::{CancelParams, ErrorCode, SetTraceParams, read_params};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tracing::Instrument;
+
+pub(super) const MAX_IN_FLIGHT: usize = 256;
+
+enum Dispatch {
+    /// Answered now or later.
+    Answered,
+    /// Nothing was done yet: these threads are busy.
+    Waits(Vec<ThreadId>),
+}
+
+impl Connection {
+    pub(super) fn handle(&mut self, body: &[u8]) -> Option<Closed> {
+        match envelope::parse(body) {
+            Ok(Envelope::Request { id, method, params }) => {
+                let is_last = method == "shutdown" && self.stage == Stage::Running;
+                if is_last && !self.is_settled() {
+                    self.shutdown = Some(body.into());
+                } else if let Dispatch::Waits(threads) = self.request(&id, &method, params) {
+                    if is_last {
+                        self.shutdown = Some(body.into());
+                    } else {
+                        self.parked.push(body.into(), id, threads);
+                    }
+                }
+                None
+            }
+            Ok(Envelope::Notification { method, params }) => self.notification(&method, params),
+            Ok(Envelope::Response { id, outcome }) => {
+                match id {
+                    Some(RequestId::Text(id)) => self.session.answered(&id, outcome),
+                    _ => tracing::warn!("an answer to nothing that was asked was ignored"),
+                }
+                None
+            }
+            Err(Malformed { id, code, message, hint }) => {
+                self.answers.push(Answer::Anyway(envelope::error(&id, code, &message, hint)));
+                None
+            }
+        }
+    }
+
+    fn request(&mut self, id: &RequestId, method: &str, params: Option<&str>) -> Dispatch {
+        let refusal = match (self.stage, method) {
+            (Stage::Fresh, "initialize") => None,
+            (Stage::Fresh, _) => Some((ErrorCode::ServerNotInitialized, "send initialize first")),
+            (Stage::Running, "initialize") => {
+                Some((ErrorCode::InvalidRequest, "initialize is sent once"))
+            }
+            (Stage::ShutDown, _) => {
+                Some((ErrorCode::InvalidRequest, "only exit may follow shutdown"))
+            }
+            _ if self.table.contains_key(id) || self.parked.contains(id) => {
+                Some((ErrorCode::InvalidRequest, "this id is in use"))
+            }
+            _ if self.table.len() >= MAX_IN_FLIGHT => {
+                Some((ErrorCode::Busy, "wait for some answers first"))
+            }
+            _ => None,
+        };
+        if let Some((code, hint)) = refusal {
+            self.send(error(id.clone().into(), code, code.message().to_owned(), hint));
+            return Dispatch::Answered;
+        }
+        let span = tracing::info_span!("request", method = self.router.name_of(method), ?id);
+        let entered = span.enter();
+        self.tickets += 1;
+        let reads = !self.parked.is_empty() || self.session.reads_threads();
+        let thread = if reads { thread_in(params) } else { None };
+        self.session.begins(self.tickets, thread.as_ref());
+        let waits = |thread: &ThreadId| self.parked.holds(thread) || self.session.is_busy(thread);
+        if thread.as_ref().is_some_and(waits) {
+            return Dispatch::Waits(thread.into_iter().collect());
+        }
+        let dispatched = self.router.dispatch(method, id.clone().into(), params);
+        let waits_for = self.session.waits_for();
+        if !waits_for.is_empty() {
+            return Dispatch::Waits(waits_for);
+        }
+        match dispatched {
+            Dispatched::Done(response) => {
+                match method {
+                    "initialize" if response.is_success() => self.stage = Stage::Running,
+                    "shutdown" => self.stage = Stage::ShutDown,
+                    _ => {}
+                }
+                self.answers.push(Answer::IfStored(self.tickets, id.clone(), response));
+            }
+            Dispatched::Working(work) => {
+                drop(entered);
+                let work = work.instrument(span);
+                let (handle, registration) = AbortHandle::new_pair();
+                self.table.insert(id.clone(), handle);
+                let (work, id) = (Abortable::new(work, registration), id.clone());
+                self.in_flight
+                    .push(Box::pin(async move { work.await.ok().map(|response| (id, response)) }));
+            }
+        }
+        Dispatch::Answered
+    }
+
+    fn notification(&mut self, method: &str, params: Option<&str>) -> Option<Closed> {
+        match method {
+            "exit" => {
+                let orderly = self.stage == Stage::ShutDown;
+                return Some(if orderly { Closed::Normally } else { Closed::WithoutShutdown });
+            }
+            "$/cancelRequest" => match read_params::<CancelParams>(params) {
+                Ok(CancelParams { id }) => self.cancel(&RequestId::from(id)),
+                Err(error) => tracing::warn!(%error, "a cancellation names no request"),
+            },
+            "$/setTrace" => match read_params::<SetTraceParams>(params) {
+                Ok(SetTraceParams { value }) => self.trace.set(value),
+                Err(error) => tracing::warn!(%error, "what is to be traced is not said"),
+            },
+            "initialized" => {}
+            other if other.starts_with("$/") => {}
+            // Before its first request and after its last a client has nothing to tell.
+            other if self.stage != Stage::Running => {
+                tracing::warn!(method = other, "a notification out of turn was ignored");
+            }
+            other => {
+                let told = AssertUnwindSafe(|| self.session.notified(other, params));
+                match catch_unwind(told) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        tracing::warn!(method = other, "an unknown notification was ignored")
+                    }
+                    Err(_) => self.router.panicked(),
+                }
+            }
+        }
+        None
+    }
+
+    /// Answered at once; what its work still comes to falls on the floor, and what it held is given up before the next
+    /// message is read.
+    fn cancel(&mut self, id: &RequestId) {
+        if self.parked.remove(id) {
+            let code = ErrorCode::RequestCancelled;
+            self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
+        } else if let Some(handle) = self.table.remove(id) {
+            handle.abort();
+            while let Some(Some(done)) = self.in_flight.next().now_or_never() {
+                self.finish(done);
+            }
+            let code = ErrorCode::RequestCancelled;
+            self.send(error(id.clone().into(), code, code.message().to_owned(), "nothing to do"));
+        }
+    }
+}
