@@ -6,11 +6,9 @@ mod parts;
 pub use parts::*;
 
 use crate::boundary::Boundaries;
-use crate::breaker::Worth;
-use crate::policy::{PacketAuthor, Tier};
+use crate::policy::{PacketAuthor, Tier, Worth};
 use crate::prompt::SequencePrompts;
 use crate::signal::plan::PlanStep;
-use crate::thread::Thread;
 use crate::units::{
     ActionId, CallId, DecisionId, DirectiveId, EventId, GuardId, InputId, Percent, RequestId,
     SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
@@ -34,14 +32,6 @@ pub struct Record {
     pub thread: Option<ThreadId>,
     pub at: Timestamp,
     pub event: Event,
-}
-
-impl Record {
-    /// The next event of a thread.
-    pub fn next_of(thread: &Thread, at: Timestamp, event: Event) -> Self {
-        let (id, thread) = (Some(thread.last_event.next()), Some(thread.id.clone()));
-        Self { v: FORMAT, id, thread, at, event }
-    }
 }
 
 macro_rules! events {

@@ -11,10 +11,11 @@ pub mod units;
 pub mod boundary;
 pub mod policy;
 pub mod prompt;
+pub mod rules;
 
+pub mod compose;
 pub mod coverage;
 pub mod event;
-pub mod fate;
 pub mod judgment;
 pub mod packet;
 pub mod rewrite;
@@ -23,11 +24,11 @@ pub mod signal;
 pub mod thread;
 
 pub mod assess;
-pub mod breaker;
 pub mod sequence;
 
 pub mod machine;
 
 pub use event::{Event, Record};
-pub use machine::{Effect, Input, Machine, Notice, Refusal, Rules};
+pub use machine::{Effect, Input, Machine, Notice, Refusal};
+pub use rules::Rules;
 pub use thread::Thread;

@@ -4,6 +4,7 @@ mod announce;
 mod bound;
 mod next;
 mod observe;
+mod repo;
 #[cfg(test)]
 mod tests;
 
@@ -11,26 +12,19 @@ pub use bound::Bound;
 
 use crate::assess::Decision;
 use crate::boundary::Boundaries;
-use crate::breaker::Hold;
 use crate::event::{
     Answer, Choice, CompactionReported, CompactionStatus, Event, JudgeSource, JudgmentAnswered,
     Phase, Record, Responded, SequenceEnded, Trigger, Until,
 };
-use crate::fate::Fate;
 use crate::policy::{PacketAuthor, Policy, Tier};
-use crate::prompt::Prompts;
+use crate::rules::Rules;
+use crate::thread::breaker::Hold;
+use crate::thread::fate::Fate;
 use crate::thread::{Answered, Issued, Thread};
 use crate::units::{
     ActionId, DirectiveId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, Timestamp,
     TurnId,
 };
-
-/// What a person configured, as it stands at the moment of the call.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules<'r> {
-    pub policy: &'r Policy,
-    pub prompts: &'r Prompts,
-}
 
 #[derive(Debug, Clone)]
 pub enum Input {
@@ -308,7 +302,7 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        let record = Record::next_of(&self.thread, now, event);
+        let record = self.thread.next_record(now, event);
         let told = self.fold(&record, rules.policy);
         let performed = self.performed(&record.event).cloned().map(Effect::Perform);
         effects.push(Effect::Record(record));

@@ -213,6 +213,19 @@ pub struct Phrases {
     pub directive: Vec<String>,
 }
 
+/// When a compaction was worth having. A sequence carries the rule that it started under, so that an old log is measured
+/// as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worth {
+    /// It leaves at most this percentage of the tokens above the floor.
+    #[serde(rename = "land_above_floor_percent")]
+    AboveFloor(u8),
+    /// As format 1 measured: it leaves at most this percentage of all tokens.
+    #[serde(rename = "land_at_percent")]
+    OfAll(u8),
+}
+
 /// Whether a compaction may run between two sampling requests of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MidTurn {

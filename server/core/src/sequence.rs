@@ -1,317 +1,326 @@
-//! One run of the golden path: heads-up, packet, compaction, handoff. What it has come to is a fold of events;
-//! [`next`] reads that state and names the next event, so that a restart at any point goes on where it stood.
+//! What a sequence does next, read off the state that it has come to. Nothing is changed here.
 
-mod step;
-
-pub use self::step::next;
-
-use crate::breaker::Worth;
+use crate::boundary::Boundary;
+use crate::compose::{self, Continue, RequestParts};
+use crate::coverage;
 use crate::event::{
-    Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Packet, Phase, Purpose,
-    Request, Responded, SequenceStarted, Trigger,
+    Action, ActionIssued, Ending, Event, Item, ItemRole, Packet, PacketTaken, Purpose, Request,
+    SequenceEnded, Trigger, TurnStatus,
 };
 use crate::packet;
-use crate::policy::{Deadlines, PacketAuthor};
-use crate::prompt::SequencePrompts;
-use crate::thread::{Issued, Progress, Thread, Turn};
-use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
-use serde::{Deserialize, Serialize};
+use crate::policy::PacketAuthor;
+use crate::rules::Rules;
+use crate::thread::sequence::{CompactionSeen, Sequence, marked, marker, purpose};
+use crate::thread::{Issued, Progress, Thread};
+use crate::units::{ActionId, Percent};
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Sequence {
-    pub id: SequenceId,
-    pub trigger: Trigger,
-    pub author: PacketAuthor,
-    /// Its packet is asked for outside of the transcript.
-    #[serde(default)]
-    pub sampled: bool,
-    /// The compaction came before it, and it only hands over.
-    #[serde(default)]
-    pub late: bool,
-    /// The turn that it runs in; it goes on between turns should that one end first.
-    pub turn: Option<TurnId>,
-    pub requests: Vec<Request>,
-    pub scratch_file: String,
-    pub worth: Worth,
-    pub prompts: SequencePrompts,
-    pub approved: bool,
-    /// Why a person stopped it.
-    pub cancelled: Option<String>,
-    /// Counts the ids of its actions.
-    pub actions: u32,
-    /// How many turns of its queue have been asked for.
-    pub turns_issued: usize,
-    /// How often the packet was asked for, since work was last done behind one.
-    #[serde(default)]
-    pub packet_requests: u32,
-    /// The newest action; its progress is what the sequence waits for.
-    pub current: Option<ActionId>,
-    pub compact: Option<ActionId>,
-    /// The host was asked to do without its provider's compaction.
-    pub fell_back: bool,
-    pub handoff: Option<ActionId>,
-    pub packet: Option<Packet>,
-    /// What the host reported of the compaction itself; its turn's end is the action's own progress.
-    pub compaction: CompactionSeen,
-    /// When the newest wait began.
-    pub since: Timestamp,
-    pub overdue: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CompactionSeen {
-    Nothing,
-    Completed,
-    Failed(String),
-}
-
-impl Sequence {
-    pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
-        let late = started.late.is_some();
-        Self {
-            id: started.sequence.clone(),
-            trigger: started.trigger.clone(),
-            author: started.author,
-            sampled: started.sampled,
-            late,
-            turn: started.turn.clone(),
-            requests: started.requests.clone(),
-            scratch_file: started.scratch_file.clone(),
-            worth: started.worth,
-            prompts: started.prompts.clone(),
-            approved: !started.needs_approval,
-            cancelled: None,
-            actions: 0,
-            turns_issued: 0,
-            packet_requests: 0,
-            current: None,
-            compact: None,
-            fell_back: false,
-            handoff: None,
-            packet: started.late.clone(),
-            compaction: if late { CompactionSeen::Completed } else { CompactionSeen::Nothing },
-            since: at,
-            overdue: false,
-        }
+/// The next event of the running sequence; `None` while it has to wait.
+pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
+    let sequence = thread.sequence.as_ref()?;
+    let step = Step { thread, sequence, rules };
+    if let Some(reason) = &sequence.cancelled {
+        return Some(step.end(Ending::Cancelled, reason));
     }
-
-    /// The built-in compaction: no packet goes with it, and no handoff follows.
-    pub const fn is_inline(&self) -> bool {
-        matches!(self.trigger, Trigger::Inline { .. })
-    }
-
-    pub fn phase(&self, thread: &Thread) -> Phase {
-        if !self.approved {
-            Phase::AwaitingApproval
-        } else if self.is_inline() {
-            Phase::Compacting
-        } else if self.handoff.is_some() || self.compacted() {
-            Phase::AwaitingHandoff
-        } else if self.compact.is_some() {
-            Phase::Compacting
-        } else if self.packet.is_some() {
-            match thread.host.can.compact_by_person {
-                true => Phase::AwaitingCompaction,
-                false => Phase::Compacting,
-            }
-        } else {
-            let turn =
-                self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
-            match purpose(turn) {
-                Purpose::HeadsUp => Phase::AwaitingHeadsUp,
-                Purpose::ScratchWrite => Phase::AwaitingScratchWrite,
-                Purpose::PacketRequest | Purpose::Handoff => Phase::AwaitingPacket,
-            }
-        }
-    }
-
-    /// After a compaction that was not rawr's own, the agent does what it was asked, and nothing because of the handoff.
-    pub const fn only_informs(&self) -> bool {
-        self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
-    }
-
-    /// The host's history has been rewritten.
-    pub fn compacted(&self) -> bool {
-        self.compaction == CompactionSeen::Completed
-    }
-
-    /// Whether a compaction that completes now counts as this sequence's own, no matter who started it.
-    pub const fn takes_compaction(&self) -> bool {
-        self.approved && self.cancelled.is_none()
-    }
-
-    /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
-    pub const fn has_acted_on_answer(&self) -> bool {
-        self.cancelled.is_none() && self.turns_issued > 0
-    }
-
-    /// Whether a person can still stop it: once the compaction is asked for, it runs.
-    pub fn can_be_stopped(&self) -> bool {
-        self.compact.is_none() && !self.compacted()
-    }
-
-    /// The queue as turns. An agent gets everything in one, since each turn costs it a full request; a sample comes
-    /// last and stays apart from the notes, which no sample can write.
-    fn turns(&self) -> impl Iterator<Item = &[Request]> {
-        let has = |request| self.requests.contains(&request);
-        let size = match has(Request::Packet) {
-            false => 1,
-            true if self.sampled && has(Request::ScratchWrite) => self.requests.len() - 1,
-            true => self.requests.len(),
+    if !sequence.approved {
+        return match (sequence.compacted(), sequence.overdue) {
+            (true, _) => Some(step.end(Ending::Cancelled, "the context was compacted meanwhile")),
+            (false, true) => Some(step.end(Ending::Cancelled, "no answer came in time")),
+            (false, false) => None,
         };
-        self.requests.chunks(size.max(1))
+    }
+    if sequence.is_inline() {
+        return step.inline();
+    }
+    if sequence.compacted() || sequence.compact.is_some() {
+        return step.compaction_and_handoff();
+    }
+    match &sequence.packet {
+        None => step.pre_compact(),
+        Some(packet) => match step.late_answer(packet) {
+            Some(packet) => Some(step.packet_taken(packet)),
+            None if thread.host.can.compact_by_person => None,
+            None => step.when_free(step.may_compact(), || step.compact(false)),
+        },
+    }
+}
+
+/// After that rawr writes the packet itself.
+const MOST_PACKET_REQUESTS: u32 = 2;
+
+struct Step<'s> {
+    thread: &'s Thread,
+    sequence: &'s Sequence,
+    rules: &'s Rules<'s>,
+}
+
+impl Step<'_> {
+    fn pre_compact(&self) -> Option<Event> {
+        if self.sequence.awaits_answer(self.thread) && !self.sequence.overdue {
+            return None;
+        }
+        if self.was_interrupted() {
+            return Some(self.end(Ending::Cancelled, "the turn was interrupted"));
+        }
+        let free = self.sequence.may_act(self.thread);
+        if let Some(prompt) = self.refused_sample() {
+            return self.when_free(free, || self.inject(Purpose::PacketRequest, prompt));
+        }
+        match self.sequence.turns().nth(self.sequence.turns_issued) {
+            // A turn that has not answered in time and runs on takes the rest of the queue with it.
+            Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
+                Some(self.take_packet())
+            }
+            Some(turn) => self.when_free(free, || self.ask(turn)),
+            None if self.may_ask_again() => self.when_free(free, || self.ask(&[Request::Packet])),
+            None => Some(self.take_packet()),
+        }
     }
 
-    /// Nothing is asked of a host in the middle of its own work: a compaction would abort it. A sequence inside a
-    /// turn works between that turn's sampling requests.
-    pub fn may_act(&self, thread: &Thread) -> bool {
-        thread.is_idle() || self.is_inside(thread)
+    /// No packet before it, no handoff after it: the agent goes on as if nothing had been. A compaction by the
+    /// provider that freed too little is followed by one of the host's own, once (spec 5).
+    fn inline(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        match action.map(|issued| &issued.progress) {
+            None => return self.when_free(self.may_compact(), || self.compact(false)),
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+            }
+            Some(_) => {}
+        }
+        if !self.sequence.compacted() {
+            let late = self.sequence.overdue;
+            return late.then(|| self.end(Ending::Failed, "the compaction did not finish in time"));
+        }
+        let threshold = self.rules.policy.inline.threshold_percent;
+        let still = |left: Percent| left.0 < threshold;
+        if !self.sequence.fell_back
+            && self.thread.percent_remaining(self.rules.policy).is_some_and(still)
+        {
+            return self.when_free(self.may_compact(), || self.compact(true));
+        }
+        Some(self.end(Ending::Completed, "compacted"))
     }
 
-    fn is_inside(&self, thread: &Thread) -> bool {
-        self.turn.as_ref().is_some_and(|turn| thread.is_in_turn(turn))
+    fn may_compact(&self) -> bool {
+        let inside = self.thread.host.can.mid_turn_compact && self.sequence.is_inside(self.thread);
+        self.thread.is_idle() || inside
     }
 
-    /// The turn that carries out the newest action goes on.
-    fn runs(&self, thread: &Thread) -> bool {
-        let turn = self.newest_action(thread).and_then(|issued| issued.turn.as_ref());
-        turn.and_then(|turn| thread.turn(turn)).is_some_and(Turn::is_open)
+    fn when_free(&self, free: bool, event: impl FnOnce() -> Event) -> Option<Event> {
+        if free {
+            return Some(event());
+        }
+        let late = self.sequence.overdue;
+        late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
     }
 
-    /// A host may call an action done as soon as its turn runs; the answer comes with the turn's end.
-    fn awaits_answer(&self, thread: &Thread) -> bool {
-        self.newest_action(thread).is_some_and(|issued| {
-            issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(thread)
+    /// The step of the plan, or the phase, that it starts behind.
+    fn finished(&self) -> Option<&str> {
+        let at_checkpoint = match &self.sequence.trigger {
+            Trigger::Rawr { boundaries, .. } => boundaries.has(Boundary::PlanCheckpoint),
+            Trigger::Inline { .. } | Trigger::Host | Trigger::User => false,
+        };
+        self.thread.known.finished.as_deref().filter(|_| at_checkpoint)
+    }
+
+    fn ask(&self, turn: &[Request]) -> Event {
+        let reason = self.sequence.trigger.reason();
+        let parts = RequestParts {
+            heads_up: turn.contains(&Request::HeadsUp),
+            scratch_write: turn.contains(&Request::ScratchWrite),
+            packet: turn.contains(&Request::Packet),
+            reason: &reason,
+            finished: self.finished(),
+            scratch_file: &self.sequence.scratch_file,
+            thread_id: self.thread.id.as_str(),
+        };
+        let text = compose::request_text(&self.sequence.prompts, parts);
+        if parts.packet && self.sequence.sampled {
+            return self.issue(Action::SamplePacket { prompt: text });
+        }
+        self.inject(purpose(turn), &text)
+    }
+
+    /// What a sample could not bring is asked for in a turn.
+    fn refused_sample(&self) -> Option<&str> {
+        let issued = self.current().filter(|_| !self.sequence.overdue)?;
+        match (&issued.kind, &issued.progress) {
+            (Action::SamplePacket { prompt }, Progress::Failed(_)) => Some(prompt),
+            _ => None,
+        }
+    }
+
+    /// An agent that has said something else instead is asked once more: only it can write its own packet.
+    fn may_ask_again(&self) -> bool {
+        let said_something = self.current().is_some_and(|issued| match &issued.progress {
+            Progress::Completed(Some(text)) => !text.trim().is_empty(),
+            Progress::Completed(None) => issued.talked_over,
+            _ => false,
+        });
+        self.sequence.requests.contains(&Request::Packet)
+            && self.sequence.packet_requests < MOST_PACKET_REQUESTS
+            && said_something
+            && self.answer().is_none()
+            && !self.sequence.overdue
+    }
+
+    /// The agent's answer; where there is none that says something, what rawr knows itself.
+    fn take_packet(&self) -> Event {
+        let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
+            let max = self.rules.policy.packet_max_tail_chars;
+            let template = &self.sequence.prompts.watcher_packet;
+            compose::by_watcher(self.thread, template, &self.sequence.scratch_file, max)
+        });
+        self.packet_taken(packet)
+    }
+
+    /// What the author left out and rawr knows is added, under a heading of its own.
+    fn packet_taken(&self, packet: Packet) -> Event {
+        let packet = coverage::completed(packet, &coverage::facts(self.thread));
+        PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
+    }
+
+    fn answer(&self) -> Option<Packet> {
+        if !self.sequence.requests.contains(&Request::Packet) {
+            return None;
+        }
+        let issued = self.current().filter(|issued| !issued.talked_over)?;
+        match &issued.progress {
+            Progress::Completed(text) => {
+                packet::from_agent(text.as_deref()?, &self.sequence.prompts.packet_request)
+            }
+            _ => None,
+        }
+    }
+
+    /// The agent's own packet, where it came after rawr's had stood in and before the compaction.
+    fn late_answer(&self, taken: &Packet) -> Option<Packet> {
+        self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
+    }
+
+    fn compact(&self, local: bool) -> Event {
+        let inline = self.rules.policy.inline;
+        self.issue(Action::Compact {
+            local,
+            interrupt: self.sequence.is_inline() && inline.interrupt_mid_turn,
+            trigger: self.sequence.trigger.clone(),
+            author: self
+                .sequence
+                .packet
+                .as_ref()
+                .map_or(self.sequence.author, |packet| packet.author),
+            settings: self.rules.policy.compaction.clone(),
         })
     }
 
-    fn newest_action<'t>(&self, thread: &'t Thread) -> Option<&'t Issued> {
-        thread.action(self.current.as_ref()?)
-    }
-
-    pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
-        let asked = self.awaits_answer(thread);
-        let compacts = self.compact.is_some() && !self.compacted();
-        let waits = !self.approved || asked || compacts || !self.may_act(thread);
-        let seconds = match self.phase(thread) {
-            Phase::AwaitingApproval => deadlines.approval,
-            Phase::AwaitingHeadsUp => deadlines.heads_up,
-            Phase::AwaitingScratchWrite => deadlines.scratch_write,
-            Phase::AwaitingPacket => deadlines.packet,
-            Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
-            Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
-            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::AwaitingCompaction => {
-                return None;
+    /// The compaction and the end of its turn are reported in either order; the handoff waits for both, but not
+    /// beyond the deadline: a history that was rewritten needs its packet.
+    fn compaction_and_handoff(&self) -> Option<Event> {
+        if let CompactionSeen::Failed(error) = &self.sequence.compaction {
+            return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
+        }
+        let action = self.sequence.compact.as_ref().and_then(|id| self.thread.action(id));
+        let closed = match action.map(|issued| &issued.progress) {
+            Some(Progress::Failed(error)) if !self.sequence.compacted() => {
+                return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
             }
+            // Inside a turn no other turn's end is there to wait for.
+            Some(Progress::Issued | Progress::Accepted) => {
+                self.sequence.compacted() && self.sequence.is_inside(self.thread)
+            }
+            _ => true,
         };
-        // A turn that goes on may take its time; one of which nothing more is heard may not.
-        let outlasts_turn = self.packet.is_some()
-            && self.can_be_stopped()
-            && self.is_inside(thread)
-            && !thread.host.can.mid_turn_compact;
-        let since = if outlasts_turn { thread.updated_at } else { self.since };
-        ((waits || outlasts_turn) && !self.overdue).then(|| since.plus_seconds(seconds))
+        let compacted = self.sequence.compacted();
+        if self.sequence.handoff.is_some() {
+            return self.finish();
+        }
+        if compacted && closed || self.sequence.overdue && (compacted || closed && action.is_some())
+        {
+            return self.hand_off();
+        }
+        self.sequence
+            .overdue
+            .then(|| self.end(Ending::Failed, "the compaction did not finish in time"))
     }
 
-    pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
-        self.actions += 1;
-        self.since = at;
-        self.overdue = false;
-        self.current = Some(issued.action.clone());
-        match &issued.kind {
-            Action::Compact { local, .. } => {
-                self.compact = Some(issued.action.clone());
-                self.fell_back = *local;
-                self.compaction = CompactionSeen::Nothing;
+    fn hand_off(&self) -> Option<Event> {
+        let Some(packet) = &self.sequence.packet else {
+            // The host was first, but the agent is at its packet still.
+            let writes =
+                self.sequence.runs(self.thread) && self.sequence.awaits_answer(self.thread);
+            return (!writes || self.sequence.overdue).then(|| self.take_packet());
+        };
+        if !self.sequence.may_act(self.thread) && !self.sequence.overdue {
+            return None;
+        }
+        let text = compose::handoff(
+            self.thread,
+            &self.sequence.prompts.handoff,
+            packet,
+            if self.sequence.only_informs() { Continue::AsAsked } else { Continue::AsInPacket },
+            &self.sequence.scratch_file,
+        );
+        // A message that waits cannot be delivered into a turn that runs.
+        let inside = self.sequence.is_inside(self.thread);
+        let held = self.thread.held.iter().find(|held| held.action.is_none() && !inside);
+        Some(match held {
+            None => self.inject(Purpose::Handoff, &text),
+            Some(held) => self.issue(Action::DeliverInput {
+                input: held.id.clone(),
+                items: vec![
+                    Item {
+                        role: ItemRole::Handoff,
+                        text: marked(&text, &self.sequence.id, Purpose::Handoff),
+                    },
+                    Item { role: ItemRole::Input, text: held.text.clone() },
+                ],
+            }),
+        })
+    }
+
+    fn finish(&self) -> Option<Event> {
+        let handoff = self.sequence.handoff.as_ref().and_then(|id| self.thread.action(id));
+        match handoff.map(|issued| &issued.progress) {
+            Some(Progress::Accepted | Progress::Completed(_)) => {
+                Some(self.end(Ending::Completed, "handed over"))
             }
-            Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
-                self.handoff = Some(issued.action.clone());
+            Some(Progress::Failed(error)) => {
+                Some(self.end(Ending::Failed, &format!("the handoff was refused: {error}")))
             }
-            Action::InjectTurn { purpose, .. } => {
-                self.turns_issued += 1;
-                self.packet_requests += u32::from(*purpose == Purpose::PacketRequest);
-            }
-            Action::SamplePacket { .. } => {
-                self.turns_issued += 1;
-                self.packet_requests += 1;
-            }
-            Action::Judge { .. } => {}
+            _ => self
+                .sequence
+                .overdue
+                .then(|| self.end(Ending::Failed, "the handoff was not taken in time")),
         }
     }
 
-    pub fn took(&mut self, packet: &Packet, at: Timestamp) {
-        self.packet = Some(packet.clone());
-        self.since = at;
-        self.overdue = false;
+    fn current(&self) -> Option<&Issued> {
+        self.sequence.newest_action(self.thread)
     }
 
-    pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
-        match responded.choice {
-            Choice::CompactNow | Choice::Approve => {
-                self.approved = true;
-                self.since = at;
-            }
-            Choice::Snooze | Choice::Cancel => {
-                self.cancelled = responded.choice.stops().map(str::to_owned);
-            }
-            Choice::EditPacket => {
-                if let Some(text) = &responded.packet {
-                    let resume = packet::resume_state(text);
-                    self.packet = Some(Packet {
-                        author: PacketAuthor::Person,
-                        resume,
-                        text: text.clone(),
-                        added: Vec::new(),
-                    });
-                }
-            }
-        }
+    /// A person who interrupts the packet turn wants to be left alone.
+    fn was_interrupted(&self) -> bool {
+        let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
+        end.is_some_and(|end| end.status == TurnStatus::Interrupted)
     }
 
-    pub fn packet_grew_stale(&mut self) {
-        let edited =
-            self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
-        if self.can_be_stopped() && !edited {
-            self.packet = None;
-            if self.requests.contains(&Request::Packet) {
-                self.turns_issued = self.turns().count() - 1;
-                self.packet_requests = 0;
-                self.current = None;
-            }
-        }
+    fn inject(&self, purpose: Purpose, text: &str) -> Event {
+        let marker = marker(&self.sequence.id, purpose);
+        let (text, via_steer) =
+            (marked(text, &self.sequence.id, purpose), self.sequence.is_inside(self.thread));
+        self.issue(Action::InjectTurn { purpose, text, marker, via_steer })
     }
 
-    pub fn compaction_reported(&mut self, reported: &CompactionReported) {
-        match reported.status {
-            CompactionStatus::Started => {}
-            CompactionStatus::Completed => self.compaction = CompactionSeen::Completed,
-            CompactionStatus::Failed if self.compact.is_some() && !self.compacted() => {
-                let error =
-                    reported.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
-                self.compaction = CompactionSeen::Failed(error);
-            }
-            CompactionStatus::Failed => {}
-        }
+    fn issue(&self, kind: Action) -> Event {
+        let action = ActionId::new(format!("{}.{}", self.sequence.id, self.sequence.actions + 1));
+        ActionIssued { action, sequence: self.sequence.id.clone(), kind }.into()
     }
-}
 
-fn purpose(turn: &[Request]) -> Purpose {
-    if turn.contains(&Request::Packet) {
-        Purpose::PacketRequest
-    } else if turn.contains(&Request::ScratchWrite) {
-        Purpose::ScratchWrite
-    } else {
-        Purpose::HeadsUp
+    fn end(&self, ending: Ending, reason: &str) -> Event {
+        SequenceEnded { sequence: self.sequence.id.clone(), ending, reason: reason.to_owned() }
+            .into()
     }
-}
-
-/// The text that an injected message carries, for hosts that cannot tell synthetic turns apart.
-pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
-    format!("[rawr:{sequence}:{}]", purpose.name())
-}
-
-/// The text with its marker.
-pub fn marked(text: &str, sequence: &SequenceId, purpose: Purpose) -> String {
-    format!("{}\n\n{}", text.trim_end(), marker(sequence, purpose))
 }

@@ -2,11 +2,18 @@
 //! Nothing is decided here.
 
 mod apply;
+pub mod breaker;
+pub mod fate;
 mod ids;
 mod issued;
 mod known;
 mod marks;
+pub mod sequence;
 mod turn;
+
+use breaker::Strike;
+use fate::DecisionFate;
+use sequence::Sequence;
 
 pub use apply::FOLD;
 pub use issued::{Issued, Progress};
@@ -14,15 +21,13 @@ pub use known::{Directive, Known, Said, Speaker, StepMove};
 pub use marks::Mark;
 pub use turn::{Turn, TurnEnd};
 
-use crate::breaker::{Strike, Worth};
 use crate::event::{
     Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, Item, ItemRole,
     JudgeSource, JudgeUsage, Packet, Phase, RateLimit, Trigger, Until,
 };
-use crate::fate::DecisionFate;
 use crate::packet::TRIVIAL_CHARS;
+use crate::policy::Worth;
 use crate::policy::{PacketAuthor, Policy, Tier, Tiers};
-use crate::sequence::Sequence;
 use crate::units::{
     ActionId, EventId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, ThreadId,
     Timestamp, Tokens, TurnId,

@@ -14,7 +14,7 @@ use rawr_core::judgment::{self, Case};
 use rawr_core::policy::{PacketAuthor, Tier};
 use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::{Percent, ThreadId, Timestamp};
-use rawr_core::{packet, scratch};
+use rawr_core::{compose, scratch};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -106,11 +106,11 @@ fn now_of(thread: &Thread, config: &Config, name: PromptName) -> Now {
             PromptName::JudgmentContext => judged(thread, config, placeholder.camel, &template),
             PromptName::WatcherPacket => {
                 let max = config.policy.packet_max_tail_chars;
-                Some(packet::by_watcher(thread, &template, &scratch_file, max).text)
+                Some(compose::by_watcher(thread, &template, &scratch_file, max).text)
             }
             PromptName::Handoff => handed_off(thread, placeholder.camel, &template, &scratch_file),
             name => {
-                let finished = thread.known.finished.as_deref().map(packet::finished);
+                let finished = thread.known.finished.as_deref().map(compose::finished);
                 let known = [
                     ("scratchFile", scratch_file.as_str()),
                     ("threadId", thread.id.as_str()),
@@ -162,7 +162,7 @@ fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) 
         return None;
     }
     let packet = packet.unwrap_or(&none);
-    Some(packet::handoff(thread, template, packet, packet::Continue::AsInPacket, scratch_file))
+    Some(compose::handoff(thread, template, packet, compose::Continue::AsInPacket, scratch_file))
 }
 
 const MOST_THREADS: usize = 64;

@@ -5,13 +5,13 @@ use super::{Desk, DeskError, Open, notes};
 use crate::prompts::PromptStore;
 use crate::store::{DecisionFile, StoreError};
 use rawr_core::Thread;
-use rawr_core::breaker::Hold;
+use rawr_core::compose::{self, Continue};
 use rawr_core::event::{Packet, Phase};
-use rawr_core::fate::DecisionFate;
 use rawr_core::machine::HeadsUp;
-use rawr_core::packet::{self, Continue};
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::PromptName;
+use rawr_core::thread::breaker::Hold;
+use rawr_core::thread::fate::DecisionFate;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp};
 use std::collections::{BTreeMap, HashMap};
 
@@ -112,7 +112,7 @@ impl Desk {
         let open = self.open_thread(id)?;
         let template = self.prompt_text(PromptName::WatcherPacket);
         let max = open.config.policy.packet_max_tail_chars;
-        Ok(packet::by_watcher(open.machine.thread(), template, &self.scratch_file(id)?, max))
+        Ok(compose::by_watcher(open.machine.thread(), template, &self.scratch_file(id)?, max))
     }
 
     /// The message that would hand this packet back now.
@@ -120,7 +120,13 @@ impl Desk {
         let thread = self.thread(id)?;
         let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
         let template = running.unwrap_or_else(|| self.prompt_text(PromptName::Handoff));
-        Ok(packet::handoff(thread, template, packet, Continue::AsInPacket, &self.scratch_file(id)?))
+        Ok(compose::handoff(
+            thread,
+            template,
+            packet,
+            Continue::AsInPacket,
+            &self.scratch_file(id)?,
+        ))
     }
 
     /// The packet of the running sequence, or of the last one that had any.

@@ -7,8 +7,9 @@ use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Choice, Fact, Packet, Purpose};
 use rawr_core::machine::Response;
 use rawr_core::policy::PacketAuthor;
+use rawr_core::thread::sequence::{marked, marker};
 use rawr_core::units::SequenceId;
-use rawr_core::{Input, Thread, coverage, packet, rewrite, sequence};
+use rawr_core::{Input, Thread, coverage, packet, rewrite};
 use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
 use rawr_protocol::{
     HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck,
@@ -106,7 +107,7 @@ fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuild
         .sequence
         .as_ref()
         .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
-    let marker = sequence::marker(&running, Purpose::Handoff);
-    let text = sequence::marked(&desk.build_handoff(&id, &packet)?, &running, Purpose::Handoff);
+    let marker = marker(&running, Purpose::Handoff);
+    let text = marked(&desk.build_handoff(&id, &packet)?, &running, Purpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

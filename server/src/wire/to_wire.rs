@@ -4,15 +4,15 @@ use super::ToWire;
 use crate::problem::{self, Severity};
 use rawr_core::assess::{Decision, Judgment};
 use rawr_core::boundary::Boundaries;
-use rawr_core::breaker::Hold;
 use rawr_core::event::{
     self, Answer, CompactionReported, CompactionStatus, Fact, FactKind, JudgeSource, Responded,
     Trigger, Until,
 };
-use rawr_core::fate::{DecisionFate, Fate};
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_core::machine::{HeadsUp, Stage};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
+use rawr_core::thread::breaker::Hold;
+use rawr_core::thread::fate::{DecisionFate, Fate};
 use rawr_core::thread::{Guard, Issued, LastCompaction, Thread};
 use rawr_core::units::{Percent, RequestId, SequenceId, Timestamp};
 use rawr_protocol as wire;

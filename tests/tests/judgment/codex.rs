@@ -1,7 +1,7 @@
 //! The real Codex as the judge, through `rawr exec`: in an ephemeral thread with an output schema, which leaves nothing
 //! in the user's thread and is none of the threads that Codex keeps.
 
-use rawr_server::judge::OUTPUT_SCHEMA;
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::{Recorded, Reply, Script, call, http_error, say};
 use rawr_tests::{MockModel, Repository, rawr};

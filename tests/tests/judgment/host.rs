@@ -2,12 +2,12 @@
 
 use super::lab::{At, Lab, THREAD, is_judge, performed};
 use expect_test::{Expect, expect};
+use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_protocol::methods::{JudgmentAnswer, ThreadClose};
 use rawr_protocol::{
     Action, ActionPerformNotification, ActionStatus, JudgmentAnswerParams, Outcome, Phase,
     ThreadCloseParams,
 };
-use rawr_server::judge::OUTPUT_SCHEMA;
 
 /// A turn ends, and the host is asked.
 fn asked(lab: &mut Lab, at: At) -> ActionPerformNotification {

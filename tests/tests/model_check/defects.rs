@@ -115,7 +115,7 @@ impl Defect {
                 if let Some(sequence) = &mut thread.sequence
                     && sequence.packet.is_some()
                 {
-                    sequence.compaction = rawr_core::sequence::CompactionSeen::Completed;
+                    sequence.compaction = rawr_core::thread::sequence::CompactionSeen::Completed;
                 }
             }
             _ => {}

@@ -2,9 +2,9 @@
 
 use super::{Case, Finding, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
-use crate::breaker::Hold;
 use crate::event::{Action, Answer, TurnStatus};
 use crate::policy::{MidTurn, Mode, Tier};
+use crate::thread::breaker::Hold;
 use crate::thread::{Thread, Turn};
 use crate::units::{Percent, Tokens};
 

@@ -1,19 +1,20 @@
 //! What follows from a thread's state: the one event that comes next. Nothing is changed here.
 
-use super::{Effect, Machine, Notice, Rules};
+use super::{Effect, Machine, Notice};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
 use crate::boundary::Boundaries;
-use crate::breaker::Worth;
+use crate::compose;
 use crate::coverage;
 use crate::event::{
     Action, ActionIssued, Assessed, CompactionOrigin, Entrance, Event, Item, ItemRole, JudgeSource,
     Outcome, Packet, Request, SequenceStarted, Trigger,
 };
 use crate::judgment;
-use crate::packet;
+use crate::policy::Worth;
 use crate::policy::{Mode, PacketAuthor, PacketChannel, Policy, Tier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
+use crate::rules::Rules;
 use crate::scratch;
 use crate::sequence;
 use crate::thread::{HeldInput, Judging, Starting};
@@ -110,7 +111,7 @@ impl Machine {
         let (scratch, max) = (self.scratch_file(policy), policy.packet_max_tail_chars);
         let may = thread.host.can.inject_turn && thread.has_packet_material();
         may.then(|| {
-            let packet = packet::by_watcher(thread, template, &scratch, max);
+            let packet = compose::by_watcher(thread, template, &scratch, max);
             coverage::completed(packet, &coverage::facts(thread))
         })
     }

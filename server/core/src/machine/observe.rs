@@ -1,6 +1,7 @@
 //! What an input adds to the log, before anything is decided: boundaries filled in, repeats left out, the impossible
 //! refused. Nothing is changed here.
 
+use super::repo;
 use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
 use crate::assess::assess;
 use crate::event::{
@@ -8,8 +9,8 @@ use crate::event::{
     InputHeld, Origin, Outcome, Phase, Responded, Until,
 };
 use crate::policy::Policy;
-use crate::sequence::Sequence;
-use crate::signal::{command, message, plan, repo};
+use crate::signal::{command, message, plan};
+use crate::thread::sequence::Sequence;
 use crate::thread::{HeldInput, Progress, Turn};
 use crate::units::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::Purpose;
-use crate::sequence::marker;
+use crate::thread::sequence::marker;
 use crate::units::SequenceId;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;

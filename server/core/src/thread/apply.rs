@@ -12,7 +12,7 @@ mod turns;
 use super::{Guard, HeldInput, LastPacket, Thread};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{EVERY_COMPACTION_HANDS_OVER, Event, Phase, Record, ThreadOpened, Until};
-use crate::sequence::Sequence;
+use crate::thread::sequence::Sequence;
 use crate::units::{SignalId, Timestamp};
 
 /// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,

@@ -1,9 +1,16 @@
 //! The names that a thread gives out next: they are counted, not drawn.
 
 use super::Thread;
-use crate::units::{DecisionId, GuardId, RequestId, SequenceId, stable_hash};
+use crate::event::{Event, FORMAT, Record};
+use crate::units::{DecisionId, GuardId, RequestId, SequenceId, Timestamp, stable_hash};
 
 impl Thread {
+    /// The line that this event is stored as.
+    pub fn next_record(&self, at: Timestamp, event: Event) -> Record {
+        let (id, thread) = (Some(self.last_event.next()), Some(self.id.clone()));
+        Record { v: FORMAT, id, thread, at, event }
+    }
+
     /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
     pub fn next_sequence_id(&self) -> SequenceId {
         SequenceId::new(format!(

@@ -1,8 +1,8 @@
 //! The keys of `[rawr_auto_compaction]` itself.
 
 use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
-use rawr_core::breaker::MOST_STRIKES;
 use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel};
+use rawr_core::thread::breaker::MOST_STRIKES;
 use rawr_core::units::Tokens;
 
 const YEAR: u64 = 366 * 24 * 60 * 60;

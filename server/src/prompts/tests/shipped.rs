@@ -2,10 +2,10 @@
 
 use super::*;
 use expect_test::expect_file;
+use rawr_core::compose::Continue;
 use rawr_core::event::Resume;
-use rawr_core::packet::Continue;
 use rawr_core::units::ThreadId;
-use rawr_core::{Thread, packet};
+use rawr_core::{Thread, compose, packet};
 
 #[test]
 fn shipped_prompts_have_no_problem() {
@@ -56,12 +56,12 @@ fn a_packet_built_by_rawr_says_so_and_comes_back_whole() {
     let mut thread = Thread::new(ThreadId::new("t"));
     thread.known.first_message = Some("Ship the parser.".to_owned());
     let template = set.prompts().text(PromptName::WatcherPacket);
-    let built = packet::by_watcher(&thread, template, "notes.md", 100);
+    let built = compose::by_watcher(&thread, template, "notes.md", 100);
     assert!(built.text.contains("Built by rawr") && built.text.contains("Ship the parser."));
     assert_eq!(packet::resume_state(&built.text), Resume::Working);
 
     let template = set.prompts().text(PromptName::Handoff);
-    let handoff = packet::handoff(&thread, template, &built, Continue::AsInPacket, "notes.md");
+    let handoff = compose::handoff(&thread, template, &built, Continue::AsInPacket, "notes.md");
     assert!(handoff.contains(&built.text) && !handoff.contains(['{', '}']), "{handoff}");
 }
 

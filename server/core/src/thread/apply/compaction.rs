@@ -5,7 +5,7 @@ use crate::event::{
     Action, CompactionOrigin, CompactionReported, CompactionStatus, EVERY_COMPACTION_HANDS_OVER,
     Ending, Origin, Record, SequenceEnded,
 };
-use crate::sequence::Sequence;
+use crate::thread::sequence::Sequence;
 use crate::thread::{LastCompaction, Progress};
 use crate::units::Timestamp;
 

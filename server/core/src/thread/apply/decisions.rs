@@ -5,7 +5,7 @@ use crate::event::{
     Action, Answer, Assessed, Choice, Entrance, JudgeSource, JudgmentAnswered, Outcome, Responded,
     Trigger,
 };
-use crate::fate::Fate;
+use crate::thread::fate::Fate;
 use crate::thread::{Answered, Judging, Progress, Starting, Turn};
 use crate::units::{Timestamp, Tokens};
 

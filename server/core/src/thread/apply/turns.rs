@@ -5,8 +5,8 @@ use crate::event::{
     Action, DirectiveGiven, Origin, Purpose, TurnCompleted, TurnStarted, TurnStatus, Usage,
     UsageReported, UserMessage,
 };
-use crate::fate::Fate;
 use crate::packet;
+use crate::thread::fate::Fate;
 use crate::thread::{Issued, Progress, Speaker, Thread, Turn, TurnEnd};
 use crate::units::{ActionId, Timestamp, TurnId};
 

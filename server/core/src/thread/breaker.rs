@@ -1,10 +1,10 @@
 //! The breaker: after compactions in a row that did not help, a more urgent tier is needed for the next one. Strikes are
 //! part of the fold; what they hold back is read off them here.
 
+use super::sequence::Sequence;
+use super::{LastCompaction, Thread};
 use crate::event::Ending;
-use crate::policy::{Breaker, Policy, Tier};
-use crate::sequence::Sequence;
-use crate::thread::{LastCompaction, Thread};
+use crate::policy::{Breaker, Policy, Tier, Worth};
 use crate::units::{Percent, SequenceId, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +15,6 @@ pub const MOST_STRIKES: u32 = 50;
 /// twentieth costs more than twenty times what it gives; hosts compact by themselves not far above the emergency's
 /// threshold, so a larger part would leave it to them, without a packet.
 const LEAST_GAIN: u64 = 20;
-
-/// When a compaction was worth having. A sequence carries the rule that it started under, so that an old log is measured
-/// as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Worth {
-    /// It leaves at most this percentage of the tokens above the floor.
-    #[serde(rename = "land_above_floor_percent")]
-    AboveFloor(u8),
-    /// As format 1 measured: it leaves at most this percentage of all tokens.
-    #[serde(rename = "land_at_percent")]
-    OfAll(u8),
-}
 
 /// A sequence that failed, or whose compaction was not worth having. Only the newest row of them is kept: a compaction
 /// that was worth having clears it.

@@ -1,8 +1,8 @@
 //! What became of the decisions that were more than "nothing". Part of the fold; nothing is decided here.
 
+use super::sequence::Sequence;
+use super::{Answered, Thread};
 use crate::event::{Ending, SequenceEnded};
-use crate::sequence::Sequence;
-use crate::thread::{Answered, Thread};
 use crate::units::{DecisionId, SequenceId, Timestamp};
 use serde::{Deserialize, Serialize};
 

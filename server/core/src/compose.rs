@@ -1,0 +1,186 @@
+//! Composes what rawr itself writes: its own packet, the handoff that gives a packet back, and the request for one.
+
+use crate::event::{Packet, Resume};
+use crate::policy::PacketAuthor;
+use crate::prompt::{PromptName, SequencePrompts, render};
+use crate::signal::plan::StepStatus;
+use crate::thread::Thread;
+
+/// A packet from structured state, for when the agent's is not wanted or did not come. Its template labels it.
+pub fn by_watcher(
+    thread: &Thread,
+    template: &str,
+    scratch_file: &str,
+    max_tail_chars: usize,
+) -> Packet {
+    let known = &thread.known;
+    let resume = if known.plan.is_empty() || known.open_steps().next().is_some() {
+        Resume::Working
+    } else {
+        Resume::Done
+    };
+    let goal = or_none(known.first_message.as_deref().map(|text| head(text, max_tail_chars)));
+    let plan = or_none(list(known.plan.iter().map(|step| {
+        let mark = match step.status {
+            StepStatus::Completed => "[x]",
+            StepStatus::InProgress => "[>]",
+            StepStatus::Pending => "[ ]",
+        };
+        format!("{mark} {}", step.step)
+    })));
+    let done = or_none(list(known.milestones.iter().cloned()));
+    let directives = or_none(directives(thread));
+    let last = or_none(known.last_message.as_deref().map(|text| tail(text, max_tail_chars)));
+    let text = render(PromptName::WatcherPacket, template, |name| match name {
+        "goal" => Some(&goal),
+        "plan" => Some(&plan),
+        "done" => Some(&done),
+        "directives" => Some(&directives),
+        "lastAgentMessage" => Some(&last),
+        "state" => Some(resume.name()),
+        "scratchFile" => Some(scratch_file),
+        "threadId" => Some(thread.id.as_str()),
+        _ => None,
+    });
+    Packet { author: PacketAuthor::Watcher, resume, text, added: Vec::new() }
+}
+
+/// What the agent does after a handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continue {
+    /// What its packet says.
+    AsInPacket,
+    /// What it was asked anyway.
+    AsAsked,
+}
+
+/// The message after the compaction. It alone must be enough to go on.
+pub fn handoff(
+    thread: &Thread,
+    template: &str,
+    packet: &Packet,
+    go_on: Continue,
+    scratch_file: &str,
+) -> String {
+    let directives = or_none(directives(thread));
+    let fenced = fenced(&packet.text);
+    render(PromptName::Handoff, template, |name| match name {
+        "packet" => Some(&fenced),
+        "author" => Some(match packet.author {
+            PacketAuthor::Agent => "you",
+            PacketAuthor::Watcher => "rawr, from what it saw of the session",
+            PacketAuthor::Person => "the user",
+        }),
+        "resume" => Some(match (go_on, packet.resume) {
+            (Continue::AsAsked, _) => {
+                "Take note of it, and start nothing because of it: do what the user asked last. If nothing is left to do, say so in one line and stop."
+            }
+            (Continue::AsInPacket, Resume::Working) => "Continue now with its next step.",
+            (Continue::AsInPacket, Resume::WaitingForUser) => {
+                "You were waiting for the user. Do not go on by yourself: repeat the open question in one line and stop."
+            }
+            (Continue::AsInPacket, Resume::Done) => {
+                "The work was done. Start nothing new: say so in one line and stop."
+            }
+        }),
+        "directives" => Some(&directives),
+        "scratchFile" => Some(scratch_file),
+        "threadId" => Some(thread.id.as_str()),
+        _ => None,
+    })
+}
+
+/// Between fences that are longer than any inside, so that a packet's own code blocks end nothing.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}
+
+fn directives(thread: &Thread) -> Option<String> {
+    list(thread.known.in_force().map(|directive| directive.text.clone()))
+}
+
+fn list(lines: impl Iterator<Item = String>) -> Option<String> {
+    let lines: Vec<_> = lines.map(|line| format!("- {line}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn or_none(text: Option<String>) -> String {
+    text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "(none known)".to_owned())
+}
+
+/// The first part of a text: where a person says what is wanted.
+fn head(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    let kept: String = text.chars().take(max_chars).collect();
+    if kept.len() < text.len() { format!("{kept} …") } else { kept }
+}
+
+/// The last part of a text: what an agent says last is what it was about to do.
+fn tail(text: &str, max_chars: usize) -> String {
+    let text = text.trim();
+    let skip = text.chars().count().saturating_sub(max_chars);
+    let kept: String = text.chars().skip(skip).collect();
+    if skip > 0 { format!("… {kept}") } else { kept }
+}
+
+/// Text for the packet request: heads-up first, scratch instructions where scheduled, then the request itself.
+pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> String {
+    let finished = parts.finished.map(finished).unwrap_or_default();
+    let fill = |name: PromptName, template: &str| {
+        render(name, template, |placeholder| match placeholder {
+            "reason" => Some(parts.reason),
+            "finished" => Some(&finished),
+            "scratchFile" => Some(parts.scratch_file),
+            "threadId" => Some(parts.thread_id),
+            _ => None,
+        })
+    };
+    let mut texts = Vec::new();
+    if parts.heads_up {
+        texts.push(fill(PromptName::HeadsUp, &prompts.heads_up));
+    }
+    if parts.scratch_write {
+        texts.push(fill(PromptName::ScratchWrite, &prompts.scratch_write));
+    }
+    if parts.packet {
+        texts.push(fill(PromptName::AutoCompact, &prompts.packet_request));
+    }
+    texts.iter().map(|text| text.trim()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A sentence of its own with the blank behind it, so that a template reads well with it and without.
+pub fn finished(what: &str) -> String {
+    const LONGEST: usize = 160;
+    let line = what.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("Finished last: {}. ", head(line.trim_end_matches('.'), LONGEST))
+}
+
+/// What one injected turn asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestParts<'a> {
+    pub heads_up: bool,
+    pub scratch_write: bool,
+    pub packet: bool,
+    pub reason: &'a str,
+    /// The step or the phase that ended here.
+    pub finished: Option<&'a str>,
+    pub scratch_file: &'a str,
+    pub thread_id: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fence_is_longer_than_any_inside() {
+        let check = |text: &str, fence: &str| {
+            assert_eq!(fenced(text), format!("{fence}\n{text}\n{fence}"));
+        };
+        check("plain", "```");
+        check("`x` and ```rust\ncode\n```", "````");
+        check("``````", "```````");
+    }
+}

@@ -1,0 +1,11 @@
+//! What a person configured, handed to the core with every call.
+
+use crate::policy::Policy;
+use crate::prompt::Prompts;
+
+/// The policy and the prompts that apply to a thread at the moment of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'r> {
+    pub policy: &'r Policy,
+    pub prompts: &'r Prompts,
+}

@@ -1,0 +1,312 @@
+//! The state of one run of the golden path: heads-up, packet, compaction, handoff. It is part of the fold;
+//! The room `sequence` reads it and names the next event, so that a restart at any point continues there.
+
+use super::{Issued, Progress, Thread, Turn};
+use crate::event::{
+    Action, ActionIssued, Choice, CompactionReported, CompactionStatus, Packet, Phase, Purpose,
+    Request, Responded, SequenceStarted, Trigger,
+};
+use crate::packet;
+use crate::policy::{Deadlines, PacketAuthor, Worth};
+use crate::prompt::SequencePrompts;
+use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sequence {
+    pub id: SequenceId,
+    pub trigger: Trigger,
+    pub author: PacketAuthor,
+    /// Its packet is asked for outside of the transcript.
+    #[serde(default)]
+    pub sampled: bool,
+    /// The compaction came before it, and it only hands over.
+    #[serde(default)]
+    pub late: bool,
+    /// The turn that it runs in; it goes on between turns should that one end first.
+    pub turn: Option<TurnId>,
+    pub requests: Vec<Request>,
+    pub scratch_file: String,
+    pub worth: Worth,
+    pub prompts: SequencePrompts,
+    pub approved: bool,
+    /// Why a person stopped it.
+    pub cancelled: Option<String>,
+    /// Counts the ids of its actions.
+    pub actions: u32,
+    /// How many turns of its queue have been asked for.
+    pub turns_issued: usize,
+    /// How often the packet was asked for, since work was last done behind one.
+    #[serde(default)]
+    pub packet_requests: u32,
+    /// The newest action; its progress is what the sequence waits for.
+    pub current: Option<ActionId>,
+    pub compact: Option<ActionId>,
+    /// The host was asked to do without its provider's compaction.
+    pub fell_back: bool,
+    pub handoff: Option<ActionId>,
+    pub packet: Option<Packet>,
+    /// What the host reported of the compaction itself; its turn's end is the action's own progress.
+    pub compaction: CompactionSeen,
+    /// When the newest wait began.
+    pub since: Timestamp,
+    pub overdue: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionSeen {
+    Nothing,
+    Completed,
+    Failed(String),
+}
+
+impl Sequence {
+    pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
+        let late = started.late.is_some();
+        Self {
+            id: started.sequence.clone(),
+            trigger: started.trigger.clone(),
+            author: started.author,
+            sampled: started.sampled,
+            late,
+            turn: started.turn.clone(),
+            requests: started.requests.clone(),
+            scratch_file: started.scratch_file.clone(),
+            worth: started.worth,
+            prompts: started.prompts.clone(),
+            approved: !started.needs_approval,
+            cancelled: None,
+            actions: 0,
+            turns_issued: 0,
+            packet_requests: 0,
+            current: None,
+            compact: None,
+            fell_back: false,
+            handoff: None,
+            packet: started.late.clone(),
+            compaction: if late { CompactionSeen::Completed } else { CompactionSeen::Nothing },
+            since: at,
+            overdue: false,
+        }
+    }
+
+    /// The built-in compaction: no packet goes with it, and no handoff follows.
+    pub const fn is_inline(&self) -> bool {
+        matches!(self.trigger, Trigger::Inline { .. })
+    }
+
+    pub fn phase(&self, thread: &Thread) -> Phase {
+        if !self.approved {
+            Phase::AwaitingApproval
+        } else if self.is_inline() {
+            Phase::Compacting
+        } else if self.handoff.is_some() || self.compacted() {
+            Phase::AwaitingHandoff
+        } else if self.compact.is_some() {
+            Phase::Compacting
+        } else if self.packet.is_some() {
+            match thread.host.can.compact_by_person {
+                true => Phase::AwaitingCompaction,
+                false => Phase::Compacting,
+            }
+        } else {
+            let turn =
+                self.turns().nth(self.turns_issued.saturating_sub(1)).unwrap_or(&self.requests);
+            match purpose(turn) {
+                Purpose::HeadsUp => Phase::AwaitingHeadsUp,
+                Purpose::ScratchWrite => Phase::AwaitingScratchWrite,
+                Purpose::PacketRequest | Purpose::Handoff => Phase::AwaitingPacket,
+            }
+        }
+    }
+
+    /// After a compaction that was not rawr's own, the agent does what it was asked, and nothing because of the handoff.
+    pub const fn only_informs(&self) -> bool {
+        self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
+    }
+
+    /// The host's history has been rewritten.
+    pub fn compacted(&self) -> bool {
+        self.compaction == CompactionSeen::Completed
+    }
+
+    /// Whether a compaction that completes now counts as this sequence's own, no matter who started it.
+    pub const fn takes_compaction(&self) -> bool {
+        self.approved && self.cancelled.is_none()
+    }
+
+    /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
+    pub const fn has_acted_on_answer(&self) -> bool {
+        self.cancelled.is_none() && self.turns_issued > 0
+    }
+
+    /// Whether a person can still stop it: once the compaction is asked for, it runs.
+    pub fn can_be_stopped(&self) -> bool {
+        self.compact.is_none() && !self.compacted()
+    }
+
+    /// The queue as turns. An agent gets everything in one, since each turn costs it a full request; a sample comes
+    /// last and stays apart from the notes, which no sample can write.
+    pub(crate) fn turns(&self) -> impl Iterator<Item = &[Request]> {
+        let has = |request| self.requests.contains(&request);
+        let size = match has(Request::Packet) {
+            false => 1,
+            true if self.sampled && has(Request::ScratchWrite) => self.requests.len() - 1,
+            true => self.requests.len(),
+        };
+        self.requests.chunks(size.max(1))
+    }
+
+    /// Nothing is asked of a host in the middle of its own work: a compaction would abort it. A sequence inside a
+    /// turn works between that turn's sampling requests.
+    pub fn may_act(&self, thread: &Thread) -> bool {
+        thread.is_idle() || self.is_inside(thread)
+    }
+
+    pub(crate) fn is_inside(&self, thread: &Thread) -> bool {
+        self.turn.as_ref().is_some_and(|turn| thread.is_in_turn(turn))
+    }
+
+    /// The turn that carries out the newest action goes on.
+    pub(crate) fn runs(&self, thread: &Thread) -> bool {
+        let turn = self.newest_action(thread).and_then(|issued| issued.turn.as_ref());
+        turn.and_then(|turn| thread.turn(turn)).is_some_and(Turn::is_open)
+    }
+
+    /// A host may call an action done as soon as its turn runs; the answer comes with the turn's end.
+    pub(crate) fn awaits_answer(&self, thread: &Thread) -> bool {
+        self.newest_action(thread).is_some_and(|issued| {
+            issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(thread)
+        })
+    }
+
+    pub(crate) fn newest_action<'t>(&self, thread: &'t Thread) -> Option<&'t Issued> {
+        thread.action(self.current.as_ref()?)
+    }
+
+    pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
+        let asked = self.awaits_answer(thread);
+        let compacts = self.compact.is_some() && !self.compacted();
+        let waits = !self.approved || asked || compacts || !self.may_act(thread);
+        let seconds = match self.phase(thread) {
+            Phase::AwaitingApproval => deadlines.approval,
+            Phase::AwaitingHeadsUp => deadlines.heads_up,
+            Phase::AwaitingScratchWrite => deadlines.scratch_write,
+            Phase::AwaitingPacket => deadlines.packet,
+            Phase::AwaitingHandoff if self.handoff.is_some() => deadlines.handoff,
+            Phase::Compacting | Phase::AwaitingHandoff => deadlines.compaction,
+            Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred | Phase::AwaitingCompaction => {
+                return None;
+            }
+        };
+        // A turn that goes on may take its time; one of which nothing more is heard may not.
+        let outlasts_turn = self.packet.is_some()
+            && self.can_be_stopped()
+            && self.is_inside(thread)
+            && !thread.host.can.mid_turn_compact;
+        let since = if outlasts_turn { thread.updated_at } else { self.since };
+        ((waits || outlasts_turn) && !self.overdue).then(|| since.plus_seconds(seconds))
+    }
+
+    pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
+        self.actions += 1;
+        self.since = at;
+        self.overdue = false;
+        self.current = Some(issued.action.clone());
+        match &issued.kind {
+            Action::Compact { local, .. } => {
+                self.compact = Some(issued.action.clone());
+                self.fell_back = *local;
+                self.compaction = CompactionSeen::Nothing;
+            }
+            Action::InjectTurn { purpose: Purpose::Handoff, .. } | Action::DeliverInput { .. } => {
+                self.handoff = Some(issued.action.clone());
+            }
+            Action::InjectTurn { purpose, .. } => {
+                self.turns_issued += 1;
+                self.packet_requests += u32::from(*purpose == Purpose::PacketRequest);
+            }
+            Action::SamplePacket { .. } => {
+                self.turns_issued += 1;
+                self.packet_requests += 1;
+            }
+            Action::Judge { .. } => {}
+        }
+    }
+
+    pub fn took(&mut self, packet: &Packet, at: Timestamp) {
+        self.packet = Some(packet.clone());
+        self.since = at;
+        self.overdue = false;
+    }
+
+    pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
+        match responded.choice {
+            Choice::CompactNow | Choice::Approve => {
+                self.approved = true;
+                self.since = at;
+            }
+            Choice::Snooze | Choice::Cancel => {
+                self.cancelled = responded.choice.stops().map(str::to_owned);
+            }
+            Choice::EditPacket => {
+                if let Some(text) = &responded.packet {
+                    let resume = packet::resume_state(text);
+                    self.packet = Some(Packet {
+                        author: PacketAuthor::Person,
+                        resume,
+                        text: text.clone(),
+                        added: Vec::new(),
+                    });
+                }
+            }
+        }
+    }
+
+    pub fn packet_grew_stale(&mut self) {
+        let edited =
+            self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
+        if self.can_be_stopped() && !edited {
+            self.packet = None;
+            if self.requests.contains(&Request::Packet) {
+                self.turns_issued = self.turns().count() - 1;
+                self.packet_requests = 0;
+                self.current = None;
+            }
+        }
+    }
+
+    pub fn compaction_reported(&mut self, reported: &CompactionReported) {
+        match reported.status {
+            CompactionStatus::Started => {}
+            CompactionStatus::Completed => self.compaction = CompactionSeen::Completed,
+            CompactionStatus::Failed if self.compact.is_some() && !self.compacted() => {
+                let error =
+                    reported.error.clone().unwrap_or_else(|| "the host gave no reason".to_owned());
+                self.compaction = CompactionSeen::Failed(error);
+            }
+            CompactionStatus::Failed => {}
+        }
+    }
+}
+
+pub(crate) fn purpose(turn: &[Request]) -> Purpose {
+    if turn.contains(&Request::Packet) {
+        Purpose::PacketRequest
+    } else if turn.contains(&Request::ScratchWrite) {
+        Purpose::ScratchWrite
+    } else {
+        Purpose::HeadsUp
+    }
+}
+
+/// The text that an injected message carries, for hosts that cannot tell synthetic turns apart.
+pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
+    format!("[rawr:{sequence}:{}]", purpose.name())
+}
+
+/// The text with its marker.
+pub fn marked(text: &str, sequence: &SequenceId, purpose: Purpose) -> String {
+    format!("{}\n\n{}", text.trim_end(), marker(sequence, purpose))
+}
