@@ -10,8 +10,8 @@ use rawr_core::event::{
     CompactionStatus, Event, JudgeSource, JudgmentAnswered, Origin, Purpose, TurnCompleted,
     TurnStarted, TurnStatus, Usage, UsageReported,
 };
-use rawr_core::sequence;
 use rawr_core::thread::Issued;
+use rawr_core::thread::sequence::marker;
 use rawr_core::units::{ActionId, RequestId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -227,7 +227,7 @@ impl Host {
         let announced = match (world.manner, task.what) {
             (Manner::Late, _) => return,
             (Manner::Marks, What::Inject { purpose, .. }) => {
-                let mark = sequence::marker(&task.sequence, purpose);
+                let mark = marker(&task.sequence, purpose);
                 started(turn, Origin::User, None, Some(mark))
             }
             (_, What::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
