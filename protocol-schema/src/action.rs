@@ -5,7 +5,7 @@ use crate::{CompactionTrigger, Purpose};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3).
+/// `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -50,14 +50,14 @@ pub enum Action {
         /// How much that model is to write.
         #[serde(skip_serializing_if = "Option::is_none")]
         verbosity: Option<String>,
-        /// By the host itself: its provider's compaction freed too little (spec 5).
+        /// By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures).
         #[serde(
             default,
             deserialize_with = "crate::lenient::or_default",
             skip_serializing_if = "std::ops::Not::not"
         )]
         local: bool,
-        /// A sampling request that runs may be cut off for it (spec 3).
+        /// A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption).
         #[serde(
             default,
             deserialize_with = "crate::lenient::or_default",
@@ -69,7 +69,7 @@ pub enum Action {
     DeliverInput {
         /// The input.
         input_id: String,
-        /// In order, each an item of its own (design §2, invariant 8).
+        /// In order, each an item of its own (docs/spec/sequence.md#messages-that-wait).
         items: Vec<InputItem>,
     },
     /// Run a judgment outside the transcript; answered by `rawr/judgment/answer`.

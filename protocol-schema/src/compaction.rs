@@ -4,7 +4,7 @@ use crate::names::names;
 use crate::{Boundary, CompactionOrigin, Entrance, PacketAuthor, Tier};
 use serde::{Deserialize, Serialize};
 
-/// What led to a compaction: recorded before it, attached to it after (design §5).
+/// What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -25,7 +25,7 @@ pub enum CompactionTrigger {
         /// The sequence.
         sequence_id: String,
     },
-    /// Built-in inline compaction, used only when rawr is off (spec 3).
+    /// Built-in inline compaction, used only when rawr is off (docs/spec/built-in-compaction.md).
     Inline {
         /// Percent of the context window left.
         percent_remaining: u8,
@@ -72,7 +72,7 @@ names! {
         Failed = "failed",
     }
 
-    /// How a compaction goes, as clients are told; the agent client protocol's names (design §3).
+    /// How a compaction goes, as clients are told; the agent client protocol's names.
     pub enum CompactionStatus {
         /// It runs.
         InProgress = "in_progress",
@@ -137,8 +137,8 @@ pub struct CompactionUpdateNotification {
     pub error: Option<String>,
 }
 
-/// `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this
-/// order: the initial context; the newest user messages; the summary; the snapshots.
+/// `rawr/compaction/rewrite`: history in, history out, for hosts without their own
+/// (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Payloads about configuration (design §7). Shapes only; the keys are the configuration's own matter.
+//! Payloads about configuration. Shapes only; the keys are the configuration's own matter.
 
 use crate::Problem;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct ConfigGetResult {
     /// Every key with the value in force, as in the file.
     #[serde(default, deserialize_with = "crate::lenient::object")]
     pub effective: Map<String, Value>,
-    /// What is wrong with the files; the last good values stay in force (design §2, invariant 7).
+    /// What is wrong with the files; the last good values stay in force (docs/spec/clients.md#configuration-files).
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub problems: Vec<Problem>,
     /// Where values came from, the strongest first: files as paths, others by name.

@@ -30,7 +30,7 @@ pub struct Verdict {
 }
 
 names! {
-    /// What was decided (design §4).
+    /// What was decided.
     pub enum Outcome {
         /// Nothing.
         Nothing = "nothing",
@@ -49,7 +49,7 @@ names! {
     }
 }
 
-/// A verdict with everything that led to it: "why" and "why not" are the same record (design §4).
+/// A verdict with everything that led to it: "why" and "why not" are the same record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -81,7 +81,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// The `data` of an error: what it is about, and what to do (design §3).
+/// The `data` of an error: what it is about, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -44,7 +44,7 @@ pub struct Guard {
     pub set_by: Option<String>,
 }
 
-/// `rawr/guard/set`: no compaction until then, short of an emergency (design §4, gate 5).
+/// `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

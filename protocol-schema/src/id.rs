@@ -38,7 +38,7 @@ pub enum IdProblem {
 }
 
 /// Refuses what must not become a file name or a log line: threads are stored in a folder that bears their id, on
-/// every platform. Everything else is the host's business (design §6: ids from outside never leave the folder).
+/// every platform. Everything else is the host's business (docs/spec/recovery.md#files).
 pub fn check_id(id: &str) -> Result<(), IdProblem> {
     if id.is_empty() {
         return Err(IdProblem::Empty);

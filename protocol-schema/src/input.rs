@@ -3,7 +3,7 @@
 use crate::names::names;
 use serde::{Deserialize, Serialize};
 
-/// `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8)
+/// `rawr/input/submit`: a person sent something; may the host have it now? (docs/spec/sequence.md#messages-that-wait)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

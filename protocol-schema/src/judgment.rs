@@ -4,7 +4,7 @@ use crate::names::names;
 use crate::{Boundary, Tier};
 use serde::{Deserialize, Serialize};
 
-/// `rawr/judgment/evaluate`: ask the judge about a given situation (spec 1 §9).
+/// `rawr/judgment/evaluate`: ask the judge about a given situation (docs/spec/judgment.md).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -47,7 +47,7 @@ pub struct JudgmentEvaluateResult {
 }
 
 names! {
-    /// Who judged (design §2).
+    /// Who judged.
     pub enum JudgmentSource {
         /// The agent's own host, with its model and login.
         Host = "host",
@@ -80,7 +80,7 @@ pub struct JudgmentAnswerParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JudgmentAnswerResult {
-    /// Whether it was waited for; a late answer is dropped (design §2, invariant 6).
+    /// Whether it was waited for; a late answer is dropped (docs/spec/judgment.md#one-at-a-time).
     pub accepted: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct InitializeParams {
     /// The client's process; the sidecar ends when it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_id: Option<i64>,
-    /// The client, for the log; nothing branches on it (design §3).
+    /// The client, for the log; nothing branches on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_info: Option<PeerInfo>,
     /// What the client can do, in LSP's words.
@@ -88,7 +88,7 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct InitializationOptions {
-    /// The home folder, absolute; see design §6 for what holds if absent.
+    /// The home folder, absolute; docs/spec/recovery.md#files names the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     /// The configuration file, absolute; `rawr.toml` in the home folder if absent.

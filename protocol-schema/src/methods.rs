@@ -126,7 +126,7 @@ methods! {
         notification(from server) LogMessage = "window/logMessage" (LogMessageParams);
     }
 
-    source "design §3; spec 4" {
+    source "docs/spec/clients.md#owner-and-observers" {
         /// Announces a conversation and what its host can do.
         request ThreadOpen = "rawr/thread/open" (ThreadOpenParams) -> ThreadOpenResult,
             fails [OwnedElsewhere, StoreFailed];
@@ -145,14 +145,14 @@ methods! {
         notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
     }
 
-    source "design §2, invariants 3 and 8; design §6" {
+    source "docs/spec/recovery.md#written-before-done" {
         /// Says that a thread's files cannot be written: its sequence stands still, and messages that wait are the host's.
         notification(from server) StoreFailed = "rawr/store/failed" (StoreFailedNotification);
         /// Says that they can be written again.
         notification(from server) StoreRecovered = "rawr/store/recovered" (StoreRecoveredNotification);
     }
 
-    source "design §4 and §5; spec 1 §7 and §8" {
+    source "docs/spec/decisions.md#gates; docs/spec/mid-turn.md#when" {
         /// Reports that the host begins to work on something.
         request TurnStarted = "rawr/turn/started" (TurnStartedParams) -> Empty,
             fails [UnknownThread, NotOwner, StoreFailed];
@@ -164,13 +164,13 @@ methods! {
             fails [UnknownThread, NotOwner, StoreFailed];
     }
 
-    source "spec 4" {
+    source "docs/spec/boundaries.md#signals" {
         /// Reports an observation that may be a boundary.
         request SignalReport = "rawr/signal/report" (SignalReportParams) -> SignalReportResult,
             fails [UnknownThread, NotOwner, StoreFailed];
     }
 
-    source "design §2 invariant 8 and §5" {
+    source "docs/spec/sequence.md#messages-that-wait" {
         /// Asks whether the host may have a user's input now.
         request InputSubmit = "rawr/input/submit" (InputSubmitParams) -> InputSubmitResult,
             fails [UnknownThread, NotOwner, StoreFailed];
@@ -182,7 +182,7 @@ methods! {
             fails [UnknownThread, StoreFailed];
     }
 
-    source "design §2 invariant 3" {
+    source "docs/spec/clients.md#actions" {
         /// Asks the thread's owner to do one thing.
         notification(from server) ActionPerform = "rawr/action/perform" (ActionPerformNotification);
         /// Reports what became of an action.
@@ -190,7 +190,7 @@ methods! {
             fails [UnknownThread, NotOwner, UnknownAction, StoreFailed];
     }
 
-    source "design §2 invariant 6; spec 1 §9" {
+    source "docs/spec/judgment.md" {
         /// Asks the judge about a given situation.
         request JudgmentEvaluate = "rawr/judgment/evaluate" (JudgmentEvaluateParams) -> JudgmentEvaluateResult,
             fails [UnknownThread, JudgmentUnavailable, NotNow];
@@ -203,7 +203,7 @@ methods! {
             fails [UnknownThread, NotOwner, StoreFailed];
     }
 
-    source "design §5 and §10; spec 2" {
+    source "docs/spec/packet.md; docs/spec/handoff.md" {
         /// Builds a packet from structured state.
         request PacketBuild = "rawr/packet/build" (PacketBuildParams) -> PacketBuildResult,
             fails [UnknownThread, StoreFailed];
@@ -222,7 +222,7 @@ methods! {
             fails [UnknownThread];
     }
 
-    source "design §5; spec 5" {
+    source "docs/spec/scratch-notes.md" {
         /// Says where the agent's notes are.
         request ScratchPath = "rawr/scratch/path" (ScratchPathParams) -> ScratchPathResult, fails [UnknownThread];
         /// Adds to the agent's notes.
@@ -238,7 +238,7 @@ methods! {
         notification(from server) ScratchChanged = "rawr/scratch/changed" (ScratchChangedNotification);
     }
 
-    source "design §8; spec 1 §4" {
+    source "docs/spec/prompts.md#files" {
         /// Lists the prompts in force.
         request PromptList = "rawr/prompt/list" (PromptListParams) -> PromptListResult;
         /// Gives one prompt in full.
@@ -256,7 +256,7 @@ methods! {
             (PromptPreviewChangedNotification);
     }
 
-    source "design §4 and §6" {
+    source "docs/spec/decisions.md#the-record-of-a-decision" {
         /// Gives a decision with every gate: why, or why not.
         request DecisionExplain = "rawr/decision/explain" (DecisionExplainParams) -> DecisionExplainResult,
             fails [UnknownThread, UnknownName, StoreFailed];
@@ -267,7 +267,7 @@ methods! {
         notification(from server) DecisionRecorded = "rawr/decision/recorded" (DecisionRecordedNotification);
     }
 
-    source "design §4 gate 5; spec 4" {
+    source "docs/spec/clients.md#guards-and-answers" {
         /// Forbids compaction until something happens.
         request GuardSet = "rawr/guard/set" (GuardSetParams) -> GuardSetResult, fails [UnknownThread, StoreFailed];
         /// Ends a guard early.
@@ -278,7 +278,7 @@ methods! {
             fails [UnknownThread, StoreFailed];
     }
 
-    source "design §1 and §5; spec 4" {
+    source "docs/spec/boundaries.md#structured-state" {
         /// Lists the instructions that survive a compaction word for word.
         request DirectiveList = "rawr/directive/list" (DirectiveListParams) -> DirectiveListResult,
             fails [UnknownThread, StoreFailed];
@@ -287,7 +287,7 @@ methods! {
             fails [UnknownThread, StoreFailed];
     }
 
-    source "design §3 and §5; spec 2" {
+    source "docs/spec/clients.md#guards-and-answers; docs/spec/sequence.md#heads-up" {
         /// Gives a person's answer to the banner.
         request SequenceRespond = "rawr/sequence/respond" (SequenceRespondParams) -> SequenceRespondResult,
             fails [UnknownThread, NoSequence, NotNow, StoreFailed];
@@ -297,7 +297,7 @@ methods! {
         notification(from server) SequenceResponded = "rawr/sequence/responded" (SequenceRespondedNotification);
     }
 
-    source "design §3 and §5; spec 1 §10" {
+    source "docs/spec/hosts.md" {
         /// Rewrites a history for a host that cannot.
         request CompactionRewrite = "rawr/compaction/rewrite" (CompactionRewriteParams) -> CompactionRewriteResult;
         /// Reports how a compaction goes, whoever started it.
@@ -307,7 +307,7 @@ methods! {
         notification(from server) CompactionUpdate = "rawr/compaction/update" (CompactionUpdateNotification);
     }
 
-    source "design §1 and §6" {
+    source "docs/spec/recovery.md#capsules" {
         /// Lists the compactions of a thread that can be gone back to.
         request CapsuleList = "rawr/capsule/list" (CapsuleListParams) -> CapsuleListResult,
             fails [UnknownThread, StoreFailed];
@@ -322,14 +322,14 @@ methods! {
             fails [UnknownThread, StoreFailed];
     }
 
-    source "design §7" {
+    source "docs/spec/clients.md#configuration-files" {
         /// Gives the configuration in force.
         request ConfigGet = "rawr/config/get" (ConfigGetParams) -> ConfigGetResult, fails [UnknownThread];
         /// Says that a configuration file was edited.
         notification(from server) ConfigChanged = "rawr/config/changed" (ConfigChangedNotification);
     }
 
-    source "design §3" {
+    source "docs/spec/clients.md" {
         /// Counts the tokens of a text.
         request TokensCount = "rawr/tokens/count" (TokensCountParams) -> TokensCountResult;
     }

@@ -46,7 +46,7 @@ macro_rules! names {
 pub(crate) use names;
 
 names! {
-    /// Urgency by percent of the context window remaining, in rising order (spec 1 §6).
+    /// Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
     pub enum Tier {
         /// Below 85 % unless configured.
         Early = "early",
@@ -58,7 +58,7 @@ names! {
         Emergency = "emergency",
     }
 
-    /// An explicit signal that a phase of work may have ended (design §1).
+    /// An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
     pub enum Boundary {
         /// A commit was made.
         Commit = "commit",
@@ -78,7 +78,7 @@ names! {
         TurnComplete = "turn_complete",
     }
 
-    /// Where a thread stands in the sequence machine (design §5).
+    /// Where a thread stands in the sequence machine (docs/spec/sequence.md#phases).
     pub enum Phase {
         /// No sequence runs.
         Idle = "idle",
@@ -102,7 +102,7 @@ names! {
         AwaitingHandoff = "awaiting_handoff",
     }
 
-    /// A named check on the way to "compact now", in the order in which they run (design §4).
+    /// A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates).
     pub enum Gate {
         /// The feature is on.
         Feature = "feature",
@@ -136,7 +136,7 @@ names! {
         Mode = "mode",
     }
 
-    /// What came of one gate (design §4).
+    /// What came of one gate.
     pub enum GateOutcome {
         /// The gate lets the decision through.
         Pass = "pass",
@@ -148,7 +148,7 @@ names! {
         NotReached = "not_reached",
     }
 
-    /// The door through which an assessment came in (design §2, invariant 1).
+    /// The door through which an assessment came in (docs/spec/decisions.md#entrances).
     pub enum Entrance {
         /// A turn ended.
         TurnComplete = "turn_complete",
@@ -160,7 +160,7 @@ names! {
         Inline = "inline",
     }
 
-    /// What a turn that rawr asked for is for (design §5).
+    /// What a turn that rawr asked for is for (docs/spec/sequence.md#order).
     pub enum Purpose {
         /// Tells the agent what is about to happen.
         HeadsUp = "heads_up",
@@ -172,7 +172,7 @@ names! {
         Handoff = "handoff",
     }
 
-    /// Who wrote a packet, or is to write it (design §5, §10.1).
+    /// Who wrote a packet, or is to write it (docs/spec/packet.md#author).
     pub enum PacketAuthor {
         /// The agent, in a turn asked for this.
         Agent = "agent",
@@ -182,7 +182,7 @@ names! {
         Person = "person",
     }
 
-    /// What the agent does after the handoff (design §5).
+    /// What the agent does after the handoff (docs/spec/handoff.md#content).
     pub enum ResumeState {
         /// It was at work and is told to continue.
         Working = "working",
@@ -198,7 +198,7 @@ names! {
         Pending = "pending",
         /// Begun.
         InProgress = "in_progress",
-        /// Done; a step that newly gets here is a `plan_checkpoint` (design §10.3).
+        /// Done; a step that newly gets here is a `plan_checkpoint` (docs/spec/boundaries.md#kinds).
         Completed = "completed",
     }
 

@@ -40,7 +40,7 @@ pub struct PacketBuildParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PacketBuildResult {
-    /// The packet, labelled as built by rawr (design §10.1).
+    /// The packet, labelled as built by rawr (docs/spec/packet.md#author).
     pub packet: String,
     /// Who wrote it.
     pub author: PacketAuthor,

@@ -1,4 +1,4 @@
-//! Payloads about prompt files (design §8). Shapes only.
+//! Payloads about prompt files. Shapes only.
 
 use crate::Problem;
 use crate::names::names;
@@ -36,7 +36,7 @@ pub struct PromptSummary {
     pub origin: PromptOrigin,
     /// Changes whenever the text in force does; opaque.
     pub version: String,
-    /// What is wrong with the file; the last good text stays in force (design §2, invariant 7).
+    /// What is wrong with the file; the last good text stays in force (docs/spec/prompts.md#files).
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub problems: Vec<Problem>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `rawr/scratch/path`: where are the agent's notes? (design §5)
+/// `rawr/scratch/path`: where are the agent's notes? (docs/spec/scratch-notes.md#where)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

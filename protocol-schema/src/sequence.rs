@@ -18,7 +18,7 @@ pub struct SequenceHeadsUpNotification {
     /// The tier that held; absent where a person asked for a compaction above every tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// Percent of the context window left; for people, never for the agent (design §10.6).
+    /// Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_remaining: Option<u8>,
     /// Why, in one sentence for people.

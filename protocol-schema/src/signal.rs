@@ -32,7 +32,7 @@ pub struct SignalReportResult {
     pub boundaries: Vec<Boundary>,
 }
 
-/// An observation, told by whoever knows it for certain (spec 4).
+/// An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]

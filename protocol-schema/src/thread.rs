@@ -33,10 +33,11 @@ pub struct ThreadOpenParams {
         deserialize_with = "crate::lenient::or_default"
     )]
     pub context_window_assumed: bool,
-    /// Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
+    /// Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent
+    /// (docs/spec/tiers.md#percent-left).
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub baseline_tokens: u64,
-    /// Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
+    /// Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_source: Option<SessionSource>,
     /// Where the host keeps its own transcript, if it keeps any.
@@ -70,7 +71,7 @@ pub struct TranscriptPosition {
 }
 
 names! {
-    /// What a client is to a thread (design §2, invariant 4).
+    /// What a client is to a thread (docs/spec/clients.md#owner-and-observers).
     pub enum Role {
         /// Performs actions; at most one per thread.
         Owner = "owner",
@@ -84,7 +85,7 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Host {
-    /// Its name, for people; nothing branches on it (design §3).
+    /// Its name, for people; nothing branches on it.
     pub name: String,
     /// Its version, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +95,7 @@ pub struct Host {
     pub capabilities: HostCapabilities,
 }
 
-/// What a host can do, probed by its client (design §9). Absent means no.
+/// What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -156,7 +157,8 @@ pub struct ThreadOpenResult {
     /// Percent of the context window left; absent while usage or window is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_remaining: Option<u8>,
-    /// What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3).
+    /// What was asked of the host and not reported done: to be done now, under the same ids
+    /// (docs/spec/clients.md#actions).
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub pending_actions: Vec<PendingAction>,
     /// Whether this client is to perform the thread's actions.
@@ -301,7 +303,7 @@ pub struct ThreadGetParams {
     pub thread_id: String,
 }
 
-/// Answer to `rawr/thread/get`: the structured state (spec 4).
+/// Answer to `rawr/thread/get`: the structured state (docs/spec/boundaries.md#structured-state).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -383,7 +385,7 @@ pub struct BoundaryMark {
     /// The turn that it was seen in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// The sequence that it started, after which it counts no more (design §2, invariant 5).
+    /// The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_by: Option<String>,
     /// What a person or a program called the phase that ended here.
@@ -403,7 +405,7 @@ pub struct LastCompaction {
     /// The sequence that it belonged to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
-    /// What led to it: the audit trail (design §5).
+    /// What led to it: the audit trail (docs/spec/sequence.md#audit-trail).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<CompactionTrigger>,
     /// Tokens in the context before.

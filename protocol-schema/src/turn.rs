@@ -13,7 +13,7 @@ pub struct TurnStartedParams {
     pub thread_id: String,
     /// The host's name for the turn.
     pub turn_id: String,
-    /// Where the turn came from; only the user's trigger anything (design §2, invariant 5).
+    /// Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns).
     pub origin: TurnOrigin,
     /// The action that asked for the turn, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub struct TurnUsageParams {
     /// configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
+    /// Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs_follow_up: Option<bool>,
     /// The agent's latest message.

@@ -1,7 +1,7 @@
 //! Threads on disk: `events.jsonl` is the truth, everything beside it but `held/` can be rebuilt. This room reads and
 //! writes lines; what they mean is the core's business.
 //!
-//! Layout (design, section 6): `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
+//! Layout: `<home>/rawr/auto_compaction/threads/<thread>/` with `events.jsonl`, `decisions.jsonl`,
 //! `state.json` (a cache), `owner.lock`, `held/` with the texts of messages that wait and hold secrets, and
 //! `quarantine.jsonl` where lines were unreadable. A thread that rests lies in `archive/<thread>/` beside `threads/`.
 

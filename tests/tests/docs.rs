@@ -202,3 +202,89 @@ fn pages_are_written_in_plain_american_english() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// The ids of the rules that `tests/spec/INDEX.md` has, but for the keys: their rule is the row in the table of keys.
+fn rules() -> BTreeSet<String> {
+    let index = read("tests/spec/INDEX.md");
+    let rows = index.lines().filter(|line| !line.contains("| not a rule:"));
+    let ids = rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    ids.filter(|id| is_rule(id)).map(str::to_owned).collect()
+}
+
+/// `1-7.g1`: keys begin with a letter.
+fn is_rule(id: &str) -> bool {
+    let mut letters = id.chars();
+    letters.next().is_some_and(|group| group.is_ascii_digit()) && letters.next() == Some('-')
+}
+
+#[test]
+fn every_rule_of_the_index_is_on_one_page_of_the_specification() {
+    let mut stated = BTreeSet::new();
+    for (page, text) in pages() {
+        let is_topic = page.starts_with("docs/spec/") && page != "docs/spec/README.md";
+        for id in between(&text, "`", "`").into_iter().filter(|id| is_topic && is_rule(id)) {
+            assert!(stated.insert(id.clone()), "{page} states {id} a second time");
+        }
+    }
+    let rules = rules();
+    assert!(rules.len() > 400, "the index is gone");
+    let missing: Vec<_> = rules.difference(&stated).collect();
+    let unknown: Vec<_> = stated.difference(&rules).collect();
+    assert!(
+        missing.is_empty() && unknown.is_empty(),
+        "on no page of docs/spec: {missing:?}; not in tests/spec/INDEX.md: {unknown:?}"
+    );
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "node_modules" && name != "target" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if ["rs", "ts", "lua", "json"].iter().any(|end| name.ends_with(&format!(".{end}"))) {
+            found.push(path);
+        }
+    }
+}
+
+/// Behind each place where `mark` stands, what follows up to the first of these letters.
+fn behind(text: &str, mark: &str, ends: &[char]) -> Vec<String> {
+    let rests = text.split(mark).skip(1);
+    rests.map(|rest| rest.split(ends).next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn what_comments_cite_of_the_specification_exists() {
+    const ENDS: &[char] = &[' ', '\n', '"', '`', ')', ';', ',', ':', '\\'];
+    let (mut files, mut broken, mut cited) = (Vec::new(), Vec::new(), 0);
+    for folder in ["protocol-schema", "server", "editor-clients"] {
+        sources(&root().join(folder), &mut files);
+    }
+    let rules = rules();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let name = file.strip_prefix(root()).unwrap().display();
+        for place in behind(&text, "docs/spec/", ENDS) {
+            cited += 1;
+            let (page, anchor) = place.split_once('#').unwrap_or((&place, ""));
+            let target = format!("docs/spec/{}", page.trim_end_matches('.'));
+            let is_there = root().join(&target).is_file()
+                && (anchor.is_empty() || anchors(&read(&target)).contains(anchor));
+            if !is_there {
+                broken.push(format!("{name}: docs/spec/{place}"));
+            }
+        }
+        // A comment may break between the two.
+        let joined =
+            text.replace("\n/// ", " ").replace("\n    /// ", " ").replace("\n        // ", " ");
+        for id in behind(&joined, "(rule `", &['`']) {
+            cited += 1;
+            if !rules.contains(&id) {
+                broken.push(format!("{name}: rule {id}"));
+            }
+        }
+    }
+    assert!(cited > 100, "only {cited} citations found");
+    assert!(broken.is_empty(), "cited and not there: {broken:#?}");
+}

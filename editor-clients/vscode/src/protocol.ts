@@ -12,10 +12,10 @@ export type Action = {
   /** Whether to add it to the running turn instead of starting one. */
   viaSteer: boolean;
 } | {
-  /** A sampling request that runs may be cut off for it (spec 3). */
+  /** A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption). */
   interrupt?: boolean;
   kind: 'compact';
-  /** By the host itself: its provider's compaction freed too little (spec 5). */
+  /** By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures). */
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
@@ -28,7 +28,7 @@ export type Action = {
 } | {
   /** The input. */
   inputId: string;
-  /** In order, each an item of its own (design §2, invariant 8). */
+  /** In order, each an item of its own (docs/spec/sequence.md#messages-that-wait). */
   items: Array<InputItem>;
   kind: 'deliver_input';
 } | {
@@ -47,7 +47,7 @@ export type Action = {
   prompt: string;
 };
 
-/** `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3). */
+/** `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions). */
 export interface ActionPerformNotification {
   /** What to do. */
   action: Action;
@@ -79,7 +79,7 @@ export interface ActionReportParams {
 export type ActionStatus = {
 } & ('accepted' | 'completed' | 'failed');
 
-/** An explicit signal that a phase of work may have ended (design §1). */
+/** An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
 export type Boundary = 'commit' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
 
 /** A boundary that was seen, and what became of it. */
@@ -88,7 +88,7 @@ export interface BoundaryMark {
   boundary: Boundary;
   /** What a person or a program called the phase that ended here. */
   label?: string;
-  /** The sequence that it started, after which it counts no more (design §2, invariant 5). */
+  /** The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity). */
   spentBy?: string;
   /** The turn that it was seen in. */
   turnId?: string;
@@ -303,8 +303,8 @@ export type CompactionReportStatus = {
 } & ('started' | 'completed' | 'failed');
 
 /**
- * `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this
- * order: the initial context; the newest user messages; the summary; the snapshots.
+ * `rawr/compaction/rewrite`: history in, history out, for hosts without their own
+ * (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
  */
 export interface CompactionRewriteParams {
   /** The encoding to count by, as in `rawr/tokens/count`. */
@@ -335,10 +335,10 @@ export interface CompactionRewriteResult {
   tokensBefore: number;
 }
 
-/** How a compaction goes, as clients are told; the agent client protocol's names (design §3). */
+/** How a compaction goes, as clients are told; the agent client protocol's names. */
 export type CompactionStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
 
-/** What led to a compaction: recorded before it, attached to it after (design §5). */
+/** What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail). */
 export type CompactionTrigger = {
   /** The boundaries that counted. */
   boundaries: Array<Boundary>;
@@ -406,11 +406,11 @@ export interface ConfigGetResult {
   effective: Record<string, unknown>;
   /** Where values came from, the strongest first: files as paths, others by name. */
   layers: Array<string>;
-  /** What is wrong with the files; the last good values stay in force (design §2, invariant 7). */
+  /** What is wrong with the files; the last good values stay in force (docs/spec/clients.md#configuration-files). */
   problems: Array<Problem>;
 }
 
-/** A verdict with everything that led to it: "why" and "why not" are the same record (design §4). */
+/** A verdict with everything that led to it: "why" and "why not" are the same record. */
 export interface Decision {
   /** When, Unix milliseconds. */
   atMs: number;
@@ -570,13 +570,13 @@ export type Disposition = 'deliver' | 'held';
 /** Nothing to say. Written as `{}`; whatever it is read from is ignored. */
 export type Empty = Record<string, unknown>;
 
-/** The door through which an assessment came in (design §2, invariant 1). */
+/** The door through which an assessment came in (docs/spec/decisions.md#entrances). */
 export type Entrance = 'turn_complete' | 'preflight' | 'mid_turn' | 'inline';
 
 /** Why a request failed. */
 export type ErrorCode = -32700 | -32600 | -32601 | -32602 | -32603 | -32002 | -32009 | -32800 | -31001 | -31002 | -31003 | -31004 | -31005 | -31006 | -31007 | -31008 | -31009;
 
-/** The `data` of an error: what it is about, and what to do (design §3). */
+/** The `data` of an error: what it is about, and what to do. */
 export interface ErrorData {
   /** The field of the params that is to blame, with dots between names. */
   field?: string;
@@ -591,10 +591,10 @@ export interface ErrorData {
 /** How far a decision came. */
 export type FateStatus = 'waiting' | 'running' | 'carried_out' | 'dropped' | 'called_off' | 'failed' | 'overtaken';
 
-/** A named check on the way to "compact now", in the order in which they run (design §4). */
+/** A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates). */
 export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'judgment' | 'mode';
 
-/** What came of one gate (design §4). */
+/** What came of one gate. */
 export type GateOutcome = 'pass' | 'fail' | 'bypassed' | 'not_reached';
 
 /** What came of one gate. */
@@ -647,7 +647,7 @@ export interface GuardListResult {
   guards: Array<Guard>;
 }
 
-/** `rawr/guard/set`: no compaction until then, short of an emergency (design §4, gate 5). */
+/** `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers). */
 export interface GuardSetParams {
   /** Why. */
   note?: string;
@@ -712,13 +712,13 @@ export type HistoryRole = 'system' | 'user' | 'assistant' | 'tool';
 export interface Host {
   /** What it can do; absent means nothing. */
   capabilities?: HostCapabilities;
-  /** Its name, for people; nothing branches on it (design §3). */
+  /** Its name, for people; nothing branches on it. */
   name: string;
   /** Its version, for people. */
   version?: string;
 }
 
-/** What a host can do, probed by its client (design §9). Absent means no. */
+/** What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no. */
 export interface HostCapabilities {
   /** Compact its own history. */
   compact?: boolean;
@@ -746,7 +746,7 @@ export interface InitializationOptions {
   config?: Record<string, unknown>;
   /** The configuration file, absolute; `rawr.toml` in the home folder if absent. */
   configFile?: string;
-  /** The home folder, absolute; see design §6 for what holds if absent. */
+  /** The home folder, absolute; docs/spec/recovery.md#files names the default. */
   home?: string;
   /** The prompt folder, absolute; `auto-compact` in the home folder if absent. */
   promptDir?: string;
@@ -756,7 +756,7 @@ export interface InitializationOptions {
 export interface InitializeParams {
   /** What the client can do, in LSP's words. */
   capabilities?: Record<string, unknown>;
-  /** The client, for the log; nothing branches on it (design §3). */
+  /** The client, for the log; nothing branches on it. */
   clientInfo?: PeerInfo;
   /** What only rawr reads. */
   initializationOptions?: InitializationOptions;
@@ -816,7 +816,7 @@ export interface InputQueuedResult {
   inputIds: Array<string>;
 }
 
-/** `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8) */
+/** `rawr/input/submit`: a person sent something; may the host have it now? (docs/spec/sequence.md#messages-that-wait) */
 export interface InputSubmitParams {
   /**
    * The client's name for the input. The same id with the same text is a repeat, unless the host refused to take
@@ -854,11 +854,11 @@ export interface JudgmentAnswerParams {
 
 /** Answer to `rawr/judgment/answer`. */
 export interface JudgmentAnswerResult {
-  /** Whether it was waited for; a late answer is dropped (design §2, invariant 6). */
+  /** Whether it was waited for; a late answer is dropped (docs/spec/judgment.md#one-at-a-time). */
   accepted: boolean;
 }
 
-/** `rawr/judgment/evaluate`: ask the judge about a given situation (spec 1 §9). */
+/** `rawr/judgment/evaluate`: ask the judge about a given situation (docs/spec/judgment.md). */
 export interface JudgmentEvaluateParams {
   /** The boundaries to judge by. */
   boundariesPresent?: Array<Boundary>;
@@ -918,7 +918,7 @@ export interface JudgmentResultNotification {
   tier?: Tier;
 }
 
-/** Who judged (design §2). */
+/** Who judged. */
 export type JudgmentSource = 'host' | 'responses' | 'chat' | 'heuristic';
 
 /** What judging has cost a thread; kept apart from the thread's own usage. */
@@ -947,7 +947,7 @@ export interface LastCompaction {
   tokensAfter?: number;
   /** Tokens in the context before. */
   tokensBefore?: number;
-  /** What led to it: the audit trail (design §5). */
+  /** What led to it: the audit trail (docs/spec/sequence.md#audit-trail). */
   trigger?: CompactionTrigger;
 }
 
@@ -971,10 +971,10 @@ export interface LogTraceParams {
 export interface MessageType {
 }
 
-/** What was decided (design §4). */
+/** What was decided. */
 export type Outcome = 'nothing' | 'tag' | 'suggest' | 'ask' | 'judge' | 'defer' | 'compact';
 
-/** Who wrote a packet, or is to write it (design §5, §10.1). */
+/** Who wrote a packet, or is to write it (docs/spec/packet.md#author). */
 export type PacketAuthor = 'agent' | 'watcher' | 'person';
 
 /** `rawr/packet/build`: rawr writes a packet from structured state. */
@@ -991,7 +991,7 @@ export interface PacketBuildResult {
   author: PacketAuthor;
   /** What a check of it found. */
   checked: PacketCheck;
-  /** The packet, labelled as built by rawr (design §10.1). */
+  /** The packet, labelled as built by rawr (docs/spec/packet.md#author). */
   packet: string;
 }
 
@@ -1110,10 +1110,10 @@ export type PendingAction = {
   /** Whether to add it to the running turn instead of starting one. */
   viaSteer: boolean;
 } | {
-  /** A sampling request that runs may be cut off for it (spec 3). */
+  /** A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption). */
   interrupt?: boolean;
   kind: 'compact';
-  /** By the host itself: its provider's compaction freed too little (spec 5). */
+  /** By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures). */
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
@@ -1126,7 +1126,7 @@ export type PendingAction = {
 } | {
   /** The input. */
   inputId: string;
-  /** In order, each an item of its own (design §2, invariant 8). */
+  /** In order, each an item of its own (docs/spec/sequence.md#messages-that-wait). */
   items: Array<InputItem>;
   kind: 'deliver_input';
 } | {
@@ -1145,7 +1145,7 @@ export type PendingAction = {
   prompt: string;
 });
 
-/** Where a thread stands in the sequence machine (design §5). */
+/** Where a thread stands in the sequence machine (docs/spec/sequence.md#phases). */
 export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferred' | 'awaiting_heads_up' | 'awaiting_scratch_write' | 'awaiting_packet' | 'awaiting_compaction' | 'compacting' | 'awaiting_handoff';
 
 /** One step of a plan. */
@@ -1285,13 +1285,13 @@ export interface PromptSummary {
   origin: PromptOrigin;
   /** Its file, absolute; absent for one that is only embedded. */
   path?: string;
-  /** What is wrong with the file; the last good text stays in force (design §2, invariant 7). */
+  /** What is wrong with the file; the last good text stays in force (docs/spec/prompts.md#files). */
   problems: Array<Problem>;
   /** Changes whenever the text in force does; opaque. */
   version: string;
 }
 
-/** What a turn that rawr asked for is for (design §5). */
+/** What a turn that rawr asked for is for (docs/spec/sequence.md#order). */
 export type Purpose = 'heads_up' | 'scratch_write' | 'packet_request' | 'handoff';
 
 /** A part of a text, as in LSP: the end is the first position after it. */
@@ -1353,10 +1353,10 @@ export interface RecallSearchResult {
 export type RequestId = {
 } & (number | string);
 
-/** What the agent does after the handoff (design §5). */
+/** What the agent does after the handoff (docs/spec/handoff.md#content). */
 export type ResumeState = 'working' | 'waiting_for_user' | 'done';
 
-/** What a client is to a thread (design §2, invariant 4). */
+/** What a client is to a thread (docs/spec/clients.md#owner-and-observers). */
 export type Role = {
 } & ('owner' | 'observer');
 
@@ -1422,7 +1422,7 @@ export interface ScratchListResult {
   files: Array<ScratchFile>;
 }
 
-/** `rawr/scratch/path`: where are the agent's notes? (design §5) */
+/** `rawr/scratch/path`: where are the agent's notes? (docs/spec/scratch-notes.md#where) */
 export interface ScratchPathParams {
   /** The thread. */
   threadId: string;
@@ -1471,7 +1471,7 @@ export interface SequenceHeadsUpNotification {
   deadlineAtMs?: number;
   /** Who is to write the packet. */
   packetAuthor: PacketAuthor;
-  /** Percent of the context window left; for people, never for the agent (design §10.6). */
+  /** Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers). */
   percentRemaining?: number;
   /** Why, in one sentence for people. */
   reason: string;
@@ -1538,7 +1538,7 @@ export interface SetTraceParams {
 /** How bad a problem is. */
 export type Severity = 'error' | 'warning' | 'hint';
 
-/** An observation, told by whoever knows it for certain (spec 4). */
+/** An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals). */
 export type Signal = {
 } & ({
   /** Why the plan changed. */
@@ -1681,7 +1681,7 @@ export interface ThreadGetParams {
   threadId: string;
 }
 
-/** Answer to `rawr/thread/get`: the structured state (spec 4). */
+/** Answer to `rawr/thread/get`: the structured state (docs/spec/boundaries.md#structured-state). */
 export interface ThreadGetResult {
   /** Boundaries seen, oldest first. */
   boundaries: Array<BoundaryMark>;
@@ -1724,7 +1724,10 @@ export interface ThreadListResult {
 
 /** `rawr/thread/open`: a client announces a conversation and what its host can do. */
 export interface ThreadOpenParams {
-  /** Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent. */
+  /**
+   * Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent
+   * (docs/spec/tiers.md#percent-left).
+   */
   baselineTokens?: number;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
@@ -1743,7 +1746,7 @@ export interface ThreadOpenParams {
    * should its end be reported later, that holds.
    */
   runningTurn?: string;
-  /** Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5). */
+  /** Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where). */
   sessionSource?: SessionSource;
   /** The host's name for the conversation: at most 200 bytes, never a path. */
   threadId: string;
@@ -1755,7 +1758,10 @@ export interface ThreadOpenParams {
 export interface ThreadOpenResult {
   /** Whether this client is to perform the thread's actions. */
   owner: boolean;
-  /** What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3). */
+  /**
+   * What was asked of the host and not reported done: to be done now, under the same ids
+   * (docs/spec/clients.md#actions).
+   */
   pendingActions: Array<PendingAction>;
   /** Percent of the context window left; absent while usage or window is unknown. */
   percentRemaining?: number;
@@ -1823,7 +1829,7 @@ export interface ThreadWatchResult {
   threads: Array<ThreadSummary>;
 }
 
-/** Urgency by percent of the context window remaining, in rising order (spec 1 §6). */
+/** Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection). */
 export type Tier = 'early' | 'ready' | 'asap' | 'emergency';
 
 /** Tokens as the host's model reported them. */
@@ -1918,7 +1924,7 @@ export type TurnOrigin = {
 export interface TurnStartedParams {
   /** The action that asked for the turn, if one did. */
   actionId?: string;
-  /** Where the turn came from; only the user's trigger anything (design §2, invariant 5). */
+  /** Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns). */
   origin: TurnOrigin;
   /** The input; a marker in it gives away a turn of ours that the host calls a user's. */
   text?: string;
@@ -1943,7 +1949,7 @@ export interface TurnUsageParams {
    * configuration.
    */
   model?: string;
-  /** Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5). */
+  /** Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md). */
   needsFollowUp?: boolean;
   /** The thread. */
   threadId: string;

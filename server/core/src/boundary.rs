@@ -60,7 +60,7 @@ pub struct Boundaries(u8);
 impl Boundaries {
     pub const NONE: Self = Self(0);
     pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
-    /// Read from the agent's last message (spec 1, section 2).
+    /// Read from the agent's last message (rule `1-2.semantic-break`).
     pub const SEMANTIC: Self =
         Self::of(&[Boundary::AgentDone, Boundary::TopicShift, Boundary::ConcludingThought]);
 

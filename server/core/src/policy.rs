@@ -5,7 +5,7 @@ use crate::units::{Percent, Tokens};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Urgency by percent of the context window remaining (spec 1, section 6).
+/// Urgency by percent of the context window remaining (rule `1-6.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -97,8 +97,8 @@ impl TierRule {
         }
     }
 
-    /// The compaction waits for the next message: the tier asks for the end of a turn in so many words (spec 1,
-    /// section 7 G). An emergency does not wait.
+    /// The compaction waits for the next message: the tier asks for the end of a turn in so many words (rule
+    /// `1-7.g1`). An emergency does not wait.
     pub fn waits_for_input(&self, tier: Tier) -> bool {
         tier != Tier::Emergency
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
@@ -248,7 +248,7 @@ impl MidTurn {
     }
 }
 
-/// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off (spec 3).
+/// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlineCompact {
     pub enabled: bool,
@@ -296,7 +296,7 @@ pub struct Policy {
     pub mode: Mode,
     pub packet_author: PacketAuthor,
     pub packet_channel: PacketChannel,
-    /// The golden path announces itself to the agent with a heads-up (spec 2).
+    /// The golden path announces itself to the agent with a heads-up (rule `2-seq.2`).
     pub turn_based_handoff: bool,
     pub mid_turn: MidTurn,
     pub inline: InlineCompact,
@@ -304,7 +304,7 @@ pub struct Policy {
     /// A model is also asked where `mode` compacts nothing, and its answer only makes the advice better.
     pub judge_for_advice: bool,
     pub tiers: Tiers,
-    /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (spec 5).
+    /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (rule `5-rearm`).
     pub rearm_tokens: Option<Tokens>,
     pub cooldown_turns: u32,
     pub cooldown_seconds: u64,

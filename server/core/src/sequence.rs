@@ -77,7 +77,7 @@ impl Step<'_> {
     }
 
     /// No packet before it, no handoff after it: the agent goes on as if nothing had been. A compaction by the
-    /// provider that freed too little is followed by one of the host's own, once (spec 5).
+    /// provider that freed too little is followed by one of the host's own, once (rule `5-local`).
     fn inline(&self) -> Option<Event> {
         if let CompactionSeen::Failed(error) = &self.sequence.compaction {
             return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));

@@ -302,8 +302,8 @@ impl Thread {
         tiers.holding(remaining).find(may_hold)
     }
 
-    /// The built-in compaction's baseline where the host names none (spec 3): what the first request found cached. A
-    /// conversation that is resumed is cached as well, and so much is no baseline.
+    /// The built-in compaction's baseline where the host names none (rule `3-left.baseline`): what the first request
+    /// found cached. A conversation that is resumed is cached as well, and so much is no baseline.
     fn cached_baseline(&self, window: Tokens) -> Option<Tokens> {
         self.first_cached.filter(|cached| cached.0 <= window.0 / 4)
     }

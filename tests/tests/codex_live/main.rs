@@ -12,6 +12,8 @@ mod goals;
 mod lab;
 #[cfg(target_os = "linux")]
 mod leaving;
+#[cfg(target_os = "linux")]
+mod missed;
 mod model;
 #[cfg(target_os = "linux")]
 mod once;

@@ -5,7 +5,7 @@ mod log;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use futures::future::LocalBoxFuture;
@@ -55,6 +55,7 @@ fn leave_word(folder: &Path, why: &str) {
 }
 
 async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
+    let since_ms = now_ms();
     let socket = match &args.socket {
         Some(socket) => std::path::absolute(socket)?,
         None => control_socket()?,
@@ -69,7 +70,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
     let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
-    let place = Place::of(common, &args, socket, home)?;
+    let place = Place::of(common, &args, socket, home, since_ms)?;
     if let ShownAs::Words = place.shown {
         let only = args.thread.as_ref().map(|id| format!(", as soon as thread {id} is open there"));
         let only = only.unwrap_or_default();
@@ -129,6 +130,11 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Both would warn the agent, and both reset its history.
@@ -199,6 +205,8 @@ struct Place {
     /// The folder of the `rawr codex` that wants this.
     beside: Option<PathBuf>,
     home: PathBuf,
+    /// When this process began.
+    since_ms: i64,
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
@@ -261,6 +269,7 @@ impl Place {
         args: &AttachArgs,
         socket: PathBuf,
         home: PathBuf,
+        since_ms: i64,
     ) -> anyhow::Result<Self> {
         let mut settings = common.sidecar(overrides(&args.config)?)?;
         if args.beside.is_some() {
@@ -281,6 +290,7 @@ impl Place {
             },
             typed: args.preflight.then(door::Sessions::default),
             home,
+            since_ms,
         })
     }
 
@@ -323,6 +333,7 @@ impl Place {
             home: self.home.clone(),
             experimental: self.experimental,
             typed: self.typed(),
+            since_ms: self.since_ms,
         };
         let attached = tokio::select! {
             attached = Codex::attach(&attachment) => attached,

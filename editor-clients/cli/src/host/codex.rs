@@ -8,6 +8,7 @@ mod goal;
 mod handoff;
 mod line;
 mod message;
+mod missed;
 mod paused;
 mod probe;
 mod record;

@@ -10,9 +10,9 @@
 ---@field viaSteer boolean Whether to add it to the running turn instead of starting one.
 
 ---@class rawr.Action.compact
----@field interrupt? boolean A sampling request that runs may be cut off for it (spec 3).
+---@field interrupt? boolean A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption).
 ---@field kind 'compact'
----@field local? boolean By the host itself: its provider's compaction freed too little (spec 5).
+---@field local? boolean By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures).
 ---@field model? string The model to compact with, if another than the thread's.
 ---@field reasoningEffort? string How hard that model is to think.
 ---@field trigger rawr.CompactionTrigger What led to it, for the host's own records.
@@ -20,7 +20,7 @@
 
 ---@class rawr.Action.deliver_input
 ---@field inputId string The input.
----@field items rawr.InputItem[] In order, each an item of its own (design §2, invariant 8).
+---@field items rawr.InputItem[] In order, each an item of its own (docs/spec/sequence.md#messages-that-wait).
 ---@field kind 'deliver_input'
 
 ---@class rawr.Action.judge
@@ -41,7 +41,7 @@
 ---| rawr.Action.judge # Run a judgment outside the transcript; answered by `rawr/judgment/answer`.
 ---| rawr.Action.sample_packet # Sample a packet from the agent's context without a turn; its text comes with `rawr/action/report`.
 
---- `rawr/action/perform`: the owner is to do one thing, once however often it is asked (design §2, invariant 3).
+--- `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions).
 ---@class rawr.ActionPerformNotification
 ---@field action rawr.Action What to do.
 ---@field actionId string The action's name for good: also after a crash.
@@ -63,7 +63,7 @@
 ---| 'completed' # It is done.
 ---| 'failed' # It will not be done.
 
---- An explicit signal that a phase of work may have ended (design §1).
+--- An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
 ---@alias rawr.Boundary
 ---| 'commit' # A commit was made.
 ---| 'plan_checkpoint' # A plan step was newly completed.
@@ -78,7 +78,7 @@
 ---@class rawr.BoundaryMark
 ---@field boundary rawr.Boundary Which.
 ---@field label? string What a person or a program called the phase that ended here.
----@field spentBy? string The sequence that it started, after which it counts no more (design §2, invariant 5).
+---@field spentBy? string The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity).
 ---@field turnId? string The turn that it was seen in.
 
 --- Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are never paused.
@@ -209,7 +209,7 @@
 ---| 'completed' # The history is rewritten.
 ---| 'failed' # The history is as it was.
 
---- `rawr/compaction/rewrite`: history in, history out, for hosts without their own (spec 1 §10). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
+--- `rawr/compaction/rewrite`: history in, history out, for hosts without their own (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
 ---@class rawr.CompactionRewriteParams
 ---@field encoding? string The encoding to count by, as in `rawr/tokens/count`.
 ---@field items rawr.HistoryItem[] The whole history, in order; every item counts, so none is skipped in reading.
@@ -224,14 +224,14 @@
 ---@field tokensAfter integer Size of the new one, counted the same way.
 ---@field tokensBefore integer Size of the old one: its items' texts.
 
---- How a compaction goes, as clients are told; the agent client protocol's names (design §3).
+--- How a compaction goes, as clients are told; the agent client protocol's names.
 ---@alias rawr.CompactionStatus
 ---| 'in_progress' # It runs.
 ---| 'completed' # The history is rewritten.
 ---| 'failed' # The history is as it was.
 ---| 'cancelled' # Somebody stopped it before the history was touched.
 
---- What led to a compaction: recorded before it, attached to it after (design §5).
+--- What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail).
 ---@class rawr.CompactionTrigger.rawr
 ---@field boundaries rawr.Boundary[] The boundaries that counted.
 ---@field entrance rawr.Entrance The door through which the assessment came in.
@@ -253,7 +253,7 @@
 
 ---@alias rawr.CompactionTrigger
 ---| rawr.CompactionTrigger.rawr # The arbiter decided so.
----| rawr.CompactionTrigger.inline # Built-in inline compaction, used only when rawr is off (spec 3).
+---| rawr.CompactionTrigger.inline # Built-in inline compaction, used only when rawr is off (docs/spec/built-in-compaction.md).
 ---| rawr.CompactionTrigger.host # The host by itself.
 ---| rawr.CompactionTrigger.user # A person.
 
@@ -281,9 +281,9 @@
 ---@class rawr.ConfigGetResult
 ---@field effective table<string, any> Every key with the value in force, as in the file.
 ---@field layers string[] Where values came from, the strongest first: files as paths, others by name.
----@field problems rawr.Problem[] What is wrong with the files; the last good values stay in force (design §2, invariant 7).
+---@field problems rawr.Problem[] What is wrong with the files; the last good values stay in force (docs/spec/clients.md#configuration-files).
 
---- A verdict with everything that led to it: "why" and "why not" are the same record (design §4).
+--- A verdict with everything that led to it: "why" and "why not" are the same record.
 ---@class rawr.Decision
 ---@field atMs integer When, Unix milliseconds.
 ---@field compaction? rawr.DecisionCompaction What came of the sequence that it started; absent until that has reached its compaction.
@@ -382,7 +382,7 @@
 --- Nothing to say. Written as `{}`; whatever it is read from is ignored.
 ---@class rawr.Empty
 
---- The door through which an assessment came in (design §2, invariant 1).
+--- The door through which an assessment came in (docs/spec/decisions.md#entrances).
 ---@alias rawr.Entrance
 ---| 'turn_complete' # A turn ended.
 ---| 'preflight' # A user input arrived while a compaction was deferred.
@@ -409,7 +409,7 @@
 ---| '-31008' # `judgment_unavailable`: no judge could be asked.
 ---| '-31009' # `not_now`: the thread's phase does not allow it.
 
---- The `data` of an error: what it is about, and what to do (design §3).
+--- The `data` of an error: what it is about, and what to do.
 ---@class rawr.ErrorData
 ---@field field? string The field of the params that is to blame, with dots between names.
 ---@field file? string The file that it is about, absolute.
@@ -426,7 +426,7 @@
 ---| 'failed' # Its sequence failed.
 ---| 'overtaken' # A later decision took its place.
 
---- A named check on the way to "compact now", in the order in which they run (design §4).
+--- A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates).
 ---@alias rawr.Gate
 ---| 'feature' # The feature is on.
 ---| 'pressure' # The context is known and full enough for a tier.
@@ -444,7 +444,7 @@
 ---| 'judgment' # The judge agrees.
 ---| 'mode' # The configured mode lets compaction go on by itself.
 
---- What came of one gate (design §4).
+--- What came of one gate.
 ---@alias rawr.GateOutcome
 ---| 'pass' # The gate lets the decision through.
 ---| 'fail' # The gate stops it.
@@ -482,7 +482,7 @@
 ---@class rawr.GuardListResult
 ---@field guards rawr.Guard[] Oldest first.
 
---- `rawr/guard/set`: no compaction until then, short of an emergency (design §4, gate 5).
+--- `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers).
 ---@class rawr.GuardSetParams
 ---@field note? string Why.
 ---@field threadId string The thread.
@@ -531,10 +531,10 @@
 --- The agent program that owns a transcript.
 ---@class rawr.Host
 ---@field capabilities? rawr.HostCapabilities What it can do; absent means nothing.
----@field name string Its name, for people; nothing branches on it (design §3).
+---@field name string Its name, for people; nothing branches on it.
 ---@field version? string Its version, for people.
 
---- What a host can do, probed by its client (design §9). Absent means no.
+--- What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no.
 ---@class rawr.HostCapabilities
 ---@field compact? boolean Compact its own history.
 ---@field compactByPerson? boolean A person types the compaction once the packet is there: none is ordered.
@@ -550,13 +550,13 @@
 ---@class rawr.InitializationOptions
 ---@field config? table<string, any> Configuration values that go before every file's, under the file's keys.
 ---@field configFile? string The configuration file, absolute; `rawr.toml` in the home folder if absent.
----@field home? string The home folder, absolute; see design §6 for what holds if absent.
+---@field home? string The home folder, absolute; docs/spec/recovery.md#files names the default.
 ---@field promptDir? string The prompt folder, absolute; `auto-compact` in the home folder if absent.
 
 --- `initialize`: the first request, from any LSP client.
 ---@class rawr.InitializeParams
 ---@field capabilities? table<string, any> What the client can do, in LSP's words.
----@field clientInfo? rawr.PeerInfo The client, for the log; nothing branches on it (design §3).
+---@field clientInfo? rawr.PeerInfo The client, for the log; nothing branches on it.
 ---@field initializationOptions? rawr.InitializationOptions What only rawr reads.
 ---@field processId? integer The client's process; the sidecar ends when it does.
 ---@field rootUri? string The folder that is open, in the words of older clients.
@@ -595,7 +595,7 @@
 ---@class rawr.InputQueuedResult
 ---@field inputIds string[] Ids of held inputs, in the order in which they will be delivered.
 
---- `rawr/input/submit`: a person sent something; may the host have it now? (design §2, invariant 8)
+--- `rawr/input/submit`: a person sent something; may the host have it now? (docs/spec/sequence.md#messages-that-wait)
 ---@class rawr.InputSubmitParams
 ---@field inputId string The client's name for the input. The same id with the same text is a repeat, unless the host refused to take the message; with another text it is another message.
 ---@field kind rawr.InputKind What sort of input it is.
@@ -620,9 +620,9 @@
 
 --- Answer to `rawr/judgment/answer`.
 ---@class rawr.JudgmentAnswerResult
----@field accepted boolean Whether it was waited for; a late answer is dropped (design §2, invariant 6).
+---@field accepted boolean Whether it was waited for; a late answer is dropped (docs/spec/judgment.md#one-at-a-time).
 
---- `rawr/judgment/evaluate`: ask the judge about a given situation (spec 1 §9).
+--- `rawr/judgment/evaluate`: ask the judge about a given situation (docs/spec/judgment.md).
 ---@class rawr.JudgmentEvaluateParams
 ---@field boundariesPresent? rawr.Boundary[] The boundaries to judge by.
 ---@field lastAgentMessage? string The agent's last message.
@@ -656,7 +656,7 @@
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier The tier that was judged at.
 
---- Who judged (design §2).
+--- Who judged.
 ---@alias rawr.JudgmentSource
 ---| 'host' # The agent's own host, with its model and login.
 ---| 'responses' # A model behind a responses endpoint.
@@ -678,7 +678,7 @@
 ---@field sequenceId? string The sequence that it belonged to.
 ---@field tokensAfter? integer Tokens in the context after.
 ---@field tokensBefore? integer Tokens in the context before.
----@field trigger? rawr.CompactionTrigger What led to it: the audit trail (design §5).
+---@field trigger? rawr.CompactionTrigger What led to it: the audit trail (docs/spec/sequence.md#audit-trail).
 
 --- `window/logMessage`: a line for the log that the client shows.
 ---@class rawr.LogMessageParams
@@ -693,7 +693,7 @@
 --- How bad a log line is; a number on the wire, as in LSP.
 ---@alias rawr.MessageType integer
 
---- What was decided (design §4).
+--- What was decided.
 ---@alias rawr.Outcome
 ---| 'nothing' # Nothing.
 ---| 'tag' # Say that compaction would have happened.
@@ -703,7 +703,7 @@
 ---| 'defer' # Compact before the next user input.
 ---| 'compact' # Compact.
 
---- Who wrote a packet, or is to write it (design §5, §10.1).
+--- Who wrote a packet, or is to write it (docs/spec/packet.md#author).
 ---@alias rawr.PacketAuthor
 ---| 'agent' # The agent, in a turn asked for this.
 ---| 'watcher' # rawr, from structured state; always labelled as such.
@@ -718,7 +718,7 @@
 ---@class rawr.PacketBuildResult
 ---@field author rawr.PacketAuthor Who wrote it.
 ---@field checked rawr.PacketCheck What a check of it found.
----@field packet string The packet, labelled as built by rawr (design §10.1).
+---@field packet string The packet, labelled as built by rawr (docs/spec/packet.md#author).
 
 --- What became of a packet.
 ---@alias rawr.PacketChange
@@ -786,7 +786,7 @@
 ---@field issuedAtMs? integer When it was first asked for; a host that may have done it before it was lost looks for it from then on.
 ---@field sequenceId string The sequence that it belongs to.
 
---- Where a thread stands in the sequence machine (design §5).
+--- Where a thread stands in the sequence machine (docs/spec/sequence.md#phases).
 ---@alias rawr.Phase
 ---| 'idle' # No sequence runs.
 ---| 'awaiting_judgment' # A model is asked whether now is a good moment.
@@ -885,10 +885,10 @@
 ---@field name string Its file's name without the ending, such as `heads-up`.
 ---@field origin rawr.PromptOrigin Whose text is in force.
 ---@field path? string Its file, absolute; absent for one that is only embedded.
----@field problems rawr.Problem[] What is wrong with the file; the last good text stays in force (design §2, invariant 7).
+---@field problems rawr.Problem[] What is wrong with the file; the last good text stays in force (docs/spec/prompts.md#files).
 ---@field version string Changes whenever the text in force does; opaque.
 
---- What a turn that rawr asked for is for (design §5).
+--- What a turn that rawr asked for is for (docs/spec/sequence.md#order).
 ---@alias rawr.Purpose
 ---| 'heads_up' # Tells the agent what is about to happen.
 ---| 'scratch_write' # Asks the agent to save its working notes.
@@ -941,13 +941,13 @@
 --- A request's id, chosen by who asks.
 ---@alias rawr.RequestId integer|string
 
---- What the agent does after the handoff (design §5).
+--- What the agent does after the handoff (docs/spec/handoff.md#content).
 ---@alias rawr.ResumeState
 ---| 'working' # It was at work and is told to continue.
 ---| 'waiting_for_user' # It had asked the user something.
 ---| 'done' # It had finished.
 
---- What a client is to a thread (design §2, invariant 4).
+--- What a client is to a thread (docs/spec/clients.md#owner-and-observers).
 ---@alias rawr.Role
 ---| 'owner' # Performs actions; at most one per thread.
 ---| 'observer' # Watches, and may append what a person decides.
@@ -986,7 +986,7 @@
 ---@class rawr.ScratchListResult
 ---@field files rawr.ScratchFile[] Latest first.
 
---- `rawr/scratch/path`: where are the agent's notes? (design §5)
+--- `rawr/scratch/path`: where are the agent's notes? (docs/spec/scratch-notes.md#where)
 ---@class rawr.ScratchPathParams
 ---@field threadId string The thread.
 
@@ -1014,7 +1014,7 @@
 ---@field choices rawr.Choice[] What a person can answer now, the default first.
 ---@field deadlineAtMs? integer When the sequence goes on without an answer, Unix milliseconds; absent if it waits.
 ---@field packetAuthor rawr.PacketAuthor Who is to write the packet.
----@field percentRemaining? integer Percent of the context window left; for people, never for the agent (design §10.6).
+---@field percentRemaining? integer Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers).
 ---@field reason string Why, in one sentence for people.
 ---@field sequenceId string The sequence that runs, or that would.
 ---@field stage rawr.Stage What the banner is about.
@@ -1063,7 +1063,7 @@
 ---| 'warning' # It is in force and likely not what was meant.
 ---| 'hint' # It could be better.
 
---- An observation, told by whoever knows it for certain (spec 4).
+--- An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals).
 ---@class rawr.Signal.plan_updated
 ---@field explanation? string Why the plan changed.
 ---@field kind 'plan_updated'
@@ -1146,7 +1146,7 @@
 ---@alias rawr.StepStatus
 ---| 'pending' # Not begun.
 ---| 'in_progress' # Begun.
----| 'completed' # Done; a step that newly gets here is a `plan_checkpoint` (design §10.3).
+---| 'completed' # Done; a step that newly gets here is a `plan_checkpoint` (docs/spec/boundaries.md#kinds).
 
 --- `rawr/store/failed`: nothing can be recorded, so no action leaves; told to the owner once until `rawr/store/recovered`, and again where more inputs wait. The host delivers `heldInputs` itself, at once and in this order. When the files are back it says `rawr/input/cancel` for each of them, and repeats the reports that were refused. It goes on carrying out actions that it was asked for before. Should it be asked later to deliver one of these inputs all the same, it delivers the other items only.
 ---@class rawr.StoreFailedNotification
@@ -1178,7 +1178,7 @@
 ---@class rawr.ThreadGetParams
 ---@field threadId string The thread.
 
---- Answer to `rawr/thread/get`: the structured state (spec 4).
+--- Answer to `rawr/thread/get`: the structured state (docs/spec/boundaries.md#structured-state).
 ---@class rawr.ThreadGetResult
 ---@field boundaries rawr.BoundaryMark[] Boundaries seen, oldest first.
 ---@field compactionAskedFor boolean A person asked for a compaction, and it has not begun yet.
@@ -1202,7 +1202,7 @@
 
 --- `rawr/thread/open`: a client announces a conversation and what its host can do.
 ---@class rawr.ThreadOpenParams
----@field baselineTokens? integer Tokens of fixed instructions and tools, taken off both sides before a percentage is formed (design §4); 0 if absent.
+---@field baselineTokens? integer Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent (docs/spec/tiers.md#percent-left).
 ---@field contextWindow? integer Size of the context window, in tokens.
 ---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.
@@ -1210,14 +1210,14 @@
 ---@field model? string The model in use; `rawr/turn/usage` reports another.
 ---@field role rawr.Role What the client wants to be to the thread.
 ---@field runningTurn? string The turn that still runs. Every other turn whose end was never reported is over with the process that ran it; should its end be reported later, that holds.
----@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (design §5).
+---@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where).
 ---@field threadId string The host's name for the conversation: at most 200 bytes, never a path.
 ---@field transcript? rawr.Transcript Where the host keeps its own transcript, if it keeps any.
 
 --- Answer to `rawr/thread/open`.
 ---@class rawr.ThreadOpenResult
 ---@field owner boolean Whether this client is to perform the thread's actions.
----@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done: to be done now, under the same ids (design §2, invariant 3).
+---@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done: to be done now, under the same ids (docs/spec/clients.md#actions).
 ---@field percentRemaining? integer Percent of the context window left; absent while usage or window is unknown.
 ---@field phase rawr.Phase Where it stands.
 ---@field scratchFile string The agent's scratch file, relative to the working directory, with forward slashes.
@@ -1252,7 +1252,7 @@
 ---@class rawr.ThreadWatchResult
 ---@field threads rawr.ThreadSummary[] Those of the watched threads that somebody runs or that something happened in last, latest first; `rawr/thread/list` has all.
 
---- Urgency by percent of the context window remaining, in rising order (spec 1 §6).
+--- Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
 ---@alias rawr.Tier
 ---| 'early' # Below 85 % unless configured.
 ---| 'ready' # Below 75 % unless configured.
@@ -1316,7 +1316,7 @@
 --- `rawr/turn/started`: the host begins to work on something.
 ---@class rawr.TurnStartedParams
 ---@field actionId? string The action that asked for the turn, if one did.
----@field origin rawr.TurnOrigin Where the turn came from; only the user's trigger anything (design §2, invariant 5).
+---@field origin rawr.TurnOrigin Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns).
 ---@field text? string The input; a marker in it gives away a turn of ours that the host calls a user's.
 ---@field threadId string The thread.
 ---@field turnId string The host's name for the turn.
@@ -1332,7 +1332,7 @@
 ---@field contextWindow? integer Size of the context window in tokens, if it is known anew.
 ---@field lastAgentMessage? string The agent's latest message.
 ---@field model? string The model in use, if it is not the one that was reported last. From here on the thread goes by that model's configuration.
----@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (design §5).
+---@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md).
 ---@field threadId string The thread.
 ---@field turnId string The turn.
 ---@field usage rawr.TokenUsage Tokens after the request.

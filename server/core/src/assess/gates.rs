@@ -351,8 +351,8 @@ pub(super) fn mode(case: &Case<'_>) -> Finding {
     }
 }
 
-/// Inside a turn there is nobody to ask, and the context must not run out: `mode` means nothing there (spec 1,
-/// section 3).
+/// Inside a turn there is nobody to ask, and the context must not run out: `mode` means nothing there (rule
+/// `1-3.mode-mid-turn`).
 fn mid_turn(case: &Case<'_>) -> Finding {
     let mid_turn = case.policy.mid_turn;
     match (mid_turn.allows(case.tier), mid_turn) {

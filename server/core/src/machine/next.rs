@@ -268,7 +268,7 @@ impl Machine {
             Trigger::Host | Trigger::User => false,
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
-        // Inside a turn only the agent knows what it is in the middle of (spec 5).
+        // Inside a turn only the agent knows what it is in the middle of (rule `5-4`).
         let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
         let queue = [
             (policy.turn_based_handoff, Request::HeadsUp),

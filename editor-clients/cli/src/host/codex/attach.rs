@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
 use super::paused::Paused;
+use super::rollout::LastUsage;
 use super::turns::{Company, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread, Whose};
@@ -24,6 +25,8 @@ pub struct Attachment {
     pub home: PathBuf,
     pub experimental: Experimental,
     pub typed: Typed,
+    /// Since when somebody stands here who wants to hear of all turns. Of those that began before, nothing is told.
+    pub since_ms: i64,
 }
 
 /// What becomes of what people type.
@@ -42,17 +45,17 @@ impl Codex {
     /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
     /// for a helper of Codex's.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
-        let Attachment { socket, thread_id, home, experimental, typed } = attachment;
+        let Attachment { socket, thread_id, home, experimental, typed, since_ms } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
         let Some(whose) = answer.thread.whose() else { return Ok(None) };
         let sample = probe::knows_sample(&mut connection).await?;
         let status = answer.thread.status.unwrap_or(Status::Other);
-        let turns = Turns::beside_people(thread_id.clone(), status);
+        let turns = Turns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
         let thread = about(answer, whose, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, Company::People);
-        let turns = codex.seed(status).await;
+        let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == Status::Active && turns <= 1;
         // Codex writes it down a moment after the turn has begun.
         if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
@@ -115,25 +118,34 @@ impl Codex {
 
     /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
     /// So does the turn that runs. Returns how many turns do.
-    async fn seed(&mut self, status: Status) -> usize {
-        let Some(path) = self.thread.transcript.clone() else { return 0 };
-        let Ok(stored) = tokio::task::spawn_blocking(move || rollout::stored(&path)).await else {
-            return 0;
-        };
+    async fn seed(&mut self, status: Status, since_ms: i64) -> Result<usize, HostError> {
+        let path = self.thread.transcript.clone();
+        let stored = tokio::task::spawn_blocking(move || path.map(|path| rollout::stored(&path)));
+        let stored = stored.await.ok().flatten().unwrap_or_default();
+        self.tell_of_missed(&stored, status, since_ms).await?;
+        self.turns.joined_at(status);
         if let Some(turn_id) = stored.open_turn().filter(|_| status == Status::Active) {
             self.turns.came_into(turn_id);
         }
         if let Some(last) = stored.last {
             self.thread.context_window = last.context_window;
-            let usage = HostEvent::Usage {
-                turn_id: last.turn_id,
-                usage: last.usage,
-                context_window: last.context_window,
-                needs_follow_up: false,
-            };
-            self.events.extend(self.turns.found(usage));
+            let usage = HostEvent::from(last);
+            if !self.events.contains(&usage) {
+                self.events.extend(self.turns.found(usage));
+            }
         }
-        stored.turns
+        Ok(stored.turns.len())
+    }
+}
+
+impl From<LastUsage> for HostEvent {
+    fn from(last: LastUsage) -> Self {
+        Self::Usage {
+            turn_id: last.turn_id,
+            usage: last.usage,
+            context_window: last.context_window,
+            needs_follow_up: false,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use rawr_protocol::TokenUsage;
 
 pub(crate) use self::line::{Event, Item, Line};
-pub(super) use self::past::past;
+pub(super) use self::past::{named_at_ms, past};
 
 /// What the thread's last sampling request used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +24,19 @@ pub(super) struct LastUsage {
 /// A thread as its file tells it.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
-    /// How many have begun.
-    pub(super) turns: usize,
-    turn_id: String,
+    /// All that have begun, oldest first.
+    pub(super) turns: Vec<StoredTurn>,
     /// The last of them has not ended. If Codex is at work, it is at this.
     is_open: bool,
     /// `None` where there is no usage, or where the history was rewritten since.
+    pub(super) last: Option<LastUsage>,
+}
+
+/// A turn that has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StoredTurn {
+    pub(super) id: String,
+    /// What its last sampling request used, where the history was not rewritten since.
     pub(super) last: Option<LastUsage>,
 }
 
@@ -54,7 +61,14 @@ const WORDS: [&str; 5] = [
 
 impl Stored {
     pub(super) fn open_turn(&self) -> Option<String> {
-        self.is_open.then(|| self.turn_id.clone())
+        self.turns.last().filter(|_| self.is_open).map(|turn| turn.id.clone())
+    }
+
+    fn used(&mut self, last: Option<LastUsage>) {
+        self.last.clone_from(&last);
+        if let Some(turn) = self.turns.last_mut() {
+            turn.last = last;
+        }
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -64,23 +78,23 @@ impl Stored {
         }
         match serde_json::from_str(line) {
             Ok(Line::EventMsg(Event::TaskStarted { turn_id, .. })) => {
-                self.turn_id = turn_id;
-                self.turns += 1;
+                self.turns.push(StoredTurn { id: turn_id, last: None });
                 self.is_open = true;
             }
             Ok(Line::EventMsg(Event::TaskComplete { turn_id, .. })) => {
-                self.is_open &= turn_id != self.turn_id;
+                self.is_open &= self.turns.last().is_some_and(|last| last.id != turn_id);
             }
             Ok(Line::EventMsg(Event::TurnAborted {})) => self.is_open = false,
             Ok(Line::EventMsg(Event::TokenCount { info: Some(info) })) => {
-                self.last = Some(LastUsage {
-                    turn_id: self.turn_id.clone(),
+                let turn_id = self.turns.last().map(|turn| turn.id.clone()).unwrap_or_default();
+                self.used(Some(LastUsage {
+                    turn_id,
                     usage: info.last_token_usage.into(),
                     context_window: info.model_context_window,
-                });
+                }));
             }
             // What was told before it in the same turn is what the summary itself used.
-            Ok(Line::Compacted(_)) => self.last = None,
+            Ok(Line::Compacted(_)) => self.used(None),
             Ok(
                 Line::SessionMeta { .. } | Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other,
             )
@@ -104,7 +118,7 @@ mod tests {
             stored.last.as_ref().map(|last| (last.turn_id.as_str(), last.usage.context_tokens));
         assert_eq!(last, expected);
         let started = lines.iter().filter(|line| line["payload"]["type"] == "task_started");
-        assert_eq!(stored.turns, started.count());
+        assert_eq!(stored.turns.len(), started.count());
     }
 
     fn event(payload: Value) -> Value {
@@ -176,6 +190,6 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_has_no_usage() {
         let stored = stored(Path::new("/no/such/rollout.jsonl"));
-        assert_eq!((stored.turns, stored.last), (0, None));
+        assert_eq!((stored.turns.len(), stored.last), (0, None));
     }
 }

@@ -65,10 +65,15 @@ impl Turns {
         }
     }
 
-    /// Of a thread that other clients use, too, and that is at this now.
-    pub(super) fn beside_people(thread_id: String, status: Status) -> Self {
-        let middle = (status == Status::Active).then(Middle::default);
-        Self { status, company: Company::People, middle, ..Self::new(thread_id) }
+    /// Of a thread that other clients use, too. To be told first what happened there before.
+    pub(super) fn beside_people(thread_id: String) -> Self {
+        Self { company: Company::People, ..Self::new(thread_id) }
+    }
+
+    /// The thread is at this now; what comes from here on is heard as it happens.
+    pub(super) fn joined_at(&mut self, status: Status) {
+        self.status = status;
+        self.middle = (status == Status::Active).then(Middle::default);
     }
 
     /// What the thread's file says that its last sampling request used. Returned where it is true for certain.

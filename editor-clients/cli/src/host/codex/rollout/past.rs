@@ -8,7 +8,7 @@ use super::{Event, Line};
 use crate::host::record::{Compacted, Past, Sent};
 
 /// Turns and messages are named by time: the first 48 bits of the name are milliseconds.
-fn named_at_ms(name: &str) -> Option<i64> {
+pub(in crate::host::codex) fn named_at_ms(name: &str) -> Option<i64> {
     let name = name.strip_prefix("msg_").unwrap_or(name);
     let digits: String = name.chars().filter(|digit| *digit != '-').take(12).collect();
     i64::from_str_radix(&digits, 16).ok()

@@ -11,7 +11,9 @@ use crate::host::codex::message::Status;
 use crate::host::codex::turns::Turns;
 
 fn check(status: Status, steps: Vec<Step>, expected: Expect) {
-    check_on(Turns::beside_people("thread".to_owned(), status), steps, expected);
+    let mut turns = Turns::beside_people("thread".to_owned());
+    turns.joined_at(status);
+    check_on(turns, steps, expected);
 }
 
 fn types(turn: &str, text: &str) -> Step {
