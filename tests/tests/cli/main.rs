@@ -5,6 +5,7 @@
 mod surroundings;
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -326,6 +327,36 @@ fn the_doctor_finds_what_is_broken_and_where() {
 }
 
 #[test]
+fn the_doctor_asks_for_one_agent_and_treats_all_alike() {
+    let desk = Desk::new();
+    let claude = desk.path("claude");
+    std::fs::write(&claude, "#!/bin/sh\necho '2.1.330 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let doctor = |options: &[&str]| {
+        let mut command = desk.command(&["doctor"]);
+        out(&command.args(options).env("PATH", "").output().unwrap())
+    };
+    let none = doctor(&[]);
+    let one = doctor(&["--claude", claude.to_str().unwrap()]);
+    for (mark, agents, text) in [("!", &["codex", "claude"][..], none), ("✓", &["codex"], one)] {
+        for agent in agents {
+            let line = format!("{mark} {agent:<11}not installed; `rawr ");
+            assert!(text.contains(&line), "{line}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_doctor_names_the_file_that_was_just_made() {
+    let desk = Desk::new();
+    assert!(desk.run(&["init"]).status.success());
+    let text = out(&desk.run(&["doctor"]));
+    let line =
+        format!("built-in values; {} changes none of them", desk.path("rawr.toml").display());
+    assert!(text.contains(&line), "{line}:\n{text}");
+}
+
+#[test]
 fn completions_exist_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = out(&Desk::new().run(&["completions", shell]));
@@ -401,7 +432,14 @@ fn a_codex_that_is_too_old_is_told() {
 
 #[test]
 fn attach_says_which_codex_it_can_join() {
-    check_error(&["attach"], 1, &["no Codex to stand beside", "`codex exec`", "rawr codex resume"]);
+    let desk = Desk::new();
+    let output = desk.command(&["attach"]).env("CODEX_HOME", desk.path("codex")).output().unwrap();
+    let error = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    for words in ["no Codex to stand beside", "`codex exec`", "rawr codex resume"] {
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(error.matches("os error").count(), 1, "the cause is told once: {error}");
 }
 
 fn check_help(arguments: &[&str], expected: Expect) {

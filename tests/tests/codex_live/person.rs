@@ -199,6 +199,23 @@ impl Beside {
         attach(&self.lab, &self.folder, "second", &[])
     }
 
+    /// One whose words are for a person; see [`Self::other_tells`].
+    pub fn another_rawr_in_words(&self, options: &[&str]) -> Child {
+        start(&self.lab, &self.folder, "second", options)
+    }
+
+    /// Waits until the other rawr has told this.
+    pub async fn other_tells(&self, words: &str) {
+        let told = || std::fs::read_to_string(self.folder.path().join("second")).unwrap();
+        for _ in 0..600 {
+            if told().contains(words) {
+                return;
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{words} is not in {}", told())
+    }
+
     /// rawr goes.
     pub fn leave(&mut self) {
         kill_process(Pid::from_child(&self.rawr), Signal::TERM).unwrap();
@@ -307,10 +324,14 @@ pub async fn until_it_listens(socket: &Path) -> Person {
 
 /// What it tells goes into a file of this name.
 fn attach(lab: &Lab, folder: &TempDir, told: &str, options: &[&str]) -> Child {
+    start(lab, folder, told, &[&["--json"], options].concat())
+}
+
+fn start(lab: &Lab, folder: &TempDir, told: &str, options: &[&str]) -> Child {
     let file = |name: &str| std::fs::File::create(folder.path().join(name)).unwrap();
     let mut command = Command::new(rawr());
     lab.in_place(&mut command);
-    command.args(["attach", "--json", "--socket"]).arg(folder.path().join("codex.sock"));
+    command.args(["attach", "--socket"]).arg(folder.path().join("codex.sock"));
     command.args(options);
     command.stdin(Stdio::null()).stdout(file(told)).stderr(file("errors")).spawn().unwrap()
 }

@@ -342,6 +342,7 @@ async fn another_rawr_on_the_same_thread_leaves_it_to_the_first() {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
     let mut second = beside.another_rawr();
+    beside.other_tells("has a rawr beside it already, to which it is left; `rawr detach`").await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
     beside.check(&["AND-NOW", "WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
@@ -466,6 +467,15 @@ async fn only_the_thread_that_was_named_is_joined() {
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
     beside.compacted(1);
+}
+
+#[tokio::test]
+async fn a_thread_that_is_not_open_yet_is_named_while_it_is_waited_for() {
+    let beside = Beside::new(agent()).await;
+    let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
+    beside.other_tells("as soon as thread another is open there; Ctrl-C leaves it").await;
+    second.kill().unwrap();
+    second.wait().unwrap();
 }
 
 /// The judge is a thread that a person finds nowhere.

@@ -1,12 +1,13 @@
 //! rawr's hooks in sessions of the real Codex that rawr does not run.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::{Purpose, Script, call, say};
 use rawr_tests::{MockModel, Repository, rawr};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{PACKET, hands_over_once};
 
@@ -66,6 +67,39 @@ fn agent() -> Script {
 }
 
 impl Lab {
+    /// As a person does in Codex.
+    fn trust_hooks(&self) {
+        let mut server = self.command(&binary(), &["app-server"]);
+        let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let mut ask = |id: u32, method: &str, params: Value| {
+            let request = json!({"id": id, "method": method, "params": params});
+            writeln!(server.stdin.as_mut().unwrap(), "{request}").unwrap();
+            let answers = lines.by_ref().map(|line| serde_json::from_str(&line.unwrap()).unwrap());
+            let answer: Value = { answers }.find(|answer: &Value| answer["id"] == id).unwrap();
+            answer["result"].clone()
+        };
+        let client = json!({"name": "person", "title": "person", "version": "1"});
+        ask(
+            1,
+            "initialize",
+            json!({"clientInfo": client, "capabilities": {"experimentalApi": true}}),
+        );
+        let listed = ask(2, "hooks/list", json!({"cwds": [self.repository.path()]}));
+        let hooks = listed["data"][0]["hooks"].as_array().unwrap();
+        let trusted = hooks.iter().map(|hook| {
+            let key = hook["key"].as_str().unwrap().to_owned();
+            (key, json!({"trusted_hash": hook["currentHash"]}))
+        });
+        let trusted: Value = trusted.collect::<serde_json::Map<_, _>>().into();
+        let edit = json!({"keyPath": "hooks.state", "value": trusted, "mergeStrategy": "upsert"});
+        let written =
+            ask(3, "config/batchWrite", json!({"edits": [edit], "reloadUserConfig": true}));
+        assert_eq!(written["status"], "ok", "{written}");
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+
     /// The packet came back once, before this message.
     fn was_handed_over_before(&self, message: &str) {
         let log = std::fs::read_to_string(self.home.path().join("rawr/hooks.log"));
@@ -97,6 +131,24 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     terminal.wait_for(&["The docs are written."]);
     lab.was_handed_over_before("AND-NOW the docs");
+}
+
+/// Codex says nothing of hooks that it passes over.
+#[test]
+fn the_doctor_says_that_a_person_has_not_trusted_the_hooks() {
+    let lab = Lab::new(agent());
+    let doctor = || {
+        let binary = binary();
+        let mut doctor = lab.command(rawr(), &["doctor", "--codex"]);
+        String::from_utf8(doctor.arg(binary).output().unwrap().stdout).unwrap()
+    };
+    lab.run(rawr(), &["hooks", "install", "--codex"]);
+    let said = doctor();
+    assert!(said.contains("! hooks      Codex passes over those in "), "{said}");
+    assert!(said.contains("not trusted yet") && said.contains("type /hooks and trust"), "{said}");
+    lab.trust_hooks();
+    let said = doctor();
+    assert!(said.contains("✓ hooks      in "), "{said}");
 }
 
 /// The same run of `codex exec` with and without rawr's hooks.

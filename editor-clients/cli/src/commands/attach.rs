@@ -40,7 +40,7 @@ pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<Exi
 pub(super) const WORD: &str = "word";
 
 /// The conversation that was joined last. Read by `rawr codex` when Codex has ended.
-const THREAD: &str = "thread";
+pub(super) const THREAD: &str = "thread";
 
 /// There for as long as nobody has asked the driver to leave: should it end all the same, `rawr codex` says so.
 pub(super) const WANTED: &str = "wanted";

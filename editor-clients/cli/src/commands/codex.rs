@@ -356,7 +356,7 @@ fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::attach::{WANTED, WORD};
+    use crate::commands::attach::{THREAD, WANTED, WORD};
     use crate::commands::lease::SERVER;
 
     #[test]
@@ -380,9 +380,29 @@ mod tests {
         }
     }
 
+    /// The line that it ends with, where the driver has left these files.
+    fn last_line(files: &[(&str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", WAIT_FOR_CODEX, "rawr codex"]).arg(folder.path());
+        let output = shell.args(["", "", "", "true"]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.lines().find(|line| line.contains("taken up again")).unwrap_or(&said).to_owned()
+    }
+
+    #[test]
+    fn the_shell_names_the_session_that_can_be_taken_up_again() {
+        let line = "rawr: this session can be taken up again with: rawr codex resume";
+        assert_eq!(last_line(&[(THREAD, "0199-a")]), format!("{line} 0199-a"));
+        assert_eq!(last_line(&[]), format!("{line} --last"));
+    }
+
     #[test]
     fn the_shell_reads_the_word_that_the_driver_leaves() {
-        for file in [WORD, WANTED, SERVER] {
+        for file in [WORD, WANTED, SERVER, THREAD] {
             assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{file}\"")));
         }
     }

@@ -37,11 +37,12 @@ pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<Exi
         true => Status::Warn,
         false => Status::Ok,
     };
-    for check in codex(args.codex.as_deref(), &config, missing).await {
-        report.tell(&check)?;
+    let (checks, codex) = codex(args.codex.as_deref(), &config, missing).await;
+    for check in &checks {
+        report.tell(check)?;
     }
     report.tell(&claude::claude(args.claude.as_deref(), missing).await)?;
-    report.tell(&claude::hooks().await)?;
+    report.tell(&claude::hooks(codex.and_then(|codex| codex.hooks).as_deref()).await)?;
     Ok(ExitCode::from(u8::from(report.failed)))
 }
 
@@ -228,36 +229,41 @@ async fn sidecar(common: &Common) -> Check {
 /// A Codex that says nothing for so long is taken to say nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-async fn codex(explicit: Option<&Path>, config: &Config, missing: Status) -> Vec<Check> {
+async fn codex(
+    explicit: Option<&Path>,
+    config: &Config,
+    missing: Status,
+) -> (Vec<Check>, Option<CodexProbe>) {
+    let without = |check: Check| (vec![check], None);
     let binary = match find_codex(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::CodexNotFound) => {
             let message = "not installed; `rawr codex`, `rawr attach`, `rawr exec --host codex` and hooks of Codex need it";
-            return vec![Check::new("codex", missing, message).todo(error.to_string())];
+            return without(Check::new("codex", missing, message).todo(error.to_string()));
         }
-        Err(error) => return vec![Check::new("codex", Status::Fail, error.to_string())],
+        Err(error) => return without(Check::new("codex", Status::Fail, error.to_string())),
     };
     let cwd = std::env::current_dir().unwrap_or_else(|_| std::env::temp_dir());
     let settings = CodexSettings::new(binary.clone(), cwd);
     let found = match tokio::time::timeout(PATIENCE, probe(&settings)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
-            return vec![
-                Check::new("codex", Status::Fail, error.to_string())
-                    .todo(format!("see whether `{} app-server` starts", binary.display())),
-            ];
+            let check = Check::new("codex", Status::Fail, error.to_string());
+            let todo = format!("see whether `{} app-server` starts", binary.display());
+            return without(check.todo(todo));
         }
         Err(_) => {
             let message = format!("{} did not answer in time", binary.display());
-            return vec![Check::new("codex", Status::Fail, message)];
+            return without(Check::new("codex", Status::Fail, message));
         }
     };
-    vec![
+    let checks = vec![
         found_codex(&binary, &found),
         update_plan(&found),
         token_budget(&found),
         inside_a_turn(&config.effective()),
-    ]
+    ];
+    (checks, Some(found))
 }
 
 fn found_codex(binary: &Path, found: &CodexProbe) -> Check {

@@ -43,10 +43,7 @@ pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode>
         match host {
             _ if args.uninstall => {}
             HookHost::Claude => writeln!(out, "{}", words_on_window(args.context_window))?,
-            HookHost::Codex => writeln!(
-                out,
-                "Next: start `codex`, type /hooks and trust them; until then it passes them over."
-            )?,
+            HookHost::Codex => writeln!(out, "Next: {TRUST}; until then it passes them over.")?,
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -99,6 +96,14 @@ pub(super) fn installed_in(host: HookHost, path: &Path) -> anyhow::Result<Option
     let text = read(path)?;
     installed(text.as_deref(), host).with_context(|| path.display().to_string())
 }
+
+/// Whether an agent's hook is one of rawr's.
+pub(super) fn is_ours(host: HookHost, command: &str) -> bool {
+    settings::ours(command, host).is_some()
+}
+
+/// What a person does with hooks that Codex passes over.
+pub(super) const TRUST: &str = "start `codex`, type /hooks and trust them";
 
 /// The events that rawr listens to.
 fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::Result<Vec<Wanted>> {

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 pub use attach::{Attachment, Typed};
 pub use connection::Experimental;
-pub use probe::{CodexProbe, probe};
+pub use probe::{CodexProbe, ListedHook, Standing, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;

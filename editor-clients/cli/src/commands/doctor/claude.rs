@@ -8,9 +8,10 @@ use tokio::process::Command;
 
 use super::{Check, Status};
 use crate::args::HookHost;
-use crate::commands::hooks::{installed_in, settings_file, words_on_window};
+use crate::commands::hooks::{TRUST, installed_in, is_ours, settings_file, words_on_window};
 use crate::host::HostError;
 use crate::host::claude::{find_claude, version};
+use crate::host::codex::{ListedHook, Standing};
 use crate::render::causes;
 
 pub(super) async fn claude(explicit: Option<&Path>, missing: Status) -> Check {
@@ -31,8 +32,8 @@ pub(super) async fn claude(explicit: Option<&Path>, missing: Status) -> Check {
     }
 }
 
-/// For all projects, and for the current one.
-pub(super) async fn hooks() -> Check {
+/// For all projects, and for the current one. What Codex itself says of its hooks, where it is there to be asked.
+pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> Check {
     let here = std::env::current_dir().ok();
     let mut places = Vec::new();
     let mut window = None;
@@ -75,11 +76,30 @@ pub(super) async fn hooks() -> Check {
         return Check::new("hooks", Status::Warn, message)
             .todo(format!("`rawr hooks install --{}{place}` puts this one in place", host.name()));
     }
+    if let Some(check) = listed.and_then(passed_over) {
+        return check;
+    }
     let check = Check::new("hooks", Status::Ok, format!("in {}", places.join(", ")));
     match window {
         Some(window) => check.todo(window),
         None => check,
     }
+}
+
+/// Hooks of rawr's that Codex finds and does not run.
+fn passed_over(listed: &[ListedHook]) -> Option<Check> {
+    let ours = listed.iter().filter(|hook| is_ours(HookHost::Codex, &hook.command));
+    let (hook, why, todo) = ours
+        .filter_map(|hook| match hook.standing {
+            Standing::Runs => None,
+            Standing::Untrusted => Some((hook, "not trusted yet", TRUST)),
+            Standing::Off => {
+                Some((hook, "switched off", "start `codex`, type /hooks and switch them on"))
+            }
+        })
+        .next()?;
+    let message = format!("Codex passes over those in {}: {why}", hook.file.display());
+    Some(Check::new("hooks", Status::Warn, message).todo(todo))
 }
 
 /// What an agent calls is run as an agent runs it, up to its name.

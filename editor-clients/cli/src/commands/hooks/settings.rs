@@ -180,7 +180,7 @@ fn take_out(group: &mut Value, host: HookHost) -> bool {
 
 /// The words of a command as `rawr hooks install` writes it: `PROGRAM [--home DIR] hook EVENT --host HOST …`, wherever the
 /// program is, or was, and by whatever name.
-fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
+pub(super) fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
     let rest = match words.get(1..)? {
         [flag, _, rest @ ..] if flag == "--home" => rest,

@@ -1,6 +1,6 @@
 //! What an installed Codex can do and how it is configured, for `rawr doctor`. Starts no conversation and calls no model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,6 +23,26 @@ pub struct CodexProbe {
     pub update_plan: Option<bool>,
     /// `[features.token_budget]`: Codex's own heads-up and reset, which works against rawr's.
     pub token_budget: Option<bool>,
+    /// The hooks that it finds in `settings.cwd`. `None` when this Codex does not tell.
+    pub hooks: Option<Vec<ListedHook>>,
+}
+
+/// A hook that runs a command, as Codex lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedHook {
+    pub command: String,
+    pub file: PathBuf,
+    pub standing: Standing,
+}
+
+/// What Codex does with a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Runs,
+    /// Passed over without a word: a person has not trusted it, or not as it stands now.
+    Untrusted,
+    /// A person has switched it off.
+    Off,
 }
 
 /// Asks a Codex of its own, started in `settings.cwd`.
@@ -32,6 +52,7 @@ pub async fn probe(settings: &CodexSettings) -> Result<CodexProbe, HostError> {
     let thread_sample = knows_sample(&mut connection).await?;
     let thread_queue = knows_queue(&mut connection).await?;
     let layers = layers(&mut connection, &settings.cwd).await?;
+    let hooks = hooks(&mut connection, &settings.cwd).await?;
     connection.close().await;
     let setting = |path| layers.as_ref().map(|layers| is_on(layers, path));
     Ok(CodexProbe {
@@ -40,7 +61,60 @@ pub async fn probe(settings: &CodexSettings) -> Result<CodexProbe, HostError> {
         thread_queue,
         update_plan: setting(["tools", "update_plan"]),
         token_budget: setting(TOKEN_BUDGET),
+        hooks,
     })
+}
+
+#[derive(Deserialize)]
+struct Hooks {
+    data: Vec<HooksOfFolder>,
+}
+
+#[derive(Deserialize)]
+struct HooksOfFolder {
+    hooks: Vec<HookAbout>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HookAbout {
+    /// Other kinds run none.
+    command: Option<String>,
+    source_path: PathBuf,
+    enabled: bool,
+    trust_status: TrustStatus,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+enum TrustStatus {
+    Untrusted,
+    Modified,
+    #[serde(other)]
+    Trusted,
+}
+
+async fn hooks(
+    connection: &mut Connection,
+    cwd: &Path,
+) -> Result<Option<Vec<ListedHook>>, HostError> {
+    let answer = connection.ask("hooks/list", json!({"cwds": [cwd]})).await?;
+    let listed = answer.ok().and_then(|answer| serde_json::from_value::<Hooks>(answer).ok());
+    Ok(listed.map(|listed| {
+        let hooks = listed.data.into_iter().flat_map(|folder| folder.hooks);
+        hooks.filter_map(HookAbout::listed).collect()
+    }))
+}
+
+impl HookAbout {
+    fn listed(self) -> Option<ListedHook> {
+        let standing = match self.trust_status {
+            _ if !self.enabled => Standing::Off,
+            TrustStatus::Untrusted | TrustStatus::Modified => Standing::Untrusted,
+            TrustStatus::Trusted => Standing::Runs,
+        };
+        Some(ListedHook { command: self.command?, file: self.source_path, standing })
+    }
 }
 
 const TOKEN_BUDGET: [&str; 2] = ["features", "token_budget"];
