@@ -273,7 +273,7 @@ fn the_modules_of_the_core_use_what_the_drawing_shows() {
 }
 
 /// What the commands use of the server's crate without a sidecar, by file: what people wrote and what lies at rest is read,
-/// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here and in ARCHITECTURE.md.
+/// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here.
 const OF_THE_SERVER: [(&str, &[&str]); 11] = [
     ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions"]),
     ("commands/attach/log.rs", &["redact"]),
