@@ -177,9 +177,14 @@ impl Watcher {
         self.polls() || self.files.are_polled()
     }
 
-    /// Somebody has it open and has written to it: its end will be told.
+    /// Somebody has it open and has written to it: mostly, the end is told.
     pub fn is_being_written(&self, file: &Path) -> bool {
         self.files.is_being_written(file)
+    }
+
+    /// Until it is written to once more.
+    pub fn waits_for_no_end(&self, file: &Path) {
+        self.files.waits_for_no_end(file);
     }
 
     fn start(&self) -> Source {

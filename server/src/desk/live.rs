@@ -26,6 +26,9 @@ const NOTES_EVERY_MS: u64 = 1000;
 /// Editors move a file away before they write it anew: one that stays away for so long is gone.
 const GONE_AFTER_MS: u64 = 100;
 
+/// The end of writing is not always told, and some writers keep a file open. What stays the same for so long is taken as it is.
+const LEFT_OPEN_AFTER_MS: u64 = 1000;
+
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// Files are listened for.
@@ -197,7 +200,7 @@ impl Desk {
         let poll = self.watcher.polls_files();
         let every = POLL_EVERY.as_millis() as u64;
         let poll = poll.then(|| within(polled_at.plus_millis(every), every, now));
-        let waiting = waiting.values().map(|waiting| within(waiting.due, GONE_AFTER_MS, now));
+        let waiting = waiting.values().map(|waiting| within(waiting.due, LEFT_OPEN_AFTER_MS, now));
         waiting.chain(at_once).chain(poll).chain(self.live.next_look_at_notes(now)).min()
     }
 
@@ -251,14 +254,17 @@ impl Desk {
         let (watcher, polled) = (&self.watcher, self.watcher.polls_files());
         let mut stamps = Stamps::new();
         let still_waits = |file: &PathBuf, waiting: &mut Waiting| {
-            if within(waiting.due, GONE_AFTER_MS, now) > now {
+            if within(waiting.due, LEFT_OPEN_AFTER_MS, now) > now {
                 return true;
             }
             let look = Look::at(file);
-            // Its end is told; should that be missed, it is not waited for in vain.
             if watcher.is_being_written(file) {
-                waiting.due = now.plus_millis(SETTLED_AFTER_MS);
-                return true;
+                if waiting.seen.as_ref() != Some(&look) {
+                    let due = now.plus_millis(LEFT_OPEN_AFTER_MS);
+                    *waiting = Waiting { due, seen: Some(look) };
+                    return true;
+                }
+                watcher.waits_for_no_end(file);
             }
             match look.doubtful_for(polled) {
                 Some(wait) if waiting.seen.as_ref() != Some(&look) => {

@@ -119,6 +119,10 @@ impl Files {
         lock(&self.interest).written.contains(file)
     }
 
+    pub(super) fn waits_for_no_end(&self, file: &Path) {
+        lock(&self.interest).written.remove(file);
+    }
+
     /// Folders that are watched for another reason as well, `others`, are left to that.
     pub(super) fn listen<'f>(
         &mut self,
@@ -236,9 +240,11 @@ pub(super) fn hear(interest: &Mutex<Interest>, notifier: &ChangeNotifier, event:
         let Some(files) = files else { continue };
         let news = match heard(event.kind, path) {
             Heard::Nothing => false,
+            // Its end may never be told, as where a file is cut off by its name.
             Heard::Begun => {
+                let before = written.len();
                 written.extend(files.iter().cloned());
-                false
+                written.len() > before
             }
             Heard::Touched => !files.iter().any(|file| written.contains(file)),
             Heard::Done => {

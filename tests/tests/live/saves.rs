@@ -3,7 +3,7 @@
 use super::{expect_silence, expect_text, file, folder, shell, start, text, write};
 use rawr_tests::Home;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -47,6 +47,35 @@ fn another_file_renamed_over() {
         write(&other, text);
         fs::rename(other, file).unwrap();
     });
+}
+
+/// Whose end is never told.
+#[test]
+fn written_in_place_and_kept_open() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    let mut open = File::create(file(&home)).unwrap();
+    for wanted in ["Sum up.\n", "Sum up.\nIn two lines.\n"] {
+        open.set_len(0).unwrap();
+        open.rewind().unwrap();
+        open.write_all(wanted.as_bytes()).unwrap();
+        expect_text(&mut sidecar, wanted.trim_end());
+    }
+    expect_silence(&mut sidecar);
+    sidecar.leave();
+}
+
+/// By its name: nobody opens or closes it.
+#[test]
+fn cut_off_by_its_name() {
+    let home = Home::new();
+    let mut sidecar = start(&home);
+    write(&file(&home), "Sum up.\nIn two lines.\n");
+    expect_text(&mut sidecar, "Sum up.\nIn two lines.");
+    shell(&folder(&home), "perl -e 'truncate(q(compact.md), 8) or die'");
+    expect_text(&mut sidecar, "Sum up.");
+    expect_silence(&mut sidecar);
+    sidecar.leave();
 }
 
 /// Vim with `backup`: the file is moved away, and written anew.
