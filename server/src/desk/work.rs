@@ -153,6 +153,10 @@ impl Desk {
             // What this batch had come to before a panic is still good, if it can be stored.
             if !open.tickets.is_empty() {
                 self.store_batch(id);
+                // One that nobody keeps goes with that, and no worker will bring it back.
+                if !self.threads.contains_key(id) {
+                    return Err(unknown());
+                }
             }
             self.hand_over_files(id, Task::Reread);
             return Err(self.wait_for(id));

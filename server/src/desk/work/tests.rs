@@ -4,10 +4,10 @@ use crate::config::Home;
 use crate::desk::{Desk, DeskError, Notice, Opening, Setup, WatchFilter};
 use crate::watch::ChangeSet;
 use rawr_core::Input;
-use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo};
+use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ToolStarted};
 use rawr_core::machine;
 use rawr_core::machine::Role;
-use rawr_core::units::{ThreadId, Timestamp, Tokens};
+use rawr_core::units::{CallId, ThreadId, Timestamp, Tokens};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
@@ -56,4 +56,30 @@ fn what_is_recorded_while_a_thread_is_opened_is_told() {
     watcher.requests_went_on(NOW);
     watcher.settle(NOW);
     assert_eq!(*told.lock().unwrap(), ["a changed"]);
+}
+
+/// Nobody keeps the thread, so that it goes with what was stored of it: a request behind that waits for nothing.
+#[test]
+fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
+    let home = TempDir::new().unwrap();
+    let (mut owner, _) = desk(&home);
+    assert!(owner.open(opening(Role::Owner), NOW).is_err());
+    owner.settle(NOW);
+    owner.open(opening(Role::Owner), NOW).unwrap();
+    owner.settle(NOW);
+
+    let (id, filter) = (ThreadId::new("a"), WatchFilter::default());
+    let started = || Input::Saw(ToolStarted { call: CallId::new("c"), name: None }.into());
+    let (mut watcher, _) = desk(&home);
+    assert!(watcher.watch(filter.clone(), NOW).is_err());
+    watcher.settle(NOW);
+    watcher.watch(filter.clone(), NOW).unwrap();
+    watcher.begins(1, Some(&id), NOW);
+    watcher.handle(&id, started(), NOW).unwrap();
+    watcher.unwatch(&filter);
+    watcher.distrust_memory();
+    watcher.begins(2, Some(&id), NOW);
+    let asked = watcher.handle(&id, started(), NOW).map(drop);
+    assert_eq!(watcher.waits_for(), [], "{asked:?}");
+    assert!(matches!(asked, Err(DeskError::UnknownThread(_))), "{asked:?}");
 }
