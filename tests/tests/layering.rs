@@ -185,6 +185,26 @@ const CORE_ARROWS: [(&str, &[&str]); 18] = [
     ("units", &[]),
 ];
 
+/// The same of the hosts' crate.
+const HOST_ARROWS: [(&str, &[&str]); 12] = [
+    ("drive", &["event", "host", "sidecar", "stop"]),
+    ("event", &["host", "saved"]),
+    ("host", &["posix", "private", "text"]),
+    ("presence", &["private"]),
+    ("sidecar", &["private", "transport"]),
+    ("stop", &["posix"]),
+    ("posix", &[]),
+    ("private", &[]),
+    ("relay", &[]),
+    ("saved", &[]),
+    ("text", &[]),
+    ("transport", &[]),
+];
+
+/// The same of the CLI.
+const CLI_ARROWS: [(&str, &[&str]); 3] =
+    [("commands", &["args", "render"]), ("args", &[]), ("render", &[])];
+
 fn module_of(file: &str) -> &str {
     let inside = file.split_once("src/").map_or(file, |(_, inside)| inside);
     inside.split(['/', '.']).next().unwrap_or_default()
@@ -211,7 +231,8 @@ fn used_modules(text: &str) -> BTreeSet<&str> {
 
 fn check_arrows(folder: &str, arrows: &[(&str, &[&str])]) {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, text) in shipped(folder).iter().filter(|(file, _)| !file.ends_with("src/lib.rs")) {
+    let is_root = |file: &str| file.ends_with("src/lib.rs") || file.ends_with("src/main.rs");
+    for (file, text) in shipped(folder).iter().filter(|(file, _)| !is_root(file)) {
         let module = module_of(file);
         let used = used_modules(text).into_iter().filter(|used| *used != module);
         found.entry(module.to_owned()).or_default().extend(used.map(str::to_owned));
@@ -245,7 +266,13 @@ fn architecture_md_lists_the_modules_and_what_they_may_use() {
         let rows: String = arrows.iter().map(row).collect();
         format!("| {title} | uses |\n| --- | --- |\n{rows}")
     };
-    let table = format!("{}\n{}", table("server", &ARROWS), table("core", &CORE_ARROWS));
+    let table = [
+        table("CLI", &CLI_ARROWS),
+        table("hosts", &HOST_ARROWS),
+        table("server", &ARROWS),
+        table("core", &CORE_ARROWS),
+    ]
+    .join("\n");
     let made = format!("{before}{OPEN}{table}{CLOSE}{after}");
     if made != page && std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &made).unwrap();
@@ -296,7 +323,15 @@ fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
 }
 
 #[test]
-fn the_cli_reaches_the_core_over_the_protocol_only() {
+fn the_modules_of_the_hosts_and_of_the_cli_use_what_the_drawing_shows() {
+    check_arrows("editor-clients/host/src", &HOST_ARROWS);
+    check_arrows("editor-clients/cli/src", &CLI_ARROWS);
+}
+
+#[test]
+fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
+    let of_host = direct_dependencies("rawr-host");
+    assert!(!of_host.contains("rawr_core") && !of_host.contains("rawr_server"), "{of_host:?}");
     let direct = direct_dependencies("rawr");
     assert!(direct.contains("rawr_server"), "{direct:?}");
     assert!(!direct.contains("rawr_core"), "the CLI must not depend on the core");
@@ -349,10 +384,11 @@ fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
 
 /// It hands on what it does not understand, and can only be trusted with that while it is small.
 #[test]
-fn the_relay_uses_nothing_else_of_the_cli() {
-    let of_relay = |file: &str| file.starts_with("editor-clients/cli/src/relay");
-    let files = shipped("editor-clients/cli/src");
-    for (file, text) in files.iter().filter(|(file, _)| of_relay(file)) {
+fn the_relay_uses_nothing_else_of_its_crate() {
+    let files = shipped("editor-clients/host/src");
+    let mut of_relay = files.iter().filter(|(file, _)| file.contains("/host/src/relay")).peekable();
+    assert!(of_relay.peek().is_some(), "the relay is gone");
+    for (file, text) in of_relay {
         for word in ["crate::", "rawr_protocol", "tungstenite"] {
             assert!(!text.contains(word), "{file} must not use {word}");
         }

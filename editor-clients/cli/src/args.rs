@@ -32,7 +32,7 @@ pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
-use crate::host;
+use rawr_host::host;
 
 const EXAMPLES: &str = "\
 Begin with:

@@ -44,11 +44,12 @@ use rawr_server::config::Home;
 use serde_json::{Map, Value};
 
 use crate::args::{self, Cli, Command, Setting};
-use crate::drive::{DriveError, Ended, Session};
-use crate::host::embedded::CompactionPrompts;
-use crate::render::{causes, harmless};
-use crate::sidecar::{Sidecar, SidecarLog, SidecarSettings};
-use crate::stop::Stop;
+use crate::render::causes;
+use rawr_host::drive::{DriveError, Ended, Session};
+use rawr_host::host::embedded::CompactionPrompts;
+use rawr_host::sidecar::{Sidecar, SidecarLog, SidecarSettings};
+use rawr_host::stop::Stop;
+use rawr_host::text::sanitize_terminal;
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -99,7 +100,7 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         // Where not even this can be written, the exit code is left.
-        let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(&causes(&error)));
+        let _ = writeln!(anstream::stderr(), "rawr: {}", sanitize_terminal(&causes(&error)));
         ExitCode::FAILURE
     })
 }

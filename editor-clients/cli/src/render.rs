@@ -4,97 +4,24 @@ mod back;
 mod banner;
 mod decisions;
 mod human;
-mod json;
 mod text;
 mod threads;
 
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use rawr_protocol::{
-    CompactionUpdateNotification, ConfigChangedNotification, DecisionRecordedNotification,
-    LogMessageParams, PacketGetResult, PromptChangedNotification, Purpose,
-    SequenceHeadsUpNotification, ThreadChangedNotification, ThreadOpenResult,
-};
-use serde::Serialize;
 
 pub use self::back::{capsule_line, place, restored, restoring};
 pub use self::banner::{answer, banner_title, banner_words};
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::Human;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
-use self::json::Json;
-pub(crate) use self::json::line as event_line;
-pub use self::text::{ago, one_line, plain};
-pub(crate) use self::text::{bytes, causes, harmless, number};
+pub use self::text::{ago, plain};
+pub(crate) use self::text::{bytes, causes, number};
 pub use self::threads::{
     cleared, directive, doing, guard, guarded, marked, pressure, recorded, status, tier_style,
 };
-use crate::host::{HostEvent, HostThread};
-use crate::saved::Saved;
-
-/// One thing to show.
-#[derive(Debug)]
-pub enum Shown<'s> {
-    Session {
-        host: &'s HostThread,
-        opened: &'s ThreadOpenResult,
-        /// The sidecar's process.
-        sidecar: Option<u32>,
-    },
-    SidecarRestarted {
-        error: &'s str,
-        pending: usize,
-    },
-    /// A person's, given to the agent.
-    UserMessage {
-        turn_id: &'s str,
-        text: &'s str,
-    },
-    /// A person's, kept until the handoff.
-    InputHeld {
-        input_id: &'s str,
-        text: &'s str,
-    },
-    Injected {
-        purpose: Purpose,
-        injected: Injected<'s>,
-    },
-    Handoff(Injected<'s>),
-    Host(&'s HostEvent),
-    ThreadChanged(&'s ThreadChangedNotification),
-    Verdict(&'s DecisionRecordedNotification),
-    HeadsUp(&'s SequenceHeadsUpNotification),
-    Packet(&'s PacketGetResult),
-    Compaction(&'s CompactionUpdateNotification),
-    PromptChanged(&'s PromptChangedNotification),
-    ConfigChanged(&'s ConfigChangedNotification),
-    Log(&'s LogMessageParams),
-    Notice {
-        level: Level,
-        message: &'s str,
-    },
-    Saved(&'s Saved),
-}
-
-/// A text of rawr's, given to the agent.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Injected<'s> {
-    pub sequence_id: &'s str,
-    pub action_id: &'s str,
-    pub turn_id: &'s str,
-    pub text: &'s str,
-}
-
-/// How much a notice matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    Info,
-    Warning,
-    Error,
-}
+use rawr_host::event::{JsonLines, Reporter, SessionEvent};
 
 /// Who reads the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +39,7 @@ pub struct Renderer {
 
 enum To {
     Person(Human),
-    Program(Json),
+    Program(JsonLines),
 }
 
 impl Renderer {
@@ -135,14 +62,7 @@ impl Renderer {
     }
 
     pub(crate) fn to_program(out: Box<dyn Write + Send>) -> Self {
-        Self { to: To::Program(Json), out, is_gone: false }
-    }
-
-    pub fn show(&mut self, shown: &Shown<'_>) -> io::Result<()> {
-        self.write(|to, out| match to {
-            To::Person(human) => human.show(shown, out),
-            To::Program(json) => json.show(shown, out),
-        })
+        Self { to: To::Program(JsonLines), out, is_gone: false }
     }
 
     /// Nothing moves from here on: a person types on the same lines.
@@ -150,19 +70,6 @@ impl Renderer {
         if let To::Person(human) = &mut self.to {
             human.keep_still();
         }
-    }
-
-    /// Whether [`tick`](Self::tick) is of use.
-    pub fn is_live(&self) -> bool {
-        !self.is_gone && matches!(&self.to, To::Person(human) if human.is_live())
-    }
-
-    /// Time has passed.
-    pub fn tick(&mut self) -> io::Result<()> {
-        self.write(|to, out| match to {
-            To::Person(human) => human.tick(out),
-            To::Program(_) => Ok(()),
-        })
     }
 
     fn write(
@@ -175,6 +82,26 @@ impl Renderer {
         let written = write(&mut self.to, &mut *self.out).and_then(|()| self.out.flush());
         self.is_gone = written.is_err();
         written
+    }
+}
+
+impl Reporter for Renderer {
+    fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
+        self.write(|to, out| match to {
+            To::Person(human) => human.show(event, out),
+            To::Program(json) => json.write(event, out),
+        })
+    }
+
+    fn is_live(&self) -> bool {
+        !self.is_gone && matches!(&self.to, To::Person(human) if human.is_live())
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        self.write(|to, out| match to {
+            To::Person(human) => human.tick(out),
+            To::Program(_) => Ok(()),
+        })
     }
 }
 

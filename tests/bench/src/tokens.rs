@@ -17,7 +17,7 @@ const TEXT: [&str; 9] = [
     include_str!("../../../server/src/connection.rs"),
     include_str!("../../../server/src/desk.rs"),
     include_str!("../../../server/core/src/machine.rs"),
-    include_str!("../../../editor-clients/cli/src/drive.rs"),
+    include_str!("../../../editor-clients/host/src/drive.rs"),
     include_str!("../../../Cargo.lock"),
 ];
 const ENCODING: Encoding = Encoding::O200kBase;

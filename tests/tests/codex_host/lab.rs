@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
 use expect_test::Expect;
-use rawr_cli::host::codex::{Codex, CodexSettings};
-use rawr_cli::host::{CompactionOrder, Host, HostEvent};
+use rawr_host::host::codex::{Codex, CodexSettings};
+use rawr_host::host::{CompactionOrder, Host, HostEvent};
 use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::Script;
 use rawr_tests::{MockModel, Repository};

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use expect_test::expect;
 use lab::{Lab, settings};
-use rawr_cli::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
-use rawr_cli::host::{CompactionOrder, Host, HostError, HostEvent};
+use rawr_host::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
+use rawr_host::host::{CompactionOrder, Host, HostError, HostEvent};
 use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
 use rawr_tests::mock_responses::{
     Purpose, Reply, Script, call, custom_call, http_error, say, stall,

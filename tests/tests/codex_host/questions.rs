@@ -1,7 +1,7 @@
 //! What is asked of Codex's model outside of the conversation: samples of it, and judgments.
 
 use expect_test::expect;
-use rawr_cli::host::{Host, HostEvent, Question};
+use rawr_host::host::{Host, HostEvent, Question};
 use rawr_tests::mock_responses::{http_error, say};
 use serde_json::json;
 

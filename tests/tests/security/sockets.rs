@@ -7,18 +7,18 @@ const MAY: [(&str, &str); 16] = [
     ("server/src/judge/endpoint.rs", "reqwest"),
     ("server/src/judge/key.rs", "reqwest"),
     ("server/src/judge/retry.rs", "reqwest"),
-    ("editor-clients/cli/src/host/embedded/chat.rs", "reqwest"),
-    ("editor-clients/cli/src/host/embedded/chat/send.rs", "reqwest"),
-    ("editor-clients/cli/src/host/embedded/chat/stream.rs", "reqwest"),
+    ("editor-clients/host/src/host/embedded/chat.rs", "reqwest"),
+    ("editor-clients/host/src/host/embedded/chat/send.rs", "reqwest"),
+    ("editor-clients/host/src/host/embedded/chat/stream.rs", "reqwest"),
     // The app-server that a person's own Codex works on: a socket among files.
-    ("editor-clients/cli/src/host/codex/wire/socket.rs", "tungstenite"),
-    ("editor-clients/cli/src/host/codex/wire/socket.rs", "UnixStream"),
+    ("editor-clients/host/src/host/codex/wire/socket.rs", "tungstenite"),
+    ("editor-clients/host/src/host/codex/wire/socket.rs", "UnixStream"),
     // Who listens there, where the owner of that app-server was killed.
     ("editor-clients/cli/src/commands/lease.rs", "UnixStream"),
     // Between the screen and the app-server of `rawr codex --preflight`, and from there to the driver: files, too.
-    ("editor-clients/cli/src/relay.rs", "UnixListener"),
-    ("editor-clients/cli/src/relay/stream.rs", "UnixStream"),
-    ("editor-clients/cli/src/relay/held.rs", "UnixStream"),
+    ("editor-clients/host/src/relay.rs", "UnixListener"),
+    ("editor-clients/host/src/relay/stream.rs", "UnixStream"),
+    ("editor-clients/host/src/relay/held.rs", "UnixStream"),
     ("editor-clients/cli/src/commands/relay.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/door.rs", "UnixListener"),
     ("editor-clients/cli/src/commands/attach/door.rs", "UnixStream"),
@@ -65,7 +65,13 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn nobody_opens_a_connection_but_the_judge_and_the_hosts() {
     let mut files = Vec::new();
-    for room in ["protocol-schema/src", "server/core/src", "server/src", "editor-clients/cli/src"] {
+    for room in [
+        "protocol-schema/src",
+        "server/core/src",
+        "server/src",
+        "editor-clients/host/src",
+        "editor-clients/cli/src",
+    ] {
         sources(&root().join(room), &mut files);
     }
     let mut used = Vec::new();

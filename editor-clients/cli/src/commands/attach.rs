@@ -18,14 +18,16 @@ use super::lease;
 use super::written::Written;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
-use crate::drive::{Drive, DriveError, Ended, Prompts};
-use crate::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
-use crate::host::{Host, HostError, HostThread, Whose};
-use crate::presence::Presence;
-use crate::render::{Level, Reader, Renderer, Shown, causes, one_line};
-use crate::sidecar::{Launch, SidecarSettings};
-use crate::stop::{HUNG_UP, Stop};
+use crate::render::{Reader, Renderer, causes};
 use log::EventLog;
+use rawr_host::drive::{Drive, DriveError, Ended, Prompts};
+use rawr_host::event::{Level, Reporter, SessionEvent};
+use rawr_host::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
+use rawr_host::host::{Host, HostError, HostThread, Whose};
+use rawr_host::presence::Presence;
+use rawr_host::sidecar::{Launch, SidecarSettings};
+use rawr_host::stop::{HUNG_UP, Stop};
+use rawr_host::text::one_line;
 
 pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let beside = args.beside.clone();
@@ -76,7 +78,9 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         let only = only.unwrap_or_default();
         let message =
             format!("beside the Codex at {}{only}; Ctrl-C leaves it", place.socket.display());
-        place.renderer()?.show(&Shown::Notice { level: Level::Info, message: &message })?;
+        place
+            .renderer()?
+            .report(&SessionEvent::Notice { level: Level::Info, message: &message })?;
     }
     let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
     let mut parent = std::pin::pin!(orphaned());
@@ -123,7 +127,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     drop(presence);
     if let (ShownAs::Words, true, None) = (&place.shown, stop.was_asked(), &failure) {
         let message = "rawr has left; Codex goes on without it";
-        place.renderer()?.show(&Shown::Notice { level: Level::Info, message })?;
+        place.renderer()?.report(&SessionEvent::Notice { level: Level::Info, message })?;
     }
     match failure {
         Some(error) => Err(error),
@@ -354,8 +358,8 @@ impl Place {
                 let message = format!(
                     "thread {thread_id} has a rawr beside it already, to which it is left; `rawr detach` ends that one"
                 );
-                let notice = Shown::Notice { level: Level::Info, message: &message };
-                renderer.show(&notice).map_err(|error| Failure::Drive(error.into()))
+                let notice = SessionEvent::Notice { level: Level::Info, message: &message };
+                renderer.report(&notice).map_err(|error| Failure::Drive(error.into()))
             }
             Err(error) => Err(Failure::Drive(error)),
         }

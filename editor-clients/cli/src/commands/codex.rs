@@ -27,10 +27,13 @@ use super::attach::WIDTH;
 use super::exec::Switches;
 use super::written::Written;
 use crate::args::CodexArgs;
-use crate::host::HostError;
-use crate::host::codex::{LEAST_BESIDE, Threads, find_codex, is_at_least, left_to_codex, version};
-use crate::relay::{CODEX, SCREEN};
-use crate::render::{causes, one_line};
+use crate::render::causes;
+use rawr_host::host::HostError;
+use rawr_host::host::codex::{
+    LEAST_BESIDE, Threads, find_codex, is_at_least, left_to_codex, version,
+};
+use rawr_host::relay::{CODEX, SCREEN};
+use rawr_host::text::one_line;
 
 /// Waits for Codex, has what ran beside it ended, and prints the one line that there may be. The signals are Codex's, and this
 /// outlives them. Its arguments: the folder, the lease's process, the driver's process, the relay's process or nothing, and

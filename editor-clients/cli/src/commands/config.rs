@@ -13,7 +13,8 @@ use super::Common;
 use super::threads::{complain, tell};
 use super::written::{Written, show};
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs};
-use crate::render::{DIM, harmless};
+use crate::render::DIM;
+use rawr_host::text::sanitize_terminal;
 
 pub(super) fn run(common: &Common, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
@@ -80,8 +81,8 @@ fn show_value(key: &str, value: &Value, as_json: bool) -> anyhow::Result<()> {
     let short = short.map(|short| format!(", as {short}")).unwrap_or_default();
     let line = format!(
         "{key} = {}  {DIM}# {}{DIM:#}",
-        harmless(&shown),
-        harmless(&format!("{layer}{short}"))
+        sanitize_terminal(&shown),
+        sanitize_terminal(&format!("{layer}{short}"))
     );
     tell(as_json, "config_value", &body, &[line])
 }
@@ -113,7 +114,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
 fn summary(problems: &[&Problem], files: &[String], prompts: usize) -> String {
     let what = match files {
         [] => "no configuration file".to_owned(),
-        files => harmless(&files.join(", ")),
+        files => sanitize_terminal(&files.join(", ")),
     };
     let counted = |severity, name: &str| {
         let count = problems.iter().filter(|problem| problem.severity == severity).count();

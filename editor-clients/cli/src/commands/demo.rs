@@ -15,14 +15,15 @@ use tokio::process::Command;
 use super::exec::drive;
 use super::{Common, compaction_prompts, exit_code};
 use crate::args::DemoArgs;
-use crate::drive::{Ended, Prompts};
-use crate::host::Host;
-use crate::host::embedded::{Embedded, EmbeddedSettings};
-use crate::private::make_folder;
-use crate::render::{Level, Reader, Renderer, Shown};
-use crate::saved::Saved;
-use crate::sidecar::Launch;
-use crate::stop::Stop;
+use crate::render::{Reader, Renderer};
+use rawr_host::drive::{Ended, Prompts};
+use rawr_host::event::{Level, Reporter, SessionEvent};
+use rawr_host::host::Host;
+use rawr_host::host::embedded::{Embedded, EmbeddedSettings};
+use rawr_host::private::make_folder;
+use rawr_host::saved::Saved;
+use rawr_host::sidecar::Launch;
+use rawr_host::stop::Stop;
 
 /// What a reader needs to follow.
 const PACE: Duration = Duration::from_millis(450);
@@ -43,7 +44,7 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     let has_git = runs("git", &["--version"]).await;
     if !has_git {
         let message = "git is not installed: the commits of this demo are pretended";
-        renderer.show(&Shown::Notice { level: Level::Warning, message })?;
+        renderer.report(&SessionEvent::Notice { level: Level::Warning, message })?;
     }
     prepare(&place.repository(), has_git).await?;
 
@@ -67,7 +68,7 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
 
     let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
     if let Some(saved) = Saved::of(&place.home(), &thread_id, packet) {
-        renderer.show(&Shown::Saved(&saved))?;
+        renderer.report(&SessionEvent::Saved(&saved))?;
     }
     let is_finished = done.as_ref().is_ok_and(|done| done.ended == Ended::Finished);
     let compactions = done.as_ref().map_or(0, |done| done.compactions);
@@ -75,7 +76,7 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
         bail!("the demo crossed {compactions} compactions instead of one; please report this");
     }
     let message = place.leave()?;
-    renderer.show(&Shown::Notice { level: Level::Info, message: &message })?;
+    renderer.report(&SessionEvent::Notice { level: Level::Info, message: &message })?;
     exit_code(done, &stop)
 }
 

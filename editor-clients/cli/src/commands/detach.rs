@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::Common;
-use crate::presence::{self, Present};
+use rawr_host::presence::{self, Present};
 
 pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     let present = presence::present(&common.home()?.dir)?;

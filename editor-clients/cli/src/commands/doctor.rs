@@ -15,11 +15,14 @@ use serde_json::{Map, Value};
 use super::Common;
 use super::written::{Written, show};
 use crate::args::DoctorArgs;
-use crate::host::HostError;
-use crate::host::claude::find_claude;
-use crate::host::codex::{CodexProbe, CodexSettings, LEAST_BESIDE, find_codex, is_at_least, probe};
-use crate::render::{causes, harmless};
-use crate::sidecar::{Launch, SidecarLog, SidecarSettings};
+use crate::render::causes;
+use rawr_host::host::HostError;
+use rawr_host::host::claude::find_claude;
+use rawr_host::host::codex::{
+    CodexProbe, CodexSettings, LEAST_BESIDE, find_codex, is_at_least, probe,
+};
+use rawr_host::sidecar::{Launch, SidecarLog, SidecarSettings};
+use rawr_host::text::sanitize_terminal;
 
 pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
@@ -114,9 +117,14 @@ impl Report {
             Status::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
         };
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{style}{mark}{style:#} {:<10} {}", check.name, harmless(&check.message))?;
+        writeln!(
+            out,
+            "{style}{mark}{style:#} {:<10} {}",
+            check.name,
+            sanitize_terminal(&check.message)
+        )?;
         for line in check.shown.iter().chain(&check.todo).flat_map(|todo| todo.lines()) {
-            writeln!(out, "             {}", harmless(line))?;
+            writeln!(out, "             {}", sanitize_terminal(line))?;
         }
         Ok(())
     }

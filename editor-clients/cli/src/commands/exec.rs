@@ -12,14 +12,15 @@ use serde_json::{Map, Value};
 
 use super::{Common, exit_code, overrides, prompt};
 use crate::args::{AgentArgs, ExecArgs, HostName};
-use crate::drive::{self, Drive, DriveError, Prompts};
-use crate::host::claude::{Claude, ClaudeSettings, find_claude};
-use crate::host::codex::{Codex, CodexSettings, find_codex};
-use crate::host::{Host, OwnCompaction};
-use crate::render::{Level, Reader, Renderer, Shown};
-use crate::saved::Saved;
-use crate::sidecar::{Launch, Sidecar, SidecarSettings};
-use crate::stop::Stop;
+use crate::render::{Reader, Renderer};
+use rawr_host::drive::{self, Drive, DriveError, Prompts};
+use rawr_host::event::{Level, Reporter, SessionEvent};
+use rawr_host::host::claude::{Claude, ClaudeSettings, find_claude};
+use rawr_host::host::codex::{Codex, CodexSettings, find_codex};
+use rawr_host::host::{Host, OwnCompaction};
+use rawr_host::saved::Saved;
+use rawr_host::sidecar::{Launch, Sidecar, SidecarSettings};
+use rawr_host::stop::Stop;
 
 pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitCode> {
     let cwd = folder(args.cd.as_deref())?;
@@ -177,7 +178,7 @@ impl Session {
         if self.prompts.is_live() {
             let message = "type a message and press Enter; Ctrl-D ends";
             self.renderer.keep_still();
-            self.renderer.show(&Shown::Notice { level: Level::Info, message })?;
+            self.renderer.report(&SessionEvent::Notice { level: Level::Info, message })?;
         }
         let (settings, renderer, prompts) = (self.settings, &mut self.renderer, &mut self.prompts);
         let (directives, asked_to_stop) = (self.directives, &mut stop);
@@ -192,7 +193,8 @@ impl Session {
                 "compactions are paused: {}; rawr compacts again when {}",
                 hold.reason, hold.ends_when
             );
-            self.renderer.show(&Shown::Notice { level: Level::Warning, message: &message })?;
+            self.renderer
+                .report(&SessionEvent::Notice { level: Level::Warning, message: &message })?;
         }
         // What the agent was asked for is not done: for a script that is no success.
         if let Err(DriveError::Output(error)) = &done
@@ -201,7 +203,7 @@ impl Session {
             return Ok(ExitCode::from(READER_GONE));
         }
         if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
-            self.renderer.show(&Shown::Saved(&saved))?;
+            self.renderer.report(&SessionEvent::Saved(&saved))?;
         }
         exit_code(done, &stop)
     }

@@ -19,10 +19,10 @@ use self::transcript::{Glance, LastTurn};
 use super::written::Written;
 use super::{Common, now_ms};
 use crate::args::{HookArgs, HookHost};
-use crate::host::claude::HOOKS_OFF;
-use crate::private::make_folder;
 use crate::render::causes;
-use crate::saved::threads_folder;
+use rawr_host::host::claude::HOOKS_OFF;
+use rawr_host::private::make_folder;
+use rawr_host::saved::threads_folder;
 
 /// Never an error: an agent may take any other exit code for a reason not to end its turn.
 pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
@@ -43,8 +43,8 @@ pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
 impl HookHost {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Claude => crate::host::claude::NAME,
-            Self::Codex => crate::host::codex::NAME,
+            Self::Claude => rawr_host::host::claude::NAME,
+            Self::Codex => rawr_host::host::codex::NAME,
         }
     }
 }

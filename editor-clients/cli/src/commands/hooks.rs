@@ -13,8 +13,8 @@ use self::settings::{WINDOW, Wanted, install, installed, uninstall};
 use super::Common;
 use super::kept::keep;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
-use crate::host::find::in_path;
 use crate::render::number;
+use rawr_host::host::find::in_path;
 
 pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode> {
     let HooksCommand::Install(args) = &args.command;

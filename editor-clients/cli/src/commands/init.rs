@@ -11,7 +11,7 @@ use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
 use super::Common;
 use crate::args::InitArgs;
-use crate::private::make_folder;
+use rawr_host::private::make_folder;
 
 pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;

@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::args::LeaseArgs;
-use crate::host::codex::Threads;
-use crate::relay::CODEX;
+use rawr_host::host::codex::Threads;
+use rawr_host::relay::CODEX;
 
 /// Holds the app-server's process id for as long as this process has not ended it, and is locked for as long as it could.
 pub(super) const SERVER: &str = "server";

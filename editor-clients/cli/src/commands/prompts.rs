@@ -20,8 +20,9 @@ use crate::args::{
     PromptsArgs, PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs,
     PromptsRenderArgs, PromptsResetArgs,
 };
-use crate::private::make_folder;
-use crate::render::{BAD, BOLD, DIM, GOOD, WARN, harmless, number};
+use crate::render::{BAD, BOLD, DIM, GOOD, WARN, number};
+use rawr_host::private::make_folder;
+use rawr_host::text::sanitize_terminal;
 
 /// Of the models that are at work today.
 const ENCODING: &str = "o200k_base";
@@ -74,7 +75,7 @@ fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
             1 => ", 1 problem".to_owned(),
             count => format!(", {count} problems"),
         };
-        let path = harmless(&prompt.path.display().to_string());
+        let path = sanitize_terminal(&prompt.path.display().to_string());
         let name = prompt.name;
         let line = format!("{name:<17} {style}{words}{count}{style:#}  {DIM}{path}{DIM:#}");
         tell(args.json, "prompt", &body, &[line])?;
@@ -166,12 +167,14 @@ fn compared(prompt: &PromptFile, source: &str) -> (Vec<String>, String) {
     let (old, new) = (format!("shipped/{}.md", prompt.name), prompt.path.display().to_string());
     let mut unified = diff.unified_diff();
     let text = unified.header(&old, &new).to_string();
-    let mut lines =
-        vec![format!("{BOLD}--- {old}{BOLD:#}"), format!("{BOLD}+++ {}{BOLD:#}", harmless(&new))];
+    let mut lines = vec![
+        format!("{BOLD}--- {old}{BOLD:#}"),
+        format!("{BOLD}+++ {}{BOLD:#}", sanitize_terminal(&new)),
+    ];
     for hunk in unified.iter_hunks() {
         lines.push(format!("{DIM}{}{DIM:#}", hunk.header()));
         for change in hunk.iter_changes() {
-            let line = harmless(change.value().trim_end_matches('\n'));
+            let line = sanitize_terminal(change.value().trim_end_matches('\n'));
             lines.push(match change.tag() {
                 ChangeTag::Equal => format!(" {line}").trim_end().to_owned(),
                 ChangeTag::Delete => format!("{BAD}-{line}{BAD:#}"),
@@ -207,7 +210,7 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
         let mut body = json!({ "name": prompt.name, "path": prompt.path, "changed": true });
         let mut line = format!("{} is as shipped again", prompt.name);
         if let Some(backup) = backup {
-            line += &format!("; your text is {}", harmless(&backup.display().to_string()));
+            line += &format!("; your text is {}", sanitize_terminal(&backup.display().to_string()));
             body["backup"] = json!(backup);
         }
         tell(args.json, "prompt_reset", &body, &[format!("{line}.")])?;
@@ -264,11 +267,11 @@ async fn render(common: &Common, args: PromptsRenderArgs) -> anyhow::Result<Exit
             "tokens": counted.tokens, "method": counted.method, "problems": rendered.problems,
         });
         let lines = [
-            harmless(&rendered.text),
+            sanitize_terminal(&rendered.text),
             format!(
                 "{DIM}{} tokens in thread {}{DIM:#}",
                 number(counted.tokens),
-                harmless(&thread_id)
+                sanitize_terminal(&thread_id)
             ),
         ];
         tell(args.json, "prompt_rendered", &body, &lines)

@@ -11,8 +11,8 @@ use anyhow::Context;
 use tokio::process::{Child, Command};
 
 use crate::args::RelayArgs;
-use crate::relay::{self, CODEX, SCREEN};
-use crate::stop::Stop;
+use rawr_host::relay::{self, CODEX, SCREEN};
+use rawr_host::stop::Stop;
 
 pub(super) async fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
     let RelayArgs { folder, on_stdin } = args;

@@ -14,10 +14,10 @@ use super::exec::{Session, codex_settings, folder};
 use super::threads::{Found, Looker, find, no_thread, tell};
 use super::{Common, now_ms, overrides};
 use crate::args::RestoreArgs;
-use crate::drive::Prompts;
-use crate::host::codex::{self, Codex, CodexSettings, Point, Restored, Then};
-use crate::host::{Host, embedded};
 use crate::render::{self, Reader, Renderer};
+use rawr_host::drive::Prompts;
+use rawr_host::host::codex::{self, Codex, CodexSettings, Point, Restored, Then};
+use rawr_host::host::{Host, embedded};
 
 pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let got = look_up(common, &args).await?;

@@ -18,7 +18,7 @@ use rawr_server::store::archive::{Place, Retired};
 use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
-use self::show::{Shown, Teller};
+use self::show::{SessionEvent, Teller};
 use super::Common;
 use super::threads::{complain, no_thread, pick};
 use crate::args::{
@@ -26,7 +26,7 @@ use crate::args::{
     StateRepairArgs,
 };
 use crate::render::causes;
-use crate::stop::Stop;
+use rawr_host::stop::Stop;
 
 /// Ctrl-C is heard between two threads: what is done to one is done whole.
 pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<ExitCode> {
@@ -115,7 +115,7 @@ impl Work {
             })?;
         let todo = if wrong > 0 { "; `rawr state repair` puts right what can be" } else { "" };
         let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
-        teller.tell(&Shown::new(
+        teller.tell(&SessionEvent::new(
             "checked",
             json!({ "threads": seen.done, "wrong": wrong }),
             line,
@@ -159,7 +159,7 @@ impl Work {
             or_none(left)
         );
         let body = json!({ "threads": seen.done, "putRight": put_right, "wrong": left });
-        teller.tell(&Shown::new("repaired", body, line))?;
+        teller.tell(&SessionEvent::new("repaired", body, line))?;
         Ok(ExitCode::from(u8::from(left > 0)))
     }
 
@@ -214,7 +214,7 @@ impl Work {
             or_none(archived)
         );
         let body = json!({ "threads": seen.done, "bytesSaved": saved, "archived": archived });
-        teller.tell(&Shown::new("compacted", body, line))?;
+        teller.tell(&SessionEvent::new("compacted", body, line))?;
         Ok(ExitCode::from(u8::from(failed > 0)))
     }
 
@@ -245,7 +245,7 @@ impl Work {
             output.display(),
             show::bytes(bytes)
         );
-        Teller::new(args.json).tell(&Shown::new("exported", body, line))?;
+        Teller::new(args.json).tell(&SessionEvent::new("exported", body, line))?;
         Ok(ExitCode::SUCCESS)
     }
 

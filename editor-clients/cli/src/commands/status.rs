@@ -11,7 +11,7 @@ use super::threads::{Looker, complain, no_thread, on_thread, tell};
 use super::{Common, now_ms};
 use crate::args::StatusArgs;
 use crate::render;
-use crate::sidecar::SidecarError;
+use rawr_host::sidecar::SidecarError;
 
 pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<ExitCode> {
     if let Some(wanted) = &args.thread {

@@ -12,9 +12,10 @@ use serde::Serialize;
 use serde_json::Map;
 
 use super::Common;
-use crate::render::{event_line, harmless};
-use crate::saved::threads_folder;
-use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
+use rawr_host::event::json_line as event_line;
+use rawr_host::saved::threads_folder;
+use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError};
+use rawr_host::text::sanitize_terminal;
 
 /// A sidecar that owns nothing, and the threads of its home.
 pub(super) struct Looker {
@@ -121,7 +122,7 @@ pub(super) async fn on_thread(
 
 /// Where nobody reads errors there is nobody to tell.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(anstream::stderr(), "rawr: {}", harmless(message));
+    let _ = writeln!(anstream::stderr(), "rawr: {}", sanitize_terminal(message));
 }
 
 pub(super) fn no_thread(common: &Common) -> anyhow::Result<String> {

@@ -28,8 +28,8 @@ use self::view::{End, View};
 use super::threads::{no_thread, which};
 use super::{Common, now_ms};
 use crate::args::WatchArgs;
-use crate::sidecar::{Launch, Sidecar};
-use crate::stop::Stop;
+use rawr_host::sidecar::{Launch, Sidecar};
+use rawr_host::stop::Stop;
 
 /// Ages and deadlines are told in seconds.
 const TICK: Duration = Duration::from_secs(1);

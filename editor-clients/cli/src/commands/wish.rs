@@ -7,7 +7,7 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::threads::{Looker, OfThread, takes_effect, tell};
-use crate::sidecar::SidecarError;
+use rawr_host::sidecar::SidecarError;
 
 pub(super) struct Wish {
     pub choice: Choice,

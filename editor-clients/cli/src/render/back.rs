@@ -5,8 +5,9 @@ use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, Reca
 
 use super::decisions::{author, fact};
 use super::human::{BOLD, DIM, WARN, WIDTH, paint};
-use super::text::{ago, harmless, number, one_line};
-use crate::host::codex::Way;
+use super::text::{ago, number};
+use rawr_host::host::codex::Way;
+use rawr_host::text::{one_line, sanitize_terminal};
 
 /// A capsule in one line.
 pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
@@ -96,7 +97,7 @@ pub fn place(place: &RecallPlace, words: &[String], with_thread: bool, now_ms: i
         true => format!(" · thread {}", one_line(&place.thread_id, WIDTH)),
         false => String::new(),
     };
-    let file = harmless(&place.file).replace('\n', "\u{fffd}");
+    let file = sanitize_terminal(&place.file).replace('\n', "\u{fffd}");
     let about = paint(DIM, &format!("{}{when}{thread}", kind(place.kind)));
     let snippet = one_line(&place.snippet, usize::MAX);
     vec![format!("{file}:{}  {about}", place.line), format!("  {}", marked(&snippet, words))]

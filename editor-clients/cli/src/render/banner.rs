@@ -2,7 +2,8 @@
 
 use rawr_protocol::{Choice, PacketAuthor, SequenceHeadsUpNotification, Stage};
 
-use super::text::{columns, one_line, wrapped};
+use super::text::wrapped;
+use rawr_host::text::{columns, one_line};
 
 /// How wide its text is where there is room.
 pub(super) const BANNER: usize = 74;

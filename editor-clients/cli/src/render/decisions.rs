@@ -6,7 +6,8 @@ use rawr_protocol::{
 };
 
 use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
-use super::text::{ago, number, one_line, wrapped};
+use super::text::{ago, number, wrapped};
+use rawr_host::text::one_line;
 
 /// A decision in full: why, or why not.
 pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String> {

@@ -10,13 +10,15 @@ use rawr_protocol::{
     TurnStatus,
 };
 
+use super::Columns;
 use super::decisions::{author, mark, outcome, style};
-use super::text::{bytes, harmless, number, one_line, shortened};
+use super::text::{bytes, number, shortened};
 use super::threads::tier_style;
-use super::{Columns, Injected, Level, Shown};
-use crate::host::{HostEvent, HostThread};
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
-use crate::saved::Saved;
+use rawr_host::event::{Injected, Level, SessionEvent};
+use rawr_host::host::{HostEvent, HostThread};
+use rawr_host::saved::Saved;
+use rawr_host::text::{one_line, sanitize_terminal};
 
 /// The renderer and the little that it remembers.
 #[derive(Debug)]
@@ -90,7 +92,7 @@ impl Human {
         self.draw(out)
     }
 
-    pub(super) fn show(&mut self, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn show(&mut self, shown: &SessionEvent<'_>, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.lines(shown);
         if self.is_drawn {
             out.write_all(CLEAR_LINE.as_bytes())?;
@@ -111,50 +113,50 @@ impl Human {
         write!(out, "{CLEAR_LINE}{frame} {}", paint(DIM, status))
     }
 
-    fn lines(&mut self, shown: &Shown<'_>) -> Vec<String> {
+    fn lines(&mut self, shown: &SessionEvent<'_>) -> Vec<String> {
         match shown {
-            Shown::Session { host, .. } => session(host),
-            Shown::SidecarRestarted { error, pending } => vec![paint(
+            SessionEvent::Session { host, .. } => session(host),
+            SessionEvent::SidecarRestarted { error, pending } => vec![paint(
                 WARN,
                 &format!("! {error}; it was started again, {pending} actions were pending"),
             )],
-            Shown::UserMessage { text, .. } => said("›", BOLD, text),
-            Shown::InputHeld { text, .. } => {
+            SessionEvent::UserMessage { text, .. } => said("›", BOLD, text),
+            SessionEvent::InputHeld { text, .. } => {
                 let text = one_line(text, WIDTH);
                 vec![paint(DIM, &format!("  held until the handoff: {text}"))]
             }
-            Shown::Injected { purpose, injected } => self.injected(*purpose, injected),
-            Shown::Handoff(injected) => {
+            SessionEvent::Injected { purpose, injected } => self.injected(*purpose, injected),
+            SessionEvent::Handoff(injected) => {
                 from_rawr("hands the packet back", injected.text, self.beside_a_bar())
             }
-            Shown::Host(event) => self.host_event(event),
-            Shown::ThreadChanged(changed) => self.thread_changed(changed),
-            Shown::Verdict(decided) => verdict(&decided.decision),
-            Shown::HeadsUp(heads_up) => {
+            SessionEvent::Host(event) => self.host_event(event),
+            SessionEvent::ThreadChanged(changed) => self.thread_changed(changed),
+            SessionEvent::Verdict(decided) => verdict(&decided.decision),
+            SessionEvent::HeadsUp(heads_up) => {
                 let width = self.within(BANNER, BANNER_EDGES);
                 banner(heads_up, width).iter().map(|line| paint(OURS, line)).collect()
             }
-            Shown::Packet(packet) => packet_lines(packet, self.beside_a_bar()),
-            Shown::Compaction(update) => compaction(update),
-            Shown::PromptChanged(changed) if changed.problems.is_empty() => {
+            SessionEvent::Packet(packet) => packet_lines(packet, self.beside_a_bar()),
+            SessionEvent::Compaction(update) => compaction(update),
+            SessionEvent::PromptChanged(changed) if changed.problems.is_empty() => {
                 vec![paint(DIM, &format!("  prompt {} was edited and is in force", changed.name))]
             }
-            Shown::PromptChanged(changed) => vec![paint(
+            SessionEvent::PromptChanged(changed) => vec![paint(
                 WARN,
                 &format!("! prompt {} has problems: `rawr doctor` shows them", changed.name),
             )],
-            Shown::ConfigChanged(changed) if changed.problems.is_empty() => {
+            SessionEvent::ConfigChanged(changed) if changed.problems.is_empty() => {
                 vec![paint(DIM, "  the configuration was edited and is in force")]
             }
-            Shown::ConfigChanged(_) => {
+            SessionEvent::ConfigChanged(_) => {
                 vec![paint(WARN, "! the configuration has problems: `rawr doctor` shows them")]
             }
-            Shown::Log(said) => match said.level {
+            SessionEvent::Log(said) => match said.level {
                 MessageType::Error | MessageType::Warning => notice(Level::Warning, &said.message),
                 MessageType::Info | MessageType::Log => Vec::new(),
             },
-            Shown::Notice { level, message } => notice(*level, message),
-            Shown::Saved(saved) => saved_lines(saved),
+            SessionEvent::Notice { level, message } => notice(*level, message),
+            SessionEvent::Saved(saved) => saved_lines(saved),
         }
     }
 
@@ -272,7 +274,7 @@ fn session(host: &HostThread) -> Vec<String> {
 
 fn said(mark: &str, style: Style, text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for (at, line) in harmless(text.trim()).lines().enumerate() {
+    for (at, line) in sanitize_terminal(text.trim()).lines().enumerate() {
         let mark = if at == 0 { mark } else { " " };
         lines.push(format!("{} {}", paint(style, mark), paint(style, line)));
     }
@@ -343,7 +345,7 @@ fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
 
 /// How a compaction goes, for a transcript.
 pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
-    let error = harmless(update.error.as_deref().unwrap_or("no reason was given"));
+    let error = sanitize_terminal(update.error.as_deref().unwrap_or("no reason was given"));
     match update.status {
         CompactionStatus::InProgress => Vec::new(),
         CompactionStatus::Completed => {
@@ -369,7 +371,7 @@ pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
 }
 
 fn notice(level: Level, message: &str) -> Vec<String> {
-    let message = harmless(message.trim());
+    let message = sanitize_terminal(message.trim());
     vec![match level {
         Level::Info => paint(DIM, &format!("  {message}")),
         Level::Warning => paint(WARN, &format!("! {message}")),

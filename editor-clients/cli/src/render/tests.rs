@@ -7,7 +7,9 @@ use rawr_protocol::{PlanStep, StepStatus, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::host::TurnKind;
+use rawr_host::event::{Injected, Level};
+use rawr_host::host::{HostEvent, TurnKind};
+use rawr_protocol::ThreadChangedNotification;
 
 #[derive(Clone, Default)]
 struct Page(Arc<Mutex<Vec<u8>>>);
@@ -70,7 +72,7 @@ fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
                 ("idle", 95, None),
             ] {
                 let changed = changed(phase, percent, tier);
-                renderer.show(&Shown::ThreadChanged(&changed)).unwrap();
+                renderer.report(&SessionEvent::ThreadChanged(&changed)).unwrap();
             }
         },
         expect![[r#"
@@ -91,18 +93,18 @@ fn what_moves_is_cleared_before_anything_is_written() {
             let turn_id = "t1".to_owned();
             let started =
                 HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Asked };
-            renderer.show(&Shown::Host(&started)).unwrap();
+            renderer.report(&SessionEvent::Host(&started)).unwrap();
             renderer.tick().unwrap();
             let text = "hello\nthere".to_owned();
             let says = HostEvent::AgentMessage { turn_id: turn_id.clone(), text };
-            renderer.show(&Shown::Host(&says)).unwrap();
+            renderer.report(&SessionEvent::Host(&says)).unwrap();
             let completed = HostEvent::TurnCompleted {
                 turn_id,
                 status: TurnStatus::Completed,
                 last_agent_message: None,
                 error: None,
             };
-            renderer.show(&Shown::Host(&completed)).unwrap();
+            renderer.report(&SessionEvent::Host(&completed)).unwrap();
             assert!(!renderer.is_live());
         },
         expect![[r#"
@@ -128,7 +130,7 @@ fn of_a_plan_only_what_changed_is_shown_again() {
         |renderer| {
             use StepStatus::{Completed, InProgress, Pending};
             for (first, second) in [(InProgress, Pending), (Completed, Pending)] {
-                renderer.show(&Shown::Host(&plan(first, second))).unwrap();
+                renderer.report(&SessionEvent::Host(&plan(first, second))).unwrap();
             }
         },
         expect![[r#"
@@ -158,7 +160,7 @@ fn a_banner_asks_with_its_choices() {
     }));
     check(
         false,
-        |renderer| renderer.show(&Shown::HeadsUp(&heads_up)).unwrap(),
+        |renderer| renderer.report(&SessionEvent::HeadsUp(&heads_up)).unwrap(),
         expect![[r#"
             |╭─ compact now? ─────────────────────────────────────────────────────────────╮
             |│ a phase ended here (commit)                                                │
@@ -192,8 +194,8 @@ fn frames_fit_the_terminal() {
         || Some(34),
         false,
         |renderer| {
-            renderer.show(&Shown::HeadsUp(&heads_up)).unwrap();
-            renderer.show(&Shown::Handoff(injected)).unwrap();
+            renderer.report(&SessionEvent::HeadsUp(&heads_up)).unwrap();
+            renderer.report(&SessionEvent::Handoff(injected)).unwrap();
         },
         expect![[r#"
             |╭─ compaction ahead ─────────────╮
@@ -234,7 +236,7 @@ fn a_verdict_that_starts_nothing_shows_what_stopped_it() {
     }));
     check(
         false,
-        |renderer| renderer.show(&Shown::Verdict(&decided)).unwrap(),
+        |renderer| renderer.report(&SessionEvent::Verdict(&decided)).unwrap(),
         expect![[r#"
             |  no compaction: no boundary in this turn
             |    ⤳ guard           guard g1
@@ -250,8 +252,10 @@ fn a_models_words_do_not_steer_the_terminal() {
         |renderer| {
             let text = "\u{1b}[2J\u{1b}]0;title\u{7}plain".to_owned();
             let says = HostEvent::AgentMessage { turn_id: "t1".to_owned(), text };
-            renderer.show(&Shown::Host(&says)).unwrap();
-            renderer.show(&Shown::UserMessage { turn_id: "t1", text: "\u{9b}31mred" }).unwrap();
+            renderer.report(&SessionEvent::Host(&says)).unwrap();
+            renderer
+                .report(&SessionEvent::UserMessage { turn_id: "t1", text: "\u{9b}31mred" })
+                .unwrap();
         },
         expect![[r#"
             |
@@ -275,7 +279,7 @@ fn after_its_reader_is_gone_it_is_silent() {
         }
     }
     let mut renderer = Renderer::to_program(Box::new(Gone));
-    let notice = Shown::Notice { level: Level::Info, message: "x" };
-    assert!(renderer.show(&notice).is_err());
-    assert!(renderer.show(&notice).is_ok());
+    let notice = SessionEvent::Notice { level: Level::Info, message: "x" };
+    assert!(renderer.report(&notice).is_err());
+    assert!(renderer.report(&notice).is_ok());
 }

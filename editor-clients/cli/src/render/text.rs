@@ -1,34 +1,17 @@
 //! Texts made fit for a terminal: wrapped, shortened, numbers made readable. Pure.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-/// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
-pub(crate) fn harmless(text: &str) -> String {
-    let shown = |letter: char| match letter {
-        '\n' => '\n',
-        '\t' => ' ',
-        letter if letter.is_control() => '\u{fffd}',
-        // These turn the writing direction around, so that a line reads other than it is.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        letter => letter,
-    };
-    text.chars().filter(|letter| *letter != '\r').map(shown).collect()
-}
+use rawr_host::text::{columns, sanitize_terminal};
+use unicode_width::UnicodeWidthChar;
 
 /// Without colours.
 pub fn plain(printed: &str) -> String {
     anstream::adapter::strip_str(printed).to_string()
 }
 
-/// How many columns of a terminal a text takes.
-pub(super) fn columns(text: &str) -> usize {
-    text.width()
-}
-
 /// Lines of at most `width` columns, broken between words where there are any.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for paragraph in harmless(text).lines() {
+    for paragraph in sanitize_terminal(text).lines() {
         let mut line = String::new();
         let mut begun = false;
         for word in paragraph.split(' ') {
@@ -59,22 +42,6 @@ pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
         lines.push(format!("… {more} more lines"));
     }
     lines
-}
-
-/// One line of at most `width` columns.
-pub fn one_line(text: &str, width: usize) -> String {
-    let text = harmless(text);
-    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if columns(&words) > width {
-        let mut taken = 1;
-        let first_over = words.char_indices().find(|(_, letter)| {
-            taken += letter.width().unwrap_or(0);
-            taken > width
-        });
-        words.truncate(first_over.map_or(0, |(at, _)| at));
-        words.push('…');
-    }
-    words
 }
 
 /// An error and its causes, each told once: some errors quote their cause themselves.
@@ -127,6 +94,7 @@ pub fn ago(at_ms: i64, now_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rawr_host::text::one_line;
 
     #[test]
     fn lines_break_between_words_and_long_words_inside() {
@@ -153,7 +121,7 @@ mod tests {
 
     #[test]
     fn nothing_steers_the_terminal() {
-        assert_eq!(harmless("a\u{1b}[2Jb\r\nc\td\u{202e}"), "a\u{fffd}[2Jb\nc d\u{fffd}");
+        assert_eq!(sanitize_terminal("a\u{1b}[2Jb\r\nc\td\u{202e}"), "a\u{fffd}[2Jb\nc d\u{fffd}");
         assert_eq!(one_line("x\u{7}y", 9), "x\u{fffd}y");
     }
 

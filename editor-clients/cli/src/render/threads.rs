@@ -8,7 +8,8 @@ use rawr_protocol::{
 
 use super::decisions::{decided, fact, outcome_of, tokens};
 use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
-use super::text::{ago, number, one_line};
+use super::text::{ago, number};
+use rawr_host::text::one_line;
 
 /// Where a thread stands; what there is nothing to say of is left out.
 pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> Vec<String> {
@@ -141,7 +142,7 @@ pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
     let when = ago(directive.given_at_ms, now_ms);
     let head =
         format!("{}  {}", directive.directive_id, paint(DIM, &format!("{holds}, {by} {when}")));
-    let text = super::text::harmless(&directive.text);
+    let text = rawr_host::text::sanitize_terminal(&directive.text);
     let mut lines = vec![head];
     lines.extend(text.lines().map(|line| format!("    {line}")));
     lines

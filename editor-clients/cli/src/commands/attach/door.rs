@@ -13,8 +13,8 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-use crate::drive::{Answer, Said, Typed};
-use crate::relay::{DRIVER, Question, Word};
+use rawr_host::drive::{Answer, Said, Typed};
+use rawr_host::relay::{DRIVER, Question, Word};
 
 const PAUSE: Duration = Duration::from_millis(100);
 

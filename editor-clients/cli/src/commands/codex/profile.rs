@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use rawr_server::redact::{is_redacted, redact};
 use toml::{Table, Value};
 
-use crate::host::codex::codex_home;
+use rawr_host::host::codex::codex_home;
 
 /// Endings of keys whose values are paths. Codex resolves those of a file by the file's folder, those of a command line by
 /// the current folder.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rawr_protocol::{PlanStep, StepStatus};
 
-use crate::host::embedded::{Cue, Line, Scene, Script, Tool};
+use rawr_host::host::embedded::{Cue, Line, Scene, Script, Tool};
 
 /// Small enough that a short session fills a third of it.
 pub(super) const CONTEXT_WINDOW: u64 = 16_000;

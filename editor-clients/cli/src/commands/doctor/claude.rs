@@ -9,10 +9,10 @@ use tokio::process::Command;
 use super::{Check, Status};
 use crate::args::HookHost;
 use crate::commands::hooks::{TRUST, installed_in, is_ours, settings_file, words_on_window};
-use crate::host::HostError;
-use crate::host::claude::{find_claude, version};
-use crate::host::codex::{ListedHook, Standing};
 use crate::render::causes;
+use rawr_host::host::HostError;
+use rawr_host::host::claude::{find_claude, version};
+use rawr_host::host::codex::{ListedHook, Standing};
 
 pub(super) async fn claude(explicit: Option<&Path>, missing: Status) -> Check {
     let check = |status, message: String| Check::new("claude", status, message);

@@ -9,10 +9,10 @@ use anyhow::{anyhow, bail};
 use super::{History, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
 use crate::commands::compaction_prompts;
-use crate::host::embedded::{
+use rawr_host::host::embedded::{
     Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Line, Model, Retry, Scene, Script,
 };
-use crate::sidecar::Sidecar;
+use rawr_host::sidecar::Sidecar;
 
 /// Where a key is looked for unless somebody says otherwise.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";

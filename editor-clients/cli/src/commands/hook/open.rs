@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::private::make_folder;
+use rawr_host::private::make_folder;
 
 /// The session's file, there or not.
 #[derive(Debug)]

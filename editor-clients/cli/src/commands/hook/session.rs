@@ -19,7 +19,7 @@ use super::open::{Awaits, Open};
 use super::transcript::{Glance, LastTurn};
 use crate::args::{HookArgs, HookHost};
 use crate::commands::{Common, now_ms};
-use crate::sidecar::{Launch, Note, Sidecar};
+use rawr_host::sidecar::{Launch, Note, Sidecar};
 
 /// Does what the event calls for. `None`: the agent is told nothing.
 pub(super) async fn go(

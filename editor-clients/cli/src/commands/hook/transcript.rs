@@ -12,8 +12,8 @@ use anyhow::Context;
 use rawr_protocol::Signal;
 
 use crate::args::{HookArgs, HookHost};
-use crate::host::claude::WindowSettings;
-use crate::host::codex::BASELINE_TOKENS;
+use rawr_host::host::claude::WindowSettings;
+use rawr_host::host::codex::BASELINE_TOKENS;
 
 /// How full the window is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,20 +14,22 @@ use serde_json::{Value, json};
 use super::is_watched;
 use crate::commands::now_ms;
 pub(super) use crate::render::bytes;
-use crate::render::{ago, event_line, number, one_line};
+use crate::render::{ago, number};
+use rawr_host::event::json_line as event_line;
+use rawr_host::text::one_line;
 
 const WIDTH: usize = 160;
 /// Fewer are done before anybody asks.
 const WORTH_WATCHING: usize = 20;
 
 /// One thing to say.
-pub(super) struct Shown {
+pub(super) struct SessionEvent {
     event: &'static str,
     body: Value,
     lines: Vec<String>,
 }
 
-impl Shown {
+impl SessionEvent {
     pub(super) fn new(event: &'static str, body: Value, line: String) -> Self {
         Self { event, body, lines: vec![line] }
     }
@@ -43,7 +45,7 @@ impl Teller {
         Self { as_json, progress: false }
     }
 
-    pub(super) fn tell(&mut self, shown: &Shown) -> io::Result<()> {
+    pub(super) fn tell(&mut self, shown: &SessionEvent) -> io::Result<()> {
         self.progress_ends();
         if self.as_json {
             return event_line(&mut io::stdout(), shown.event, &shown.body);
@@ -78,7 +80,7 @@ fn one_line_kept(line: &str) -> String {
     format!("{}{}", &line[..indent], one_line(line, WIDTH))
 }
 
-pub(super) fn resting(resting: &Resting) -> Shown {
+pub(super) fn resting(resting: &Resting) -> SessionEvent {
     let since = |at: SystemTime| {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -91,17 +93,18 @@ pub(super) fn resting(resting: &Resting) -> Shown {
     }
     let when = touched.map_or_else(|| "no log".to_owned(), |at| ago(at, now_ms()));
     let line = format!("{}  {} · {when}", resting.place.thread, bytes(resting.bytes));
-    Shown::new("stored_thread", body, line)
+    SessionEvent::new("stored_thread", body, line)
 }
 
-pub(super) fn folders(findings: &[Finding]) -> Shown {
+pub(super) fn folders(findings: &[Finding]) -> SessionEvent {
     let body = json!({ "findings": findings });
-    let mut shown = Shown::new("folders_checked", body, "the folders of all threads".to_owned());
+    let mut shown =
+        SessionEvent::new("folders_checked", body, "the folders of all threads".to_owned());
     shown.lines.extend(findings.iter().flat_map(|finding| lines_of(finding, Path::new(""))));
     shown
 }
 
-pub(super) fn checked(checked: &Checked) -> Shown {
+pub(super) fn checked(checked: &Checked) -> SessionEvent {
     let mut body = of_place(&checked.place);
     body["events"] = json!(checked.events);
     body["decisions"] = json!(checked.decisions);
@@ -115,20 +118,21 @@ pub(super) fn checked(checked: &Checked) -> Shown {
         number(checked.decisions),
         bytes(checked.bytes)
     );
-    let mut shown = Shown::new("thread_checked", body, line);
+    let mut shown = SessionEvent::new("thread_checked", body, line);
     let folder = &checked.place.folder;
     shown.lines.extend(checked.findings.iter().flat_map(|finding| lines_of(finding, folder)));
     shown
 }
 
-pub(super) fn folders_repaired(done: &[Done]) -> Shown {
+pub(super) fn folders_repaired(done: &[Done]) -> SessionEvent {
     let body = json!({ "done": done });
-    let mut shown = Shown::new("folders_repaired", body, "the folders of all threads".to_owned());
+    let mut shown =
+        SessionEvent::new("folders_repaired", body, "the folders of all threads".to_owned());
     shown.lines.extend(done.iter().map(|done| done_line(done, Path::new(""))));
     shown
 }
 
-pub(super) fn repaired(place: &Place, repaired: &Repaired) -> Shown {
+pub(super) fn repaired(place: &Place, repaired: &Repaired) -> SessionEvent {
     let wrong: Vec<_> = repaired.left.iter().filter(|finding| finding.is_wrong()).collect();
     let mut body = of_place(place);
     body["done"] = json!(repaired.done);
@@ -139,7 +143,7 @@ pub(super) fn repaired(place: &Place, repaired: &Repaired) -> Shown {
     let what =
         if repaired.done.is_empty() && wrong.is_empty() { "  nothing to repair" } else { "" };
     let line = format!("{} {}{what}", mark(!wrong.is_empty()), name(place));
-    let mut shown = Shown::new("thread_repaired", body, line);
+    let mut shown = SessionEvent::new("thread_repaired", body, line);
     shown.lines.extend(repaired.done.iter().map(|done| done_line(done, &place.folder)));
     if let Some(by) = &repaired.taken_by {
         shown.lines.push(format!("    it is open ({by}): end that, and repair it then"));
@@ -152,7 +156,7 @@ pub(super) fn changed_nothing(compacted: &Compacted) -> bool {
     matches!(compacted, Compacted::Done { decisions_dropped: 0, cached: false, .. })
 }
 
-pub(super) fn compacted(place: &Place, compacted: &Compacted) -> Shown {
+pub(super) fn compacted(place: &Place, compacted: &Compacted) -> SessionEvent {
     let mut body = of_place(place);
     let line = match compacted {
         Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached } => {
@@ -181,10 +185,10 @@ pub(super) fn compacted(place: &Place, compacted: &Compacted) -> Shown {
             format!("✗ {}  left alone: `rawr state check` says what is wrong with it", name(place))
         }
     };
-    Shown::new("thread_compacted", body, line)
+    SessionEvent::new("thread_compacted", body, line)
 }
 
-pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> Shown {
+pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> SessionEvent {
     let (body, line) = match retired {
         Ok(Retired::Moved) => (json!({ "threadId": thread }), format!("✓ {thread}  archived")),
         Ok(Retired::Left { why }) => (
@@ -196,13 +200,13 @@ pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> Sh
             format!("✗ {thread}  not archived: {error}"),
         ),
     };
-    Shown::new("thread_archived", body, line)
+    SessionEvent::new("thread_archived", body, line)
 }
 
-pub(super) fn failed(place: &Place, error: &str) -> Shown {
+pub(super) fn failed(place: &Place, error: &str) -> SessionEvent {
     let mut body = of_place(place);
     body["error"] = json!(error);
-    Shown::new("thread_failed", body, format!("✗ {}  {error}", name(place)))
+    SessionEvent::new("thread_failed", body, format!("✗ {}  {error}", name(place)))
 }
 
 fn of_place(place: &Place) -> Value {

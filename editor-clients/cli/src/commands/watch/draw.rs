@@ -14,7 +14,9 @@ use self::threads::threads;
 use super::ink::{Ink, wrapped};
 use super::keys::KEYS;
 use super::view::{Banner, Page, Question, View};
-use crate::render::{self, BAD, BOLD, DIM, Level, OURS, WARN, one_line};
+use crate::render::{self, BAD, BOLD, DIM, OURS, WARN};
+use rawr_host::event::Level;
+use rawr_host::text::one_line;
 
 /// Narrower than that, the selected thread stands below the others and not beside them.
 const SIDE_BY_SIDE: u16 = 72;

@@ -5,7 +5,7 @@ use rawr_protocol::{Choice, Phase, Until};
 
 use super::link::{Target, Wish};
 use super::view::{End, Page, Question, View, yes_to};
-use crate::render::Level;
+use rawr_host::event::Level;
 
 /// For the help page.
 pub(super) const KEYS: [(&str, &str); 13] = [

@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::link::{Link, News};
-use crate::render::{Reader, Renderer, Shown, event_line};
-use crate::sidecar::{Note, SidecarError};
-use crate::stop::Stop;
+use crate::render::{Reader, Renderer};
+use rawr_host::event::{Reporter, SessionEvent, json_line as event_line};
+use rawr_host::sidecar::{Note, SidecarError};
+use rawr_host::stop::Stop;
 
 /// Prints until somebody interrupts it, nobody reads it, or there is nothing more to hear.
 pub(super) async fn print(link: &mut Link, stop: &mut Stop) -> Result<Ended, LinesError> {
@@ -66,13 +67,13 @@ fn line(renderer: &mut Renderer, news: &News) -> io::Result<()> {
         | News::Lost(_) => return Ok(()),
     };
     match note {
-        Note::Changed(changed) => renderer.show(&Shown::ThreadChanged(changed)),
-        Note::HeadsUp(heads_up) => renderer.show(&Shown::HeadsUp(heads_up)),
-        Note::Decided(decided) => renderer.show(&Shown::Verdict(decided)),
-        Note::Compaction(update) => renderer.show(&Shown::Compaction(update)),
-        Note::Prompt(changed) => renderer.show(&Shown::PromptChanged(changed)),
-        Note::Config(changed) => renderer.show(&Shown::ConfigChanged(changed)),
-        Note::Log(line) => renderer.show(&Shown::Log(line)),
+        Note::Changed(changed) => renderer.report(&SessionEvent::ThreadChanged(changed)),
+        Note::HeadsUp(heads_up) => renderer.report(&SessionEvent::HeadsUp(heads_up)),
+        Note::Decided(decided) => renderer.report(&SessionEvent::Verdict(decided)),
+        Note::Compaction(update) => renderer.report(&SessionEvent::Compaction(update)),
+        Note::Prompt(changed) => renderer.report(&SessionEvent::PromptChanged(changed)),
+        Note::Config(changed) => renderer.report(&SessionEvent::ConfigChanged(changed)),
+        Note::Log(line) => renderer.report(&SessionEvent::Log(line)),
         Note::Responded(responded) => say("responded", responded),
         Note::JudgeAsked(asked) => say("judgment_requested", asked),
         Note::Judged(judged) => say("judgment_result", judged),

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::commands::threads::{takes_effect, to_look_on};
 use crate::render;
-use crate::sidecar::{Launch, Note, Sidecar, SidecarError, SidecarSettings};
+use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError, SidecarSettings};
 
 /// Which threads are of interest; with neither, all.
 #[derive(Debug, Clone, Default)]

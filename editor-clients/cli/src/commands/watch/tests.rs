@@ -14,7 +14,7 @@ use super::draw::Drawing;
 use super::ink::Ink;
 use super::link::{Details, News, Wish};
 use super::view::{End, View};
-use crate::sidecar::{Note, SidecarError};
+use rawr_host::sidecar::{Note, SidecarError};
 
 const NOW: i64 = 1_000_000_000;
 

@@ -12,8 +12,8 @@ use rawr_protocol::{
 
 use super::link::{Details, News, Target, Wish};
 use crate::render;
-use crate::render::Level;
-use crate::sidecar::{Note, SidecarError};
+use rawr_host::event::Level;
+use rawr_host::sidecar::{Note, SidecarError};
 
 /// The least time between two looks at who runs what; the sidecar is busy with them a fiftieth of its time at most.
 const LIST_EVERY_MS: i64 = 5_000;

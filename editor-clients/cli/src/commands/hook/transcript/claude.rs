@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{LastTurn, Used, holds};
-use crate::host::claude::{Block, Call, Message, Plan, ended};
+use rawr_host::host::claude::{Block, Call, Message, Plan, ended};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use rawr_protocol::{CommandLine, Signal};
 
 use super::{LastTurn, Used, holds};
-use crate::host::codex::rollout::{Event, Item, Line};
+use rawr_host::host::codex::rollout::{Event, Item, Line};
 
 /// How Codex names the turns, and the sessions, of `codex exec`.
 const EXEC: &str = "exec";

@@ -7,7 +7,8 @@ use ratatui::text::{Line, Span, Text};
 
 use super::Drawing;
 use crate::commands::watch::view::Row;
-use crate::render::{BOLD, DIM, OURS, WARN, ago, doing, one_line, pressure, tier_style};
+use crate::render::{BOLD, DIM, OURS, WARN, ago, doing, pressure, tier_style};
+use rawr_host::text::one_line;
 use rawr_protocol::Phase;
 
 const LINES: usize = 2;

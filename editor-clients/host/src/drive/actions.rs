@@ -1,0 +1,445 @@
+//! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
+
+use rawr_protocol::{
+    Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
+    PacketGetParams, PendingAction, Phase, Purpose, methods,
+};
+use serde::Deserialize;
+use tracing::Instrument;
+
+use super::inputs::Held;
+use super::ledger::{Outcome, Room, Todo, order_of};
+use super::turns::{Compaction, Hold, StartedBy};
+use super::{Drive, DriveError};
+use crate::event::{Injected, SessionEvent};
+use crate::host::{CompactionOrder, Compactor, Host, HostError, Keep, Question};
+use crate::sidecar::{Launch, SidecarError};
+
+/// What a question to the host's model is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    Judgment { request_id: String },
+    Packet,
+}
+
+/// A judge's answer, by the schema that goes with the question.
+#[derive(Deserialize)]
+struct Judged {
+    should_compact: bool,
+    reason: String,
+}
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    /// Does what waits, as far as the host allows.
+    pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
+        while let Some(todo) = self.ledger.next(self.room()) {
+            match todo {
+                Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
+                Todo::Prompt { text } => self.prompt(text).await?,
+                Todo::Perform(action) => {
+                    let (id, sequence) = (&action.action_id, &action.sequence_id);
+                    let span = tracing::info_span!("action", ?id, ?sequence);
+                    span.in_scope(|| tracing::info!("is carried out"));
+                    self.perform(action).instrument(span).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn room(&self) -> Room {
+        let inside = self.host.thread().host.capabilities.mid_turn_compact
+            && self.turns.compaction.is_none()
+            && !self.blocked;
+        if !self.turns.is_busy() && !self.blocked {
+            Room::Turn
+        } else if inside && self.turns.is_between_requests() {
+            Room::Compaction
+        } else if inside {
+            Room::Cut
+        } else {
+            Room::Word
+        }
+    }
+
+    /// Lets the agent sample again, unless something is to happen before it does.
+    pub(super) async fn let_go_on(&mut self) -> Result<(), DriveError> {
+        // An agent hears nothing of this sort while it compacts.
+        if self.turns.compaction.is_some() {
+            return Ok(());
+        }
+        // Each of these ends by itself: with an answer, a report, or the arbiter's own deadline.
+        let waits = matches!(
+            self.phase,
+            Phase::AwaitingJudgment | Phase::Compacting | Phase::AwaitingHandoff
+        );
+        let hold = if waits && !self.is_unsure { Hold::Midway } else { Hold::None };
+        for (turn_id, next) in self.turns.let_go(hold) {
+            self.host.go_on(&turn_id, next).await?;
+        }
+        Ok(())
+    }
+
+    async fn prompt(&mut self, text: String) -> Result<(), DriveError> {
+        match self.host.start_turn(&[&text]).await {
+            Ok(turn_id) => {
+                self.reporter
+                    .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
+                self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
+                Ok(())
+            }
+            Err(HostError::Busy) => {
+                self.wait_with(Todo::Prompt { text });
+                Ok(())
+            }
+            Err(error @ HostError::Gone { .. }) => Err(error.into()),
+            Err(source) => Err(DriveError::NotDelivered { text: excerpt(&text), source }),
+        }
+    }
+
+    /// Until the host says something.
+    pub(super) fn wait_with(&mut self, todo: Todo) {
+        self.blocked = true;
+        self.ledger.put_back(todo);
+    }
+
+    async fn perform(&mut self, action: PendingAction) -> Result<(), DriveError> {
+        if self.in_doubt.contains(&action.sequence_id) && self.is_found(&action).await? {
+            return Ok(());
+        }
+        match &action.action {
+            Action::InjectTurn { purpose, text, via_steer, .. } => {
+                let (purpose, text, via_steer) = (*purpose, text.clone(), *via_steer);
+                self.inject(action, purpose, &text, via_steer).await
+            }
+            Action::Compact { .. } => self.compact(action).await,
+            Action::DeliverInput { input_id, items } => {
+                let (input_id, items) = (input_id.clone(), items.clone());
+                self.deliver(action, &input_id, &items).await
+            }
+            Action::Judge { request_id, instructions, context, output_schema } => {
+                let question = Question {
+                    request_id: action.action_id.clone(),
+                    instructions: instructions.clone(),
+                    text: context.clone(),
+                    output_schema: output_schema.clone().into(),
+                };
+                let request_id = request_id.clone();
+                let asked = self.host.judge(question).await;
+                self.asked(&action, Asked::Judgment { request_id }, asked).await
+            }
+            Action::SamplePacket { prompt } => {
+                let question = Question {
+                    request_id: action.action_id.clone(),
+                    instructions: String::new(),
+                    text: prompt.clone(),
+                    output_schema: serde_json::Value::Null,
+                };
+                let asked = self.host.sample(question).await;
+                self.asked(&action, Asked::Packet, asked).await
+            }
+        }
+    }
+
+    async fn inject(
+        &mut self,
+        mut action: PendingAction,
+        purpose: Purpose,
+        text: &str,
+        via_steer: bool,
+    ) -> Result<(), DriveError> {
+        let begun = if via_steer { self.host.steer(text).await } else { Err(HostError::NoTurn) };
+        let (begun, starts) = match begun {
+            // The turn that it was meant for is over, or it was meant for none. Should its end still be on its way,
+            // the text waits for that.
+            Err(HostError::NoTurn) => {
+                if let Action::InjectTurn { via_steer, .. } = &mut action.action {
+                    *via_steer = false;
+                }
+                (self.host.start_turn(&[text]).await, true)
+            }
+            begun => (begun, false),
+        };
+        let Some(turn_id) = self.begun(&action, begun).await? else { return Ok(()) };
+        if starts {
+            self.turns.begin(&turn_id, StartedBy::Injection, Some(&action.action_id));
+        } else if let Some(turn) = self.turns.running(&turn_id) {
+            turn.actions.push(action.action_id.clone());
+            match purpose {
+                // It says itself how the work goes on.
+                Purpose::Handoff => turn.owes_work = false,
+                Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
+                    turn.asked(&action.action_id);
+                }
+            }
+        }
+        self.show_injected(&action, &turn_id, purpose, text)?;
+        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+    }
+
+    pub(super) fn show_injected(
+        &mut self,
+        action: &PendingAction,
+        turn_id: &str,
+        purpose: Purpose,
+        text: &str,
+    ) -> Result<(), DriveError> {
+        let (sequence_id, action_id) = (&action.sequence_id, &action.action_id);
+        let injected = Injected { sequence_id, action_id, turn_id, text };
+        Ok(self.reporter.report(&match purpose {
+            Purpose::Handoff => SessionEvent::Handoff(injected),
+            Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
+                SessionEvent::Injected { purpose, injected }
+            }
+        })?)
+    }
+
+    async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
+        let order = order_of(&action.action);
+        // A second try comes after the first has rewritten the history.
+        if order.by == Compactor::Provider {
+            self.keep_history(&action.sequence_id).await?;
+        }
+        // A compaction without a golden path has no packet.
+        if order.keep == Keep::UserMessages {
+            self.show_packet(&action.sequence_id).await?;
+        }
+        match self.host.compact(&order).await {
+            Ok(()) => {
+                self.turns.compaction = Some(Compaction {
+                    action_id: action.action_id.clone(),
+                    tokens_before: self.turns.context_tokens,
+                    done: false,
+                });
+                self.settle(&action.action_id, Outcome::accepted(None)).await?;
+                self.prepare_handoff(&order).await
+            }
+            refused => {
+                let refused = refused.map(|()| String::new());
+                self.begun(&action, refused).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Where others can start a turn at any time, the handoff has to stand ready.
+    async fn prepare_handoff(&mut self, order: &CompactionOrder) -> Result<(), DriveError> {
+        let packet = self
+            .packet
+            .as_ref()
+            .filter(|_| order.keep == Keep::UserMessages && self.host.takes_handoff_ahead());
+        let Some(packet) = packet.map(|packet| packet.packet.clone()) else { return Ok(()) };
+        let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
+        if let Some(handoff) = self.report::<methods::HandoffBuild>(params).await? {
+            self.host.prepare_handoff(handoff.text);
+        }
+        Ok(())
+    }
+
+    /// A host without a transcript of its own has nothing else to go back to. That it cannot be kept stops nothing.
+    async fn keep_history(&mut self, sequence_id: &str) -> Result<(), DriveError> {
+        let Some(history) = self.host.history().await? else { return Ok(()) };
+        let params = CapsuleAttachParams {
+            thread_id: self.thread_id.clone(),
+            capsule_id: sequence_id.to_owned(),
+            history,
+        };
+        match self.ask::<methods::CapsuleAttach>(params).await {
+            Err(DriveError::Sidecar(
+                error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
+            )) => self.warn(&format!("the history before this compaction is not kept: {error}")),
+            kept => kept.map(drop),
+        }
+    }
+
+    /// By the time of its compaction a sequence has its packet. A sidecar that has none says so; that ends nothing.
+    async fn show_packet(&mut self, sequence_id: &str) -> Result<(), DriveError> {
+        let params = PacketGetParams {
+            thread_id: self.thread_id.clone(),
+            sequence_id: Some(sequence_id.to_owned()),
+        };
+        if let Some(packet) = self.report::<methods::PacketGet>(params).await? {
+            self.reporter.report(&SessionEvent::Packet(&packet))?;
+            self.packet = Some(packet);
+        }
+        Ok(())
+    }
+
+    async fn deliver(
+        &mut self,
+        action: PendingAction,
+        input_id: &str,
+        items: &[InputItem],
+    ) -> Result<(), DriveError> {
+        let is_new = |item: &&InputItem| match item.role {
+            ItemRole::Handoff => !self.handed_over.contains(&action.sequence_id),
+            ItemRole::Input => !self.outage.has_delivered(input_id),
+        };
+        let items: Vec<_> = items.iter().filter(is_new).collect();
+        let typed_there = |held: &Held| held.input_id == input_id && held.answer.is_some();
+        if let Some(at) = self.held.iter().position(typed_there) {
+            let held = self.held.remove(at);
+            return self.let_go(action, held, &items).await;
+        }
+        if items.is_empty() {
+            return self.settle(&action.action_id, Outcome::done_before()).await;
+        }
+        let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+        let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
+        let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
+        let input = (!inputs.is_empty()).then(|| inputs.join("\n"));
+        // Only the handoff that went ahead of it can run here.
+        let joined = match self.turns.is_busy() {
+            true => self.host.steer(&texts.join("\n\n")).await,
+            false => Err(HostError::NoTurn),
+        };
+        let begun = match joined {
+            Err(HostError::NoTurn) => self.host.start_turn(&texts).await,
+            joined => joined,
+        };
+        if matches!(begun, Err(HostError::Busy)) {
+            return self.begun(&action, begun).await.map(drop);
+        }
+        self.held.retain(|held| held.input_id != input_id);
+        let turn_id = match begun {
+            Ok(turn_id) => turn_id,
+            Err(error @ HostError::Gone { .. }) => return Err(error.into()),
+            Err(error) => return self.not_delivered(&action, input, error).await,
+        };
+        let started_by = match input {
+            None => StartedBy::Injection,
+            Some(text) => StartedBy::Delivery { text },
+        };
+        self.turns.begin(&turn_id, started_by, Some(&action.action_id));
+        for item in items {
+            match item.role {
+                ItemRole::Handoff => {
+                    self.show_injected(&action, &turn_id, Purpose::Handoff, &item.text)?;
+                }
+                ItemRole::Input => {
+                    let (turn_id, text) = (turn_id.as_str(), item.text.as_str());
+                    self.reporter.report(&SessionEvent::UserMessage { turn_id, text })?;
+                }
+            }
+        }
+        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+    }
+
+    /// The arbiter forgets a message that was refused, so that it is the driver's to see to. What was too much together
+    /// with a handoff may be taken alone. A host that has not answered may have taken it all the same, and is not given
+    /// it twice.
+    async fn not_delivered(
+        &mut self,
+        action: &PendingAction,
+        input: Option<String>,
+        error: HostError,
+    ) -> Result<(), DriveError> {
+        if self.is_done_unanswered(action, &error).await? {
+            return Ok(());
+        }
+        self.cannot(action, &error.to_string()).await?;
+        match input {
+            None => Ok(()),
+            Some(text) if matches!(error, HostError::Silent { .. }) => {
+                Err(DriveError::NotDelivered { text: excerpt(&text), source: error })
+            }
+            Some(text) => {
+                self.warn(&format!("the message that waited goes without the handoff: {error}"))?;
+                self.ledger.prompt(text);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the host said to an action: the turn that it began, or why there is none.
+    pub(super) async fn begun(
+        &mut self,
+        action: &PendingAction,
+        answer: Result<String, HostError>,
+    ) -> Result<Option<String>, DriveError> {
+        match answer {
+            Ok(turn_id) => Ok(Some(turn_id)),
+            Err(HostError::Busy) => {
+                self.wait_with(Todo::Perform(action.clone()));
+                Ok(None)
+            }
+            Err(error @ HostError::Gone { .. }) => Err(error.into()),
+            Err(error) => {
+                if !self.is_done_unanswered(action, &error).await? {
+                    self.cannot(action, &error.to_string()).await?;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    async fn asked(
+        &mut self,
+        action: &PendingAction,
+        what: Asked,
+        answer: Result<(), HostError>,
+    ) -> Result<(), DriveError> {
+        if answer.is_ok() {
+            self.asked.insert(action.action_id.clone(), what);
+        }
+        let begun = answer.map(|()| String::new());
+        self.begun(action, begun).await.map(drop)
+    }
+
+    /// The host's model has answered a question that an action asked.
+    pub(super) async fn answered(
+        &mut self,
+        action_id: &str,
+        answer: Result<String, String>,
+    ) -> Result<(), DriveError> {
+        match (self.asked.remove(action_id), answer) {
+            (Some(Asked::Judgment { request_id }), Ok(text)) => {
+                match serde_json::from_str::<Judged>(&text) {
+                    Ok(Judged { should_compact, reason }) => {
+                        let params = JudgmentAnswerParams {
+                            thread_id: self.thread_id.clone(),
+                            request_id,
+                            should_compact,
+                            reason,
+                        };
+                        self.report::<methods::JudgmentAnswer>(params).await.map(drop)
+                    }
+                    Err(error) => {
+                        let error = format!("the judge's answer is not understood: {error}");
+                        self.settle(action_id, Outcome::failed(None, error)).await
+                    }
+                }
+            }
+            (Some(Asked::Packet), Ok(text)) => self.settle(action_id, Outcome::sampled(text)).await,
+            (Some(_), Err(error)) => self.settle(action_id, Outcome::failed(None, error)).await,
+            (None, _) => Ok(()),
+        }
+    }
+
+    async fn cannot(&mut self, action: &PendingAction, why: &str) -> Result<(), DriveError> {
+        self.settle(&action.action_id, Outcome::failed(None, why.to_owned())).await
+    }
+
+    /// Writes down what became of an action and reports it.
+    pub(super) async fn settle(
+        &mut self,
+        action_id: &str,
+        outcome: Outcome,
+    ) -> Result<(), DriveError> {
+        self.ledger.note(action_id, outcome);
+        self.report_action(action_id).await
+    }
+
+    async fn report_action(&mut self, action_id: &str) -> Result<(), DriveError> {
+        if let Some(params) = self.ledger.report(&self.thread_id, action_id) {
+            self.report::<methods::ActionReport>(params).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Enough of a message to know it by.
+fn excerpt(text: &str) -> String {
+    const CHARS: usize = 200;
+    let kept: String = text.chars().take(CHARS).collect();
+    if kept.len() < text.len() { format!("{kept} …") } else { kept }
+}

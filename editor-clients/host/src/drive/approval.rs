@@ -1,0 +1,57 @@
+//! A person's answer to the banner, where there is one at the terminal. What follows from it is the arbiter's.
+
+use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
+
+use super::{Drive, DriveError, Prompts};
+use crate::event::{Level, SessionEvent};
+use crate::host::Host;
+use crate::sidecar::Launch;
+
+const HOW_TO_ANSWER: &str = "answer y (go on), n (not this time) or l (later, after one more turn)";
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    /// Whether the sequence waits for somebody who is there.
+    pub(super) fn asks(&self, prompts: &Prompts) -> bool {
+        self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
+    }
+
+    /// Says once how to answer.
+    pub(super) fn invite(&mut self, prompts: &Prompts) -> Result<(), DriveError> {
+        let asks = self.asks(prompts);
+        if asks && !self.invited {
+            self.reporter
+                .report(&SessionEvent::Notice { level: Level::Info, message: HOW_TO_ANSWER })?;
+        }
+        self.invited = asks;
+        Ok(())
+    }
+
+    pub(super) async fn answer(
+        &mut self,
+        line: String,
+        prompts: &Prompts,
+    ) -> Result<(), DriveError> {
+        let (choice, turns) = match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => (Choice::Approve, None),
+            "n" | "no" => (Choice::Cancel, None),
+            "l" | "later" => (Choice::Snooze, Some(1)),
+            _ if prompts.takes_lines() => return self.submit(line).await,
+            _ => {
+                self.invited = false;
+                return Ok(());
+            }
+        };
+        let params = SequenceRespondParams {
+            thread_id: self.thread_id.clone(),
+            choice,
+            sequence_id: None,
+            turns,
+            minutes: None,
+            packet: None,
+        };
+        if let Some(answer) = self.report::<methods::SequenceRespond>(params).await? {
+            self.phase = answer.phase;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,316 @@
+//! What the host does, in the sidecar's words: one event of the host is at most a few reports. Nothing is decided here.
+
+use rawr_protocol::{
+    CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
+    SignalReportParams, TokenUsage, TurnCompletedParams, TurnStartedParams, TurnStatus,
+    TurnUsageParams, check_id, methods,
+};
+
+use super::ledger::Outcome;
+use super::turns::{StartedBy, Turn};
+use super::{Drive, DriveError};
+use crate::event::{Level, SessionEvent};
+use crate::host::{Host, HostEvent, TurnKind};
+use crate::sidecar::Launch;
+
+/// Some models count their calls from one again in every turn. A name that the sidecar would refuse is left out: without
+/// one the signal still counts.
+fn signal_id(turn_id: &str, call_id: &str) -> Option<String> {
+    Some(format!("{turn_id} {call_id}")).filter(|id| check_id(id).is_ok())
+}
+
+impl<H: Host, L: Launch> Drive<'_, H, L> {
+    pub(super) async fn report_event(&mut self, event: HostEvent) -> Result<(), DriveError> {
+        self.reporter.report(&SessionEvent::Host(&event))?;
+        match event {
+            HostEvent::TurnStarted { turn_id, kind } => self.turn_started(turn_id, kind).await,
+            HostEvent::AgentMessage { turn_id, text } => {
+                if let Some(turn) = self.turns.running(&turn_id) {
+                    turn.said = Some(text.clone());
+                    turn.last_agent_message = Some(text);
+                }
+                Ok(())
+            }
+            HostEvent::UserMessage { turn_id, text } => self.user_message(turn_id, text).await,
+            HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
+                self.sampled(turn_id, usage, context_window, needs_follow_up).await
+            }
+            HostEvent::UsageEstimated { turn_id, usage, context_window } => {
+                self.usage(turn_id, usage, context_window, true).await
+            }
+            HostEvent::PlanUpdated { turn_id, call_id, steps, explanation } => {
+                let signal = Signal::PlanUpdated { steps, explanation };
+                self.signal_of(turn_id, call_id.as_deref(), signal).await
+            }
+            HostEvent::ToolStarted { turn_id, call_id, name } => {
+                self.signal(turn_id, Signal::ToolStarted { call_id, name: Some(name) }).await
+            }
+            HostEvent::ToolFinished { turn_id, call_id } => {
+                self.signal(turn_id, Signal::ToolFinished { call_id }).await
+            }
+            HostEvent::CommandFinished { turn_id, call_id, command, exit_code, cwd } => {
+                let command = CommandLine::Line(command);
+                let signal = Signal::CommandFinished { command, exit_code, cwd: Some(cwd) };
+                self.signal_of(turn_id, Some(&call_id), signal).await
+            }
+            HostEvent::ReviewEntered { .. } => {
+                self.turns.review_mode = true;
+                Ok(())
+            }
+            HostEvent::ReviewLeft { .. } => {
+                self.turns.review_mode = false;
+                Ok(())
+            }
+            HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+                self.turn_completed(turn_id, status, last_agent_message, error).await
+            }
+            HostEvent::CompactionStarted { origin, .. } => {
+                self.compaction(CompactionReportStatus::Started, origin, None, None).await
+            }
+            HostEvent::CompactionCompleted { turn_id, origin, tokens_after } => {
+                let completed = CompactionReportStatus::Completed;
+                self.compaction(completed, origin, tokens_after, None).await?;
+                // A turn of its own tells its end itself.
+                let inside = self.turns.running(&turn_id);
+                let inside = inside.is_some_and(|turn| turn.started_by != StartedBy::Compaction);
+                if inside && origin == CompactionOrigin::Rawr {
+                    self.compaction_turn_completed(&turn_id).await?;
+                }
+                Ok(())
+            }
+            HostEvent::CompactionFailed { turn_id, origin, error } => {
+                self.compaction_failed(&turn_id, origin, error).await
+            }
+            HostEvent::Answered { request_id, answer } => self.answered(&request_id, answer).await,
+            HostEvent::AsksPerson => self.let_all_go_early().await,
+            HostEvent::Notice(_) | HostEvent::Gone { .. } => Ok(()),
+        }
+    }
+
+    /// A sampling request ended: how full the window is, and what it answered.
+    async fn sampled(
+        &mut self,
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
+        needs_follow_up: bool,
+    ) -> Result<(), DriveError> {
+        let host_waits = self.host.thread().host.capabilities.mid_turn_compact;
+        let (mut goes_on, mut answered, mut said) = (needs_follow_up, Vec::new(), None);
+        if let Some(turn) = self.turns.running(&turn_id) {
+            (answered, said) = turn.sampled(needs_follow_up);
+            goes_on |= turn.owes_work;
+            if host_waits {
+                turn.pause(needs_follow_up);
+            }
+        }
+        self.usage(turn_id.clone(), usage, context_window, goes_on).await?;
+        for action_id in answered {
+            self.settle(&action_id, Outcome::completed(&turn_id, said.clone())).await?;
+        }
+        Ok(())
+    }
+
+    async fn usage(
+        &mut self,
+        turn_id: String,
+        usage: TokenUsage,
+        context_window: Option<u64>,
+        needs_follow_up: bool,
+    ) -> Result<(), DriveError> {
+        self.turns.context_tokens = Some(usage.context_tokens);
+        let turn = self.turns.running(&turn_id);
+        let last_agent_message = turn.and_then(|turn| turn.last_agent_message.clone());
+        let model = &self.host.thread().model;
+        let model = model.clone().filter(|_| *model != self.told_model);
+        if model.is_some() {
+            self.told_model.clone_from(&model);
+        }
+        let params = TurnUsageParams {
+            thread_id: self.thread_id.clone(),
+            turn_id,
+            usage,
+            context_window,
+            model,
+            needs_follow_up: Some(needs_follow_up),
+            last_agent_message,
+        };
+        self.report::<methods::TurnUsage>(params).await.map(drop)
+    }
+
+    pub(super) async fn turn_started(
+        &mut self,
+        turn_id: String,
+        kind: TurnKind,
+    ) -> Result<(), DriveError> {
+        let mut joined = None;
+        match kind {
+            TurnKind::Asked => {}
+            // It was faster than an action's text, which its turn has taken in.
+            TurnKind::Person { text } if self.turns.carries_action(&turn_id) => joined = Some(text),
+            TurnKind::Person { text } => {
+                self.reporter
+                    .report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
+                self.turns.begin(&turn_id, StartedBy::Prompt { text }, None);
+            }
+            TurnKind::Host => self.turns.begin(&turn_id, StartedBy::Host, None),
+            TurnKind::Compaction => {
+                self.turns.begin(&turn_id, StartedBy::Compaction, None);
+                return Ok(());
+            }
+        }
+        let turn = self.turns.running(&turn_id).cloned();
+        let Turn { started_by, actions, .. } = turn.unwrap_or_default();
+        let params = TurnStartedParams {
+            thread_id: self.thread_id.clone(),
+            turn_id,
+            origin: started_by.origin(),
+            action_id: actions.into_iter().next(),
+            text: started_by.text().map(str::to_owned),
+        };
+        let turn_id = params.turn_id.clone();
+        self.report::<methods::TurnStarted>(params).await?;
+        match joined {
+            Some(text) => self.user_message(turn_id, text).await,
+            None => Ok(()),
+        }
+    }
+
+    /// One that was let go behind its handoff has been told with the turn's start.
+    pub(super) async fn user_message(
+        &mut self,
+        turn_id: String,
+        text: String,
+    ) -> Result<(), DriveError> {
+        let turn = self.turns.running(&turn_id);
+        if turn.is_some_and(|turn| turn.started_by.text() == Some(&text)) {
+            return Ok(());
+        }
+        self.reporter.report(&SessionEvent::UserMessage { turn_id: &turn_id, text: &text })?;
+        self.signal(turn_id, Signal::UserMessage { text }).await
+    }
+
+    async fn signal(&mut self, turn_id: String, signal: Signal) -> Result<(), DriveError> {
+        self.signal_of(turn_id, None, signal).await
+    }
+
+    /// A signal with the tool call that it comes from.
+    async fn signal_of(
+        &mut self,
+        turn_id: String,
+        call_id: Option<&str>,
+        signal: Signal,
+    ) -> Result<(), DriveError> {
+        let thread_id = self.thread_id.clone();
+        let signal_id = call_id.and_then(|call_id| signal_id(&turn_id, call_id));
+        let params = SignalReportParams { thread_id, turn_id: Some(turn_id), signal_id, signal };
+        self.report::<methods::SignalReport>(params).await.map(drop)
+    }
+
+    /// First the turn's end and then its actions': a packet is read from the turn's last message.
+    pub(super) async fn turn_completed(
+        &mut self,
+        turn_id: String,
+        status: TurnStatus,
+        last_agent_message: Option<String>,
+        error: Option<String>,
+    ) -> Result<(), DriveError> {
+        let turn = self.turns.end(&turn_id);
+        if turn.started_by == StartedBy::Compaction {
+            return self.compaction_turn_completed(&turn_id).await;
+        }
+        self.last_turn = Some(status);
+        if let Some(error) = &error {
+            let message = format!("the turn broke off: {error}");
+            self.reporter
+                .report(&SessionEvent::Notice { level: Level::Error, message: &message })?;
+        }
+        let last_agent_message = last_agent_message.or(turn.last_agent_message);
+        let params = TurnCompletedParams {
+            thread_id: self.thread_id.clone(),
+            turn_id: turn_id.clone(),
+            status,
+            last_agent_message: last_agent_message.clone(),
+            usage: None,
+            queued_inputs: None,
+            review_mode: Some(self.turns.review_mode),
+        };
+        let answer = self.report::<methods::TurnCompleted>(params).await?;
+        // A sequence that this very turn started is waited for, also before the sidecar says how it goes.
+        if answer.is_some_and(|answer| answer.verdict.sequence_id.is_some())
+            && self.phase == Phase::Idle
+        {
+            self.phase = Phase::AwaitingHeadsUp;
+        }
+        for action_id in turn.actions {
+            let outcome = match status {
+                TurnStatus::Completed => Outcome::completed(&turn_id, last_agent_message.clone()),
+                TurnStatus::Interrupted | TurnStatus::Failed => {
+                    let why = error.clone().unwrap_or_else(|| format!("the turn was {status}"));
+                    Outcome::failed(Some(&turn_id), why)
+                }
+            };
+            self.settle(&action_id, outcome).await?;
+        }
+        Ok(())
+    }
+
+    async fn compaction_turn_completed(&mut self, turn_id: &str) -> Result<(), DriveError> {
+        let Some(compaction) = self.turns.compaction.take() else { return Ok(()) };
+        let outcome = if compaction.done {
+            Outcome::completed(turn_id, None)
+        } else {
+            let error = "the compaction's turn ended without a compaction".to_owned();
+            Outcome::failed(Some(turn_id), error)
+        };
+        self.settle(&compaction.action_id, outcome).await
+    }
+
+    async fn compaction_failed(
+        &mut self,
+        turn_id: &str,
+        origin: CompactionOrigin,
+        error: String,
+    ) -> Result<(), DriveError> {
+        let failed = CompactionReportStatus::Failed;
+        self.compaction(failed, origin, None, Some(error.clone())).await?;
+        if origin != CompactionOrigin::Rawr {
+            return Ok(());
+        }
+        match self.turns.compaction.take() {
+            Some(ours) => self.settle(&ours.action_id, Outcome::failed(Some(turn_id), error)).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn compaction(
+        &mut self,
+        status: CompactionReportStatus,
+        origin: CompactionOrigin,
+        tokens_after: Option<u64>,
+        error: Option<String>,
+    ) -> Result<(), DriveError> {
+        let completed = status == CompactionReportStatus::Completed;
+        let ours = self.turns.compaction.as_mut().filter(|_| origin == CompactionOrigin::Rawr);
+        let (action_id, tokens_before) = match ours {
+            Some(ours) => {
+                ours.done |= completed;
+                (Some(ours.action_id.clone()), ours.tokens_before)
+            }
+            None => (None, self.turns.context_tokens),
+        };
+        if completed {
+            self.turns.context_tokens = tokens_after;
+        }
+        let params = CompactionReportParams {
+            thread_id: self.thread_id.clone(),
+            status,
+            origin,
+            action_id,
+            tokens_before,
+            tokens_after,
+            error,
+        };
+        self.report::<methods::CompactionReport>(params).await.map(drop)
+    }
+}

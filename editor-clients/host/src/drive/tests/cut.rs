@@ -1,0 +1,324 @@
+//! The real sidecar, cut off at every point of a session: whatever was lost, each thing is done once. Tests no timing.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::StreamExt;
+use rawr_protocol::framing::{Frame, Framing};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+use tokio::io::{AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::task::LocalSet;
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Encoder, FramedRead};
+
+use super::*;
+use crate::host::Tuning;
+use crate::host::embedded::{Hear, Item, Model, ModelError, Reply as ModelReply, Want};
+
+/// What is lost with the sidecar.
+#[derive(Debug, Clone, Copy)]
+enum Loss {
+    /// The request never reached it.
+    Request,
+    /// It did what was asked, and nobody heard.
+    Answer,
+}
+
+/// Sidecars in this process. The first one ends at the request of this number.
+struct Cut {
+    home: PathBuf,
+    at: usize,
+    loss: Loss,
+    lives: Cell<u32>,
+    requests: Rc<Cell<usize>>,
+}
+
+impl Launch for Cut {
+    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+        let first = self.lives.replace(self.lives.get() + 1) == 0;
+        let at = if first { self.at } else { usize::MAX };
+        let (ours, outside) = tokio::io::duplex(1024 * 1024);
+        tokio::task::spawn_local(serve(outside, at, self.loss, Rc::clone(&self.requests)));
+        let (reader, writer) = tokio::io::split(ours);
+        let mut sidecar = Sidecar::over(reader, writer);
+        sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
+        Ok(sidecar)
+    }
+}
+
+/// One sidecar behind a pipe that breaks.
+async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<usize>>) {
+    let (from_client, mut to_client) = tokio::io::split(outside);
+    let mut from_client = FramedRead::new(from_client, Framing::new());
+    let (inside, server) = tokio::io::duplex(1024 * 1024);
+    let (input, output) = tokio::io::split(server);
+    let (from_server, mut to_server) = tokio::io::split(inside);
+    let mut from_server = FramedRead::new(from_server, Framing::new());
+    let pump = async {
+        let mut lost_id = None;
+        loop {
+            tokio::select! {
+                frame = from_client.next() => {
+                    let Some(Ok(Frame::Message(body))) = frame else { return };
+                    let message: Value = serde_json::from_slice(&body).unwrap();
+                    if message["method"].as_str().is_some_and(|method| method.starts_with("rawr/")) {
+                        requests.set(requests.get() + 1);
+                        if requests.get() == at {
+                            match loss {
+                                Loss::Request => return,
+                                Loss::Answer => lost_id = Some(message["id"].clone()),
+                            }
+                        }
+                    }
+                    send(&mut to_server, &body).await;
+                }
+                frame = from_server.next() => {
+                    let Some(Ok(Frame::Message(body))) = frame else { return };
+                    match &lost_id {
+                        None => send(&mut to_client, &body).await,
+                        Some(id) => {
+                            let message: Value = serde_json::from_slice(&body).unwrap();
+                            if message.get("method").is_none() && message["id"] == *id {
+                                return;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = pump => {}
+        _ = rawr_server::serve_on(input, output, None) => {}
+    }
+}
+
+async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
+    let mut buffer = BytesMut::new();
+    Framing::new().encode(body, &mut buffer).unwrap();
+    // Whoever does not listen any more has ended.
+    let _ = to.write_all_buf(&mut buffer).await;
+}
+
+/// A script, and how often it was asked for a summary and for a judgment.
+struct Counting {
+    script: Script,
+    summaries: Arc<AtomicUsize>,
+    judgments: Arc<AtomicUsize>,
+}
+
+impl Model for Counting {
+    fn name(&self) -> &str {
+        self.script.name()
+    }
+
+    async fn sample(
+        &self,
+        history: &[Item],
+        want: Want<'_>,
+        hear: Hear<'_>,
+    ) -> Result<ModelReply, ModelError> {
+        let is_summary = matches!(want, Want::Summary { .. });
+        let is_judgment = matches!(want, Want::Judgment { .. });
+        self.summaries.fetch_add(usize::from(is_summary), Ordering::Relaxed);
+        self.judgments.fetch_add(usize::from(is_judgment), Ordering::Relaxed);
+        self.script.sample(history, want, hear).await
+    }
+
+    async fn rewrite(
+        &self,
+        history: &[Item],
+        tuning: &Tuning,
+    ) -> Option<Result<Vec<Item>, ModelError>> {
+        self.script.rewrite(history, tuning).await
+    }
+}
+
+/// One session, and what must have happened in it once it is over.
+struct Case {
+    scenes: fn() -> Vec<Scene>,
+    context_window: u64,
+    config: &'static str,
+    prompts: &'static [&'static str],
+    injected: usize,
+    handoffs: usize,
+    agent_messages: usize,
+    judgments: usize,
+}
+
+const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
+
+fn scene(cue: Cue, replies: Vec<Line>) -> Scene {
+    Scene { cue, replies }
+}
+
+/// Fills a third of its window and commits; goes on when it has its packet back.
+const TURN_END: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(40);
+        let done = Line::says("The parser is committed, and it can be looked at.");
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+            scene(Cue::words(":handoff]"), vec![Line::says("I go on with the docs.")]),
+            scene(
+                Cue::words("parser"),
+                vec![Line::says(long).and([shell("git commit -m x")]), done],
+            ),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "",
+    prompts: &["write the parser", "thank you"],
+    injected: 1,
+    handoffs: 1,
+    agent_messages: 5,
+    judgments: 0,
+};
+
+/// The same, with a judge that is asked first.
+const JUDGED: Case = Case {
+    scenes: || {
+        let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
+        let mut scenes = (TURN_END.scenes)();
+        scenes.push(scene(Cue::Judgment, vec![Line::says(yes)]));
+        scenes
+    },
+    config: "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\npolicy.asap.decision_prompt_path = \"judgment.md\"\n",
+    // A second one would wait for the judge's word or not, as it happens.
+    prompts: &["write the parser"],
+    agent_messages: 4,
+    judgments: 1,
+    ..TURN_END
+};
+
+/// Fills its window in the middle of its work.
+const MID_TURN: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(110);
+        let work = || Line::does([shell("git status")]);
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+            scene(Cue::words(":handoff]"), vec![work(), Line::says("I went on with the docs.")]),
+            scene(
+                Cue::words("parser"),
+                vec![
+                    work(),
+                    Line::says(long).and([shell("git status")]),
+                    work(),
+                    Line::says("All done."),
+                ],
+            ),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "",
+    prompts: &["write the parser", "thank you"],
+    injected: 1,
+    handoffs: 1,
+    agent_messages: 4,
+    judgments: 0,
+};
+
+/// The same without rawr's own decisions.
+const INLINE: Case = Case {
+    scenes: || {
+        let long = "The parser reads what it should read. ".repeat(110);
+        let work = || Line::does([shell("git status")]);
+        vec![
+            scene(Cue::Summary, vec![Line::says("a summary")]),
+            scene(Cue::words("a summary"), vec![work(), Line::says("All done.")]),
+            scene(Cue::words("parser"), vec![Line::says(long).and([shell("git status")]), work()]),
+            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+        ]
+    },
+    context_window: 1200,
+    config: "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n",
+    prompts: &["write the parser", "thank you"],
+    injected: 0,
+    handoffs: 0,
+    agent_messages: 3,
+    judgments: 0,
+};
+
+/// Returns how many requests the session made.
+async fn check(case: &Case, at: usize, loss: Loss) -> usize {
+    let (home, folder, page) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Page::default());
+    std::fs::write(home.path().join("rawr.toml"), case.config).unwrap();
+    let requests = Rc::new(Cell::new(0));
+    let cut = Cut {
+        home: home.path().to_owned(),
+        at,
+        loss,
+        lives: Cell::new(0),
+        requests: Rc::clone(&requests),
+    };
+    let (summaries, judgments) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let model = Counting {
+        script: Script::new((case.scenes)()),
+        summaries: Arc::clone(&summaries),
+        judgments: Arc::clone(&judgments),
+    };
+    let host = Embedded::start(settings(&folder, case.context_window), model);
+    let mut reporter = page.clone();
+    let mut prompts = Prompts::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = cut.launch().await.unwrap();
+    let drive = Drive::open(host, cut, sidecar, &mut reporter).await.unwrap();
+    let ended = drive.run(&mut prompts, &mut stop).await;
+    let page = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let count = |words: &str| page.lines().filter(|line| line.contains(words)).count();
+    let counts = [
+        ("user_message", case.prompts.len()),
+        ("injected", case.injected),
+        ("handoff", case.handoffs),
+        ("agent_message", case.agent_messages),
+    ];
+    for (event, expected) in counts {
+        let found = count(&format!("{{\"event\":\"{event}\""));
+        assert_eq!(found, expected, "{event}, cut at {at}, {loss:?}:\n{page}");
+    }
+    let asked = [summaries, judgments].map(|count| count.load(Ordering::Relaxed));
+    let outcome = (asked, ended.is_ok());
+    let expected = ([1, case.judgments], true);
+    assert_eq!(outcome, expected, "cut at {at}, {loss:?}: {ended:?}\n{page}");
+    requests.get()
+}
+
+async fn check_everywhere(case: &Case) {
+    let everywhere = async {
+        let whole = check(case, usize::MAX, Loss::Request).await;
+        assert!(whole > 15, "{whole} requests");
+        for at in 1..=whole {
+            check(case, at, Loss::Request).await;
+            check(case, at, Loss::Answer).await;
+        }
+    };
+    LocalSet::new().run_until(everywhere).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_at_any_point_costs_nothing() {
+    check_everywhere(&TURN_END).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_around_a_judgment_costs_nothing() {
+    check_everywhere(&JUDGED).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_inside_a_turn_costs_nothing() {
+    check_everywhere(&MID_TURN).await;
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_lost_around_an_inline_compaction_costs_nothing() {
+    check_everywhere(&INLINE).await;
+}

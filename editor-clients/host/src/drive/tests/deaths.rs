@@ -1,0 +1,415 @@
+//! The driver dies between any two of its steps, the host lives on, and another driver takes the thread up. What counts is what
+//! the host has carried out: one packet request, one compaction, one handoff, and each message once.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rawr_protocol::{
+    CompactionOrigin, Host as HostInfo, HostCapabilities, PendingAction, TokenUsage,
+};
+use serde_json::Map;
+use tokio::task::{JoinHandle, LocalSet, yield_now};
+
+use super::*;
+use crate::host::record::{Compacted, Past, Sent, fate};
+use crate::host::{CompactionOrder, Fate, HostThread, Next, Question, TurnKind};
+
+const WINDOW: u64 = 100_000;
+const FULL: u64 = 70_000;
+const EMPTY: u64 = 5_000;
+const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
+
+/// A conversation that outlives its drivers. What it is asked for is done at once.
+#[derive(Default)]
+struct World {
+    turns: Vec<Past>,
+    /// Told to the driver that lives.
+    untold: VecDeque<HostEvent>,
+    /// It takes what it is sent, and does not answer.
+    is_silent: bool,
+}
+
+impl World {
+    fn next_turn(&mut self) -> String {
+        format!("turn-{}", self.turns.len() + 1)
+    }
+
+    fn takes(&mut self, sent: &[&str]) -> String {
+        let turn_id = self.next_turn();
+        let text = sent.concat();
+        let is_compacted = self.turns.iter().any(|turn| turn.compacted.is_some());
+        let used = if is_compacted { EMPTY } else { FULL };
+        let answer = if text.contains(":packet_request]") { PACKET } else { "That is done now." };
+        self.turns.push(Past {
+            turn_id: turn_id.clone(),
+            began_at_ms: Some(now_ms()),
+            sent: sent.iter().map(|text| said(text)).collect(),
+            has_ended: true,
+            last_agent_message: Some(answer.to_owned()),
+            compacted: None,
+            used: Some(used),
+        });
+        let id = || turn_id.clone();
+        self.untold.push_back(HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Asked });
+        if !text.contains("[rawr:") {
+            self.untold.push_back(HostEvent::CommandFinished {
+                turn_id: id(),
+                call_id: "commit".to_owned(),
+                command: "git commit -m parser".to_owned(),
+                exit_code: 0,
+                cwd: "/".to_owned(),
+            });
+        }
+        let usage = TokenUsage {
+            context_tokens: used,
+            input_tokens: None,
+            cached_input_tokens: None,
+            output_tokens: None,
+            reasoning_tokens: None,
+        };
+        self.untold.extend([
+            HostEvent::AgentMessage { turn_id: id(), text: answer.to_owned() },
+            HostEvent::Usage {
+                turn_id: id(),
+                usage,
+                context_window: Some(WINDOW),
+                needs_follow_up: false,
+            },
+            HostEvent::TurnCompleted {
+                turn_id: id(),
+                status: TurnStatus::Completed,
+                last_agent_message: Some(answer.to_owned()),
+                error: None,
+            },
+        ]);
+        turn_id
+    }
+
+    fn compacts(&mut self) {
+        let turn_id = self.next_turn();
+        self.turns.push(Past {
+            turn_id: turn_id.clone(),
+            began_at_ms: Some(now_ms()),
+            has_ended: true,
+            compacted: Some(Compacted { before: Some(FULL), after: Some(EMPTY) }),
+            used: Some(EMPTY),
+            ..Past::default()
+        });
+        let (id, origin) = (|| turn_id.clone(), CompactionOrigin::Rawr);
+        self.untold.extend([
+            HostEvent::TurnStarted { turn_id: id(), kind: TurnKind::Compaction },
+            HostEvent::CompactionStarted { turn_id: id(), origin },
+            HostEvent::CompactionCompleted { turn_id: id(), origin, tokens_after: Some(EMPTY) },
+            HostEvent::TurnCompleted {
+                turn_id: id(),
+                status: TurnStatus::Completed,
+                last_agent_message: None,
+                error: None,
+            },
+        ]);
+    }
+
+    /// How often it was sent what bears these words.
+    fn heard(&self, words: &str) -> usize {
+        let sent = self.turns.iter().flat_map(|turn| &turn.sent);
+        sent.filter(|sent| sent.text.contains(words)).count()
+    }
+
+    fn compactions(&self) -> usize {
+        self.turns.iter().filter(|turn| turn.compacted.is_some()).count()
+    }
+}
+
+fn said(text: &str) -> Sent {
+    Sent { text: text.to_owned(), at_ms: Some(now_ms()), is_users: true }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
+}
+
+/// A driver's way to it.
+struct Lasting {
+    world: Arc<Mutex<World>>,
+    thread: HostThread,
+}
+
+impl Lasting {
+    /// What was not told before is not told at all.
+    fn join(world: &Arc<Mutex<World>>, cwd: PathBuf) -> Self {
+        world.lock().unwrap().untold.clear();
+        let capabilities = HostCapabilities {
+            inject_turn: true,
+            compact: true,
+            queue: true,
+            ..HostCapabilities::default()
+        };
+        let host = HostInfo { name: "lasting".to_owned(), version: None, capabilities };
+        let thread = HostThread {
+            thread_id: "t".to_owned(),
+            whose: Whose::Person,
+            cwd,
+            host,
+            model: None,
+            context_window: Some(WINDOW),
+            baseline_tokens: 0,
+            transcript: None,
+        };
+        Self { world: Arc::clone(world), thread }
+    }
+}
+
+impl Host for Lasting {
+    fn thread(&self) -> &HostThread {
+        &self.thread
+    }
+
+    async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
+        let turn_id = self.world.lock().unwrap().takes(items);
+        // Here a driver may die.
+        yield_now().await;
+        match self.world.lock().unwrap().is_silent {
+            true => Err(HostError::Silent { method: "turn/start", seconds: 60 }),
+            false => Ok(turn_id),
+        }
+    }
+
+    async fn steer(&mut self, _text: &str) -> Result<String, HostError> {
+        Err(HostError::NoTurn)
+    }
+
+    async fn compact(&mut self, _order: &CompactionOrder) -> Result<(), HostError> {
+        self.world.lock().unwrap().compacts();
+        yield_now().await;
+        Ok(())
+    }
+
+    async fn go_on(&mut self, _turn_id: &str, _next: Next) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    async fn interrupt(&mut self) -> Result<(), HostError> {
+        Err(HostError::NoTurn)
+    }
+
+    async fn sample(&mut self, _question: Question) -> Result<(), HostError> {
+        Err(HostError::Unable { what: "sample" })
+    }
+
+    async fn judge(&mut self, _question: Question) -> Result<(), HostError> {
+        Err(HostError::Unable { what: "judge" })
+    }
+
+    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+        Ok(fate(&self.world.lock().unwrap().turns, asked, true))
+    }
+
+    async fn next_event(&mut self) -> HostEvent {
+        let event = self.world.lock().unwrap().untold.pop_front();
+        match event {
+            Some(event) => event,
+            // All that happens is asked for.
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn close(self) {}
+}
+
+/// Real sidecars in this process, one after the other.
+#[derive(Clone)]
+struct Real {
+    home: PathBuf,
+    last: Arc<RefCell<Option<JoinHandle<()>>>>,
+}
+
+impl Launch for Real {
+    async fn launch(&self) -> Result<Sidecar, SidecarError> {
+        // It holds the thread until it has heard of its client's end.
+        let before = self.last.borrow_mut().take();
+        if let Some(before) = before {
+            before.await.unwrap();
+        }
+        let (ours, theirs) = tokio::io::duplex(1024 * 1024);
+        let (input, output) = tokio::io::split(theirs);
+        let serves = tokio::task::spawn_local(async {
+            drop(rawr_server::serve_on(input, output, None).await);
+        });
+        self.last.replace(Some(serves));
+        let (reader, writer) = tokio::io::split(ours);
+        let mut sidecar = Sidecar::over(reader, writer);
+        sidecar.greet("rawr exec", Some(&self.home), &Map::new()).await?;
+        Ok(sidecar)
+    }
+}
+
+/// False: it died before the end.
+async fn lives(session: impl Future<Output = ()>, steps: usize) -> bool {
+    let mut session: Pin<_> = pin!(session);
+    let mut left = steps;
+    std::future::poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(false);
+        }
+        left -= 1;
+        session.as_mut().poll(context).map(|()| true)
+    })
+    .await
+}
+
+/// One driver's whole life with these messages. Returns what it showed.
+async fn session(
+    world: &Arc<Mutex<World>>,
+    real: &Real,
+    cwd: PathBuf,
+    messages: &[&str],
+    page: Page,
+) {
+    let mut reporter = page;
+    let mut prompts = Prompts::known(messages.iter().map(|&message| message.to_owned()));
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = real.launch().await.unwrap();
+    let host = Lasting::join(world, cwd);
+    let drive = Drive::open(host, real.clone(), sidecar, &mut reporter).await.unwrap();
+    drive.run(&mut prompts, &mut stop).await.unwrap();
+}
+
+/// Whether the first driver lived to its end.
+async fn dies_after(steps: usize) -> bool {
+    let (home, cwd) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let world = Arc::new(Mutex::new(World::default()));
+    let real = Real { home: home.path().to_owned(), last: Arc::default() };
+    let (first, second) = (Page::default(), Page::default());
+    let cwd = cwd.path().to_owned();
+    let messages = ["write the parser", "now its docs"];
+    let has_lived =
+        lives(session(&world, &real, cwd.clone(), &messages, first.clone()), steps).await;
+    session(&world, &real, cwd, &["and its tests"], second.clone()).await;
+    let world = world.lock().unwrap();
+    let done: BTreeMap<_, _> = [
+        ("packet request", world.heard(":packet_request]")),
+        ("compaction", world.compactions()),
+        ("handoff", world.heard(":handoff]")),
+        ("last message", world.heard("and its tests")),
+    ]
+    .into();
+    let shown =
+        [first, second].map(|page| String::from_utf8(page.0.lock().unwrap().clone()).unwrap());
+    assert!(
+        done.values().all(|times| *times == 1),
+        "died after {steps}: {done:?}\n{}",
+        shown.join("--\n")
+    );
+    for message in messages {
+        assert!(world.heard(message) <= 1, "died after {steps}: {message}");
+    }
+    has_lived
+}
+
+#[tokio::test]
+async fn a_driver_that_dies_at_any_point_has_nothing_done_twice() {
+    let everywhere = async {
+        let mut steps = 1;
+        while !dies_after(steps).await {
+            steps += 1;
+        }
+        assert!(steps > 50, "{steps}");
+    };
+    LocalSet::new().run_until(everywhere).await;
+}
+
+/// A driver takes up a thread in which this is pending. Returns what its sidecar heard.
+async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
+    let cwd = TempDir::new().unwrap();
+    let mut pending = json!({"actionId": "a1", "sequenceId": "s1", "issuedAtMs": 0});
+    pending.as_object_mut().unwrap().append(&mut action.as_object().unwrap().clone());
+    let fake = Fake::new([life(move |method, params| {
+        let opens = method == "rawr/thread/open";
+        opens.then(|| vec![Do::Answer(opened(&params["threadId"], &json!([pending])))])
+    })]);
+    let heard = Arc::clone(&fake.heard);
+    let mut reporter = Page::default();
+    let (_ask, mut stop) = Stop::by_hand();
+    let sidecar = fake.launch().await.unwrap();
+    let host = Lasting::join(world, cwd.path().to_owned());
+    let drive = Drive::open(host, fake, sidecar, &mut reporter).await.unwrap();
+    drive.run(&mut Prompts::known([]), &mut stop).await.unwrap();
+    heard.lock().unwrap().clone()
+}
+
+const HANDOFF: &str = "packet back\n[rawr:s1:handoff]";
+
+fn deliver() -> Value {
+    json!({"kind": "deliver_input", "inputId": "input-1-1", "items": [
+        {"role": "handoff", "text": HANDOFF}, {"role": "input", "text": "second"},
+    ]})
+}
+
+fn has_heard(messages: &[&str]) -> Arc<Mutex<World>> {
+    let mut world = World::default();
+    for message in messages {
+        world.takes(&[message]);
+    }
+    Arc::new(Mutex::new(world))
+}
+
+/// Whatever held it let it go when its driver died.
+#[tokio::test]
+async fn a_message_that_the_host_has_already_is_not_said_again_with_its_handoff() {
+    let world = has_heard(&["second"]);
+    takes_up(&world, deliver()).await;
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
+}
+
+/// The handoff went ahead, and with its driver died who was to send the message.
+#[tokio::test]
+async fn a_message_that_the_host_has_not_is_said_behind_a_handoff_that_it_has() {
+    let world = has_heard(&[HANDOFF]);
+    let heard = takes_up(&world, deliver()).await;
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1), "{heard}");
+    assert!(heard.contains("turn/started user a1 turn-2 second"), "{heard}");
+}
+
+/// It joined a turn that had begun before it was said.
+#[tokio::test]
+async fn a_message_that_joined_a_turn_is_not_said_again() {
+    let world = has_heard(&["long work"]);
+    {
+        let turn = &mut world.lock().unwrap().turns[0];
+        turn.began_at_ms = Some(0);
+        turn.sent.push(said("second"));
+    }
+    takes_up(&world, deliver()).await;
+    let world = world.lock().unwrap();
+    assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
+}
+
+/// What was said in the packet's turn answers them.
+#[tokio::test]
+async fn what_people_wrote_while_no_driver_lived_is_told_before_their_turn_ends() {
+    let marker = "[rawr:s1:packet_request]";
+    let request = format!("packet please\n{marker}");
+    let world = has_heard(&[&request]);
+    world.lock().unwrap().turns[0].sent.push(said("what time is it?"));
+    let action = json!({"kind": "inject_turn", "purpose": "packet_request", "text": request, "marker": marker, "viaSteer": false});
+    let heard = takes_up(&world, action).await;
+    let told = "signal/report user_message turn-1\nturn/completed completed turn-1\n";
+    assert!(heard.contains(told), "{heard}");
+}
+
+#[tokio::test]
+async fn a_handoff_that_was_taken_without_an_answer_is_not_given_up() {
+    let world = has_heard(&[]);
+    world.lock().unwrap().is_silent = true;
+    let action = json!({"kind": "inject_turn", "purpose": "handoff", "text": HANDOFF, "marker": "[rawr:s1:handoff]", "viaSteer": false});
+    let heard = takes_up(&world, action).await;
+    assert_eq!(world.lock().unwrap().heard("packet back"), 1);
+    assert!(heard.contains("action/report completed a1"), "{heard}");
+}

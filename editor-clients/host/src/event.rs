@@ -1,0 +1,138 @@
+//! What a session reports while it runs: the interface between the driver and whatever shows a session. A new event or
+//! field is a change for everything that shows sessions.
+
+mod json;
+
+use std::io;
+
+use rawr_protocol::{
+    CompactionUpdateNotification, ConfigChangedNotification, DecisionRecordedNotification,
+    LogMessageParams, PacketGetResult, PromptChangedNotification, Purpose,
+    SequenceHeadsUpNotification, ThreadChangedNotification, ThreadOpenResult,
+};
+use serde::Serialize;
+
+pub use self::json::{JsonLines, line as json_line};
+use crate::host::{HostEvent, HostThread};
+use crate::saved::Saved;
+
+/// One thing that happened in a session. The driver reports them in order; a reporter shows them or writes them down.
+#[derive(Debug)]
+pub enum SessionEvent<'s> {
+    /// The thread is open, and the session begins.
+    Session {
+        /// The conversation and the host that runs it.
+        host: &'s HostThread,
+        /// What the sidecar answered.
+        opened: &'s ThreadOpenResult,
+        /// The sidecar's process id.
+        sidecar: Option<u32>,
+    },
+    /// The sidecar died and runs again.
+    SidecarRestarted {
+        /// How it died.
+        error: &'s str,
+        /// How many actions it still asks for.
+        pending: usize,
+    },
+    /// A message of a person was given to the agent.
+    UserMessage {
+        /// The turn that it is in.
+        turn_id: &'s str,
+        /// What the person wrote.
+        text: &'s str,
+    },
+    /// A message of a person is held until the handoff.
+    InputHeld {
+        /// The sidecar's name for it.
+        input_id: &'s str,
+        /// What the person wrote.
+        text: &'s str,
+    },
+    /// rawr gave the agent a text other than a handoff.
+    Injected {
+        /// What the text asks for.
+        purpose: Purpose,
+        /// The text.
+        injected: Injected<'s>,
+    },
+    /// rawr gave the packet back to the agent.
+    Handoff(Injected<'s>),
+    /// The host reported something.
+    Host(&'s HostEvent),
+    /// Phase, tier, percent, guards or the last compaction changed.
+    ThreadChanged(&'s ThreadChangedNotification),
+    /// The sidecar assessed the thread.
+    Verdict(&'s DecisionRecordedNotification),
+    /// A compaction is announced, recommended, or waits for approval.
+    HeadsUp(&'s SequenceHeadsUpNotification),
+    /// The continuation packet was taken.
+    Packet(&'s PacketGetResult),
+    /// A compaction started, completed or failed.
+    Compaction(&'s CompactionUpdateNotification),
+    /// A prompt file was edited.
+    PromptChanged(&'s PromptChangedNotification),
+    /// A configuration file was edited.
+    ConfigChanged(&'s ConfigChangedNotification),
+    /// The sidecar logged something for people.
+    Log(&'s LogMessageParams),
+    /// The driver has something to say.
+    Notice {
+        /// How much it matters.
+        level: Level,
+        /// One sentence.
+        message: &'s str,
+    },
+    /// What the session left on disk.
+    Saved(&'s Saved),
+}
+
+/// A text that rawr gave to the agent.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Injected<'s> {
+    /// The sequence that it belongs to.
+    pub sequence_id: &'s str,
+    /// The action that asked for it.
+    pub action_id: &'s str,
+    /// The host's turn.
+    pub turn_id: &'s str,
+    /// The text, with rawr's marker.
+    pub text: &'s str,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something did not go as asked, and the session continues.
+    Warning,
+    /// Something is broken.
+    Error,
+}
+
+/// Shows a session, or writes it down.
+pub trait Reporter: Send {
+    /// Reports one event.
+    ///
+    /// # Errors
+    ///
+    /// Fails where nobody reads any more. The driver then reports nothing further, and the session ends.
+    fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()>;
+
+    /// Whether [`tick`](Self::tick) has something to do.
+    fn is_live(&self) -> bool {
+        false
+    }
+
+    /// Time has passed: what moves is drawn again.
+    ///
+    /// # Errors
+    ///
+    /// As [`report`](Self::report).
+    fn tick(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! One JSON object a line, for programs: `event` and the protocol's own field names. Says everything, in the order in which it happened.
+
+use std::io::{self, Write};
+
+use rawr_protocol::{TokenUsage, TurnStatus};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Injected, Level, SessionEvent};
+use crate::host::{HostEvent, TurnKind};
+
+/// Writes each event as one line of JSON. It keeps no state.
+#[derive(Debug)]
+pub struct JsonLines;
+
+#[derive(Serialize)]
+struct Line<'l, T> {
+    event: &'l str,
+    #[serde(flatten)]
+    body: T,
+}
+
+impl JsonLines {
+    /// Writes the event's line; some events have none, because another one says the same.
+    ///
+    /// # Errors
+    ///
+    /// Fails where `out` does.
+    pub fn write(&self, event: &SessionEvent<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match event {
+            SessionEvent::Session { host, opened, sidecar } => {
+                let body = json!({
+                    "threadId": opened.thread_id,
+                    "host": host.host,
+                    "cwd": host.cwd.display().to_string(),
+                    "model": host.model,
+                    "contextWindow": host.context_window,
+                    "phase": opened.phase,
+                    "scratchFile": opened.scratch_file,
+                    "owner": opened.owner,
+                    "sidecarProcessId": sidecar,
+                });
+                line(out, "session", without_nulls(body))
+            }
+            SessionEvent::SidecarRestarted { error, pending } => {
+                line(out, "sidecar_restarted", json!({"error": error, "pendingActions": pending}))
+            }
+            SessionEvent::UserMessage { turn_id, text } => {
+                line(out, "user_message", json!({"turnId": turn_id, "text": text}))
+            }
+            SessionEvent::InputHeld { input_id, text } => {
+                line(out, "input_held", json!({"inputId": input_id, "text": text}))
+            }
+            SessionEvent::Injected { purpose, injected } => {
+                #[derive(Serialize)]
+                struct Body<'b> {
+                    purpose: rawr_protocol::Purpose,
+                    #[serde(flatten)]
+                    injected: &'b Injected<'b>,
+                }
+                line(out, "injected", Body { purpose: *purpose, injected })
+            }
+            SessionEvent::Handoff(injected) => line(out, "handoff", injected),
+            SessionEvent::Host(event) => host_event(event, out),
+            SessionEvent::ThreadChanged(changed) => line(out, "thread_changed", changed),
+            SessionEvent::Verdict(decided) => {
+                #[derive(Serialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Body<'b> {
+                    thread_id: &'b str,
+                    #[serde(flatten)]
+                    decision: &'b rawr_protocol::Decision,
+                }
+                let (thread_id, decision) = (decided.thread_id.as_str(), &decided.decision);
+                line(out, "verdict", Body { thread_id, decision })
+            }
+            SessionEvent::HeadsUp(heads_up) => line(out, "heads_up", heads_up),
+            SessionEvent::Packet(packet) => line(out, "packet", packet),
+            SessionEvent::Compaction(update) => line(out, "compaction", update),
+            SessionEvent::PromptChanged(changed) => line(out, "prompt_changed", changed),
+            SessionEvent::ConfigChanged(changed) => line(out, "config_changed", changed),
+            SessionEvent::Log(said) => line(out, "log", said),
+            SessionEvent::Notice { level, message } => notice(out, *level, message),
+            SessionEvent::Saved(saved) => line(out, "saved", saved),
+        }
+    }
+}
+
+fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
+    match event {
+        HostEvent::TurnStarted { turn_id, kind } => {
+            let kind = match kind {
+                TurnKind::Asked => "asked",
+                TurnKind::Person { .. } => "person",
+                TurnKind::Compaction => "compaction",
+                TurnKind::Host => "host",
+            };
+            line(out, "turn_started", json!({"turnId": turn_id, "kind": kind}))
+        }
+        HostEvent::AgentMessage { turn_id, text } => {
+            line(out, "agent_message", json!({"turnId": turn_id, "text": text}))
+        }
+        HostEvent::Usage { turn_id, usage, context_window, needs_follow_up } => {
+            usage_line(out, turn_id, usage, *context_window, *needs_follow_up)
+        }
+        HostEvent::UsageEstimated { turn_id, usage, context_window } => {
+            usage_line(out, turn_id, usage, *context_window, true)
+        }
+        HostEvent::PlanUpdated { turn_id, steps, explanation, .. } => {
+            let body = json!({"turnId": turn_id, "steps": steps, "explanation": explanation});
+            line(out, "plan_updated", without_nulls(body))
+        }
+        HostEvent::ToolStarted { turn_id, call_id, name } => {
+            let body = json!({"turnId": turn_id, "callId": call_id, "name": name});
+            line(out, "tool_started", body)
+        }
+        HostEvent::ToolFinished { turn_id, call_id } => {
+            line(out, "tool_finished", json!({"turnId": turn_id, "callId": call_id}))
+        }
+        HostEvent::CommandFinished { turn_id, call_id, command, exit_code, cwd } => {
+            let body = json!({
+                "turnId": turn_id,
+                "callId": call_id,
+                "command": command,
+                "exitCode": exit_code,
+                "cwd": cwd,
+            });
+            line(out, "command_finished", body)
+        }
+        HostEvent::ReviewEntered { turn_id } => {
+            line(out, "review_entered", json!({"turnId": turn_id}))
+        }
+        HostEvent::ReviewLeft { turn_id } => line(out, "review_left", json!({"turnId": turn_id})),
+        HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
+            turn_completed(out, turn_id, *status, last_agent_message.as_ref(), error.as_ref())
+        }
+        // The driver tells it, as every message of a person's.
+        HostEvent::UserMessage { .. } => Ok(()),
+        // The sidecar tells these with what they belong to.
+        HostEvent::CompactionStarted { .. }
+        | HostEvent::CompactionCompleted { .. }
+        | HostEvent::CompactionFailed { .. }
+        | HostEvent::Answered { .. } => Ok(()),
+        HostEvent::AsksPerson => line(out, "asks_person", json!({})),
+        HostEvent::Notice(message) => notice(out, Level::Info, message),
+        HostEvent::Gone { reason } => notice(out, Level::Error, reason),
+    }
+}
+
+fn usage_line(
+    out: &mut dyn Write,
+    turn_id: &str,
+    usage: &TokenUsage,
+    context_window: Option<u64>,
+    needs_follow_up: bool,
+) -> io::Result<()> {
+    let body = json!({
+        "turnId": turn_id,
+        "usage": usage,
+        "contextWindow": context_window,
+        "needsFollowUp": needs_follow_up,
+    });
+    line(out, "usage", without_nulls(body))
+}
+
+fn turn_completed(
+    out: &mut dyn Write,
+    turn_id: &str,
+    status: TurnStatus,
+    last_agent_message: Option<&String>,
+    error: Option<&String>,
+) -> io::Result<()> {
+    let body = json!({
+        "turnId": turn_id,
+        "status": status,
+        "lastAgentMessage": last_agent_message,
+        "error": error,
+    });
+    line(out, "turn_completed", without_nulls(body))
+}
+
+fn notice(out: &mut dyn Write, level: Level, message: &str) -> io::Result<()> {
+    line(out, "notice", json!({"level": level, "message": message}))
+}
+
+/// Absent fields are left out, as on the wire.
+fn without_nulls(mut body: serde_json::Value) -> serde_json::Value {
+    if let Some(fields) = body.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    body
+}
+
+/// One object, with the event's name before its own fields.
+///
+/// # Errors
+///
+/// Fails where `out` does, or where the body is no object.
+pub fn line(out: &mut dyn Write, event: &str, body: impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string(&Line { event, body })?;
+    text.push('\n');
+    out.write_all(text.as_bytes())
+}

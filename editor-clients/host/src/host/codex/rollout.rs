@@ -1,0 +1,195 @@
+//! What a thread has come to, read off the file that Codex keeps of it: its turns, and how full its window was. Reads one
+//! file, and changes nothing.
+
+mod line;
+mod past;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use rawr_protocol::TokenUsage;
+
+pub use self::line::{Event, Item, Line};
+pub(super) use self::past::{named_at_ms, past};
+
+/// What the thread's last sampling request used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LastUsage {
+    pub(super) turn_id: String,
+    pub(super) usage: TokenUsage,
+    pub(super) context_window: Option<u64>,
+}
+
+/// A thread as its file tells it.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// All that have begun, oldest first.
+    pub(super) turns: Vec<StoredTurn>,
+    /// The last of them has not ended. If Codex is at work, it is at this.
+    is_open: bool,
+    /// `None` where there is no usage, or where the history was rewritten since.
+    pub(super) last: Option<LastUsage>,
+}
+
+/// A turn that has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StoredTurn {
+    pub(super) id: String,
+    /// What its last sampling request used, where the history was not rewritten since.
+    pub(super) last: Option<LastUsage>,
+}
+
+/// A file that cannot be read tells nothing.
+pub(super) fn stored(path: &Path) -> Stored {
+    let mut stored = Stored::default();
+    if let Ok(file) = File::open(path) {
+        let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+        lines.for_each(|line| stored.line(&line));
+    }
+    stored
+}
+
+/// Most lines are long and none of these.
+const WORDS: [&str; 5] = [
+    "\"token_count\"",
+    "\"task_started\"",
+    "\"task_complete\"",
+    "\"turn_aborted\"",
+    "\"compacted\"",
+];
+
+impl Stored {
+    pub(super) fn open_turn(&self) -> Option<String> {
+        self.turns.last().filter(|_| self.is_open).map(|turn| turn.id.clone())
+    }
+
+    fn used(&mut self, last: Option<LastUsage>) {
+        self.last.clone_from(&last);
+        if let Some(turn) = self.turns.last_mut() {
+            turn.last = last;
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let Ok(line) = std::str::from_utf8(line) else { return };
+        if !WORDS.iter().any(|word| line.contains(word)) {
+            return;
+        }
+        match serde_json::from_str(line) {
+            Ok(Line::EventMsg(Event::TaskStarted { turn_id, .. })) => {
+                self.turns.push(StoredTurn { id: turn_id, last: None });
+                self.is_open = true;
+            }
+            Ok(Line::EventMsg(Event::TaskComplete { turn_id, .. })) => {
+                self.is_open &= self.turns.last().is_some_and(|last| last.id != turn_id);
+            }
+            Ok(Line::EventMsg(Event::TurnAborted {})) => self.is_open = false,
+            Ok(Line::EventMsg(Event::TokenCount { info: Some(info) })) => {
+                let turn_id = self.turns.last().map(|turn| turn.id.clone()).unwrap_or_default();
+                self.used(Some(LastUsage {
+                    turn_id,
+                    usage: info.last_token_usage.into(),
+                    context_window: info.model_context_window,
+                }));
+            }
+            // What was told before it in the same turn is what the summary itself used.
+            Ok(Line::Compacted(_)) => self.used(None),
+            Ok(
+                Line::SessionMeta { .. } | Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other,
+            )
+            | Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(lines: &[Value], expected: Option<(&str, u64)>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(file.path(), text + "{\"type\":\"event_msg\",\"payl").unwrap();
+        let stored = stored(file.path());
+        let last =
+            stored.last.as_ref().map(|last| (last.turn_id.as_str(), last.usage.context_tokens));
+        assert_eq!(last, expected);
+        let started = lines.iter().filter(|line| line["payload"]["type"] == "task_started");
+        assert_eq!(stored.turns.len(), started.count());
+    }
+
+    fn event(payload: Value) -> Value {
+        json!({"timestamp": "", "type": "event_msg", "payload": payload})
+    }
+
+    fn started(turn: &str) -> Value {
+        event(json!({"type": "task_started", "turn_id": turn, "model_context_window": 190_000}))
+    }
+
+    fn count(tokens: u64) -> Value {
+        event(json!({"type": "token_count", "info": {
+            "total_token_usage": {"total_tokens": 900_000},
+            "last_token_usage": {"total_tokens": tokens, "input_tokens": tokens},
+            "model_context_window": 190_000,
+        }}))
+    }
+
+    #[test]
+    fn the_last_turn_runs_until_its_end_stands_in_the_file() {
+        let check = |lines: &[Value], expected: Option<&str>| {
+            let mut stored = Stored::default();
+            lines.iter().for_each(|line| stored.line(line.to_string().as_bytes()));
+            assert_eq!(stored.open_turn().as_deref(), expected);
+        };
+        let over = |turn| event(json!({"type": "task_complete", "turn_id": turn}));
+        let aborted = || event(json!({"type": "turn_aborted", "reason": "interrupted"}));
+        check(&[], None);
+        check(&[started("t1"), over("t1"), started("t2"), count(9)], Some("t2"));
+        check(&[started("t1"), started("t2"), over("t1")], Some("t2"));
+        check(&[started("t1"), started("t2"), over("t2")], None);
+        check(&[started("t1"), aborted()], None);
+    }
+
+    fn compacted() -> Value {
+        json!({"timestamp": "", "type": "compacted", "payload": {"message": "\"token_count\""}})
+    }
+
+    #[test]
+    fn the_last_count_is_the_one_that_counts() {
+        check(&[], None);
+        check(&[started("a"), count(10), started("b"), count(20), count(30)], Some(("b", 30)));
+        let empty = event(json!({"type": "token_count", "info": null}));
+        check(&[started("a"), count(10), empty], Some(("a", 10)));
+    }
+
+    #[test]
+    fn what_a_compaction_used_does_not_count() {
+        let before = [started("a"), count(10), started("c"), count(10), count(12), compacted()];
+        check(&before, None);
+        check(&[&before[..], &[count(4)]].concat(), Some(("c", 4)));
+    }
+
+    /// Codex writes nothing of a compaction before its summary is there, so that the file alone cannot tell it from a turn.
+    #[test]
+    fn a_compaction_under_way_or_one_that_failed_leaves_what_was_before() {
+        check(&[started("a"), count(10), started("c")], Some(("a", 10)));
+        check(&[started("a"), count(10), started("c"), count(10)], Some(("c", 10)));
+    }
+
+    #[test]
+    fn what_a_compaction_inside_a_turn_leaves_counts_until_the_next_request() {
+        let lines = [started("a"), count(10), count(12), compacted(), count(4), count(7)];
+        for (until, left) in [(4, None), (5, Some(("a", 4))), (6, Some(("a", 7)))] {
+            check(&lines[..until], left);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_has_no_usage() {
+        let stored = stored(Path::new("/no/such/rollout.jsonl"));
+        assert_eq!((stored.turns.len(), stored.last), (0, None));
+    }
+}

@@ -1,0 +1,37 @@
+//! Texts from elsewhere, made safe for one line of a terminal. Pure.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
+pub fn sanitize_terminal(text: &str) -> String {
+    let shown = |letter: char| match letter {
+        '\n' => '\n',
+        '\t' => ' ',
+        letter if letter.is_control() => '\u{fffd}',
+        // These turn the writing direction around, so that a line reads other than it is.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        letter => letter,
+    };
+    text.chars().filter(|letter| *letter != '\r').map(shown).collect()
+}
+
+/// How many columns of a terminal a text takes.
+pub fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// One line of at most `width` columns.
+pub fn one_line(text: &str, width: usize) -> String {
+    let text = sanitize_terminal(text);
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if columns(&words) > width {
+        let mut taken = 1;
+        let first_over = words.char_indices().find(|(_, letter)| {
+            taken += letter.width().unwrap_or(0);
+            taken > width
+        });
+        words.truncate(first_over.map_or(0, |(at, _)| at));
+        words.push('…');
+    }
+    words
+}
