@@ -34,13 +34,6 @@ fn two(home: &Home) -> (Sidecar, StandIn, Sidecar) {
     (owner, host, observer)
 }
 
-/// What became of packets, as it is told here.
-fn packets(sidecar: &mut Sidecar) -> Vec<(PacketChange, PacketAuthor, Option<String>)> {
-    get(sidecar, THREAD);
-    let told = sidecar.take::<PacketChanged>();
-    told.into_iter().map(|told| (told.change, told.author, told.by)).collect()
-}
-
 #[test]
 fn every_client_hears_what_becomes_of_a_packet() {
     let home = Home::new();
@@ -59,8 +52,13 @@ fn every_client_hears_what_becomes_of_a_packet() {
     };
     observer.call::<SequenceRespond>(&edit);
     let edited = (PacketChange::Edited, PacketAuthor::Person, Some("test".to_owned()));
-    assert_eq!(packets(&mut observer), std::slice::from_ref(&edited));
-    assert_eq!(packets(&mut owner), [edited]);
+    get(&mut observer, THREAD);
+    let told = observer.take::<PacketChanged>();
+    let told: Vec<_> = told.into_iter().map(|told| (told.change, told.author, told.by)).collect();
+    assert_eq!(told, std::slice::from_ref(&edited));
+    // What another process records is told when the system has told of it.
+    let told = owner.wait_for::<PacketChanged>();
+    assert_eq!((told.change, told.author, told.by), edited);
     quiet(observer);
     quiet(owner);
 }

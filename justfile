@@ -1,0 +1,60 @@
+# Everyday commands. `just` lists them; `tests/run` is what continuous integration runs.
+
+export RAWR_UNDER_TEST := justfile_directory() / "target/debug/rawr"
+
+_list:
+    @just --list
+
+# Build everything
+build:
+    cargo build --workspace --all-targets
+
+# Show a whole compaction on a scripted session
+demo:
+    cargo run --release -- demo --pace
+
+# Format all Rust code
+fmt:
+    cargo fmt --all
+
+# Check format and lints
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Run tests: `just test -p rawr-core`, `just test -p rawr-tests --test transcripts`
+test *ARGS: build
+    cargo nextest run {{ARGS}}
+
+# Run every suite, as continuous integration does
+all:
+    tests/run
+
+# Check and test the VS Code extension
+vscode:
+    npm run --silent --prefix editor-clients/vscode check
+    npm run --silent --prefix editor-clients/vscode test
+
+# Test the Neovim plugin
+neovim: build
+    tests/neovim/run
+
+# Rewrite the protocol's generated files
+protocol:
+    UPDATE=1 cargo test -p rawr-protocol --features schema --test generated
+    npm run --silent --prefix editor-clients/vscode protocol
+    nvim -l editor-clients/neovim/spec/types.lua
+
+# Rewrite the generated parts of the documentation and the schema of rawr.toml
+docs:
+    UPDATE=1 cargo test -p rawr-server --test configuration --test schema
+    UPDATE=1 cargo test -p rawr-tests --test layering
+    UPDATE_EXPECT=1 cargo test -p rawr-server shipped
+
+# Read the guide in a browser
+book:
+    mdbook serve docs --open
+
+# Fuzz one target; needs a nightly compiler and cargo-fuzz
+fuzz TARGET:
+    cargo +nightly fuzz run --fuzz-dir tests/fuzz {{TARGET}}
