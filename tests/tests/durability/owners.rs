@@ -2,8 +2,8 @@
 
 use super::{THREAD, get, set_guard};
 use rawr_protocol::methods::{
-    GuardSet, PacketChanged, SequenceRespond, ThreadChanged, ThreadClose, ThreadGet, ThreadOpen,
-    ThreadUnwatch, ThreadWatch, TurnCompleted,
+    GuardSet, PacketChanged, SequenceRespond, SequenceResponded, ThreadChanged, ThreadClose,
+    ThreadGet, ThreadOpen, ThreadUnwatch, ThreadWatch, TurnCompleted,
 };
 use rawr_protocol::{
     Choice, ErrorCode, PacketAuthor, PacketChange, Phase, Request, Role, SequenceRespondParams,
@@ -57,6 +57,7 @@ fn every_client_hears_what_becomes_of_a_packet() {
     let told: Vec<_> = told.into_iter().map(|told| (told.change, told.author, told.by)).collect();
     assert_eq!(told, std::slice::from_ref(&edited));
     // What another process records is told when the system has told of it.
+    owner.allow::<SequenceResponded>();
     let told = owner.wait_for::<PacketChanged>();
     assert_eq!((told.change, told.author, told.by), edited);
     quiet(observer);
