@@ -14,7 +14,7 @@ pub fn agent() -> Script {
 }
 
 /// The compaction takes until the gate opens.
-fn compacting_behind(gate: &Gate) -> Script {
+pub fn compacting_behind(gate: &Gate) -> Script {
     let summary = say("A summary by the model.").input_tokens(146_000).behind(gate);
     agent().on_compaction([summary])
 }
