@@ -5,7 +5,7 @@ mod to_wire;
 
 pub use rpc_error::RpcError;
 pub use to_wire::{
-    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guard, heads_up,
+    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guards, heads_up,
     judgment_result, judgment_usage, last_compaction, pending, percent, plan, problems, responded,
     thread_changed, trigger, verdict,
 };

@@ -3,11 +3,12 @@
 
 use expect_test::expect;
 use rawr_protocol::methods::{
-    GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList, ThreadOpen,
+    GuardList, GuardSet, Initialize, LogTrace, SetTrace, ThreadChanged, ThreadGet, ThreadList,
+    ThreadOpen,
 };
 use rawr_protocol::{
-    GuardSetParams, InitializeParams, Notification, Role, SetTraceParams, ThreadGetParams,
-    ThreadListParams, Trace, Until,
+    GuardListParams, GuardSetParams, InitializeParams, Notification, Role, SetTraceParams,
+    ThreadGetParams, ThreadListParams, Trace, Until,
 };
 use rawr_tests::{Home, Launch, Sidecar, StandIn};
 
@@ -35,6 +36,28 @@ fn a_notification_that_is_read_or_allowed_is_not_missed() {
     drop(sidecar);
     let other = Home::new();
     guarded(&other).allow::<ThreadChanged>();
+}
+
+#[test]
+fn a_guard_that_has_ended_is_listed_nowhere() {
+    let home = Home::new();
+    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    let listed = |sidecar: &mut Sidecar| {
+        let thread_id = || THREAD.to_owned();
+        let list = sidecar.call::<GuardList>(&GuardListParams { thread_id: thread_id() });
+        let thread = sidecar.call::<ThreadGet>(&ThreadGetParams { thread_id: thread_id() });
+        [list.guards.len(), thread.guards.len()]
+    };
+    let (thread_id, until) = (THREAD.to_owned(), Until::Turns { turns: 1 });
+    sidecar.call::<GuardSet>(&GuardSetParams { thread_id, until, note: None });
+    assert_eq!(sidecar.expect::<ThreadChanged>().guards.len(), 1);
+    assert_eq!(listed(&mut sidecar), [1, 1]);
+    host.user_turn();
+    host.user_turn();
+    assert!(host.run(&mut sidecar));
+    assert_eq!(listed(&mut sidecar), [0, 0]);
+    sidecar.leave();
 }
 
 fn trace(sidecar: &mut Sidecar, value: Trace) {

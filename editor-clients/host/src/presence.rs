@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::private::make_folder;
 
+/// A line that `rawr detach` adds to what a process has written about itself.
+const DETACHED: &str = "detached";
+
 /// This process, for as long as it is kept.
 #[derive(Debug)]
 pub struct Presence {
@@ -21,6 +24,19 @@ pub struct Present {
     pub socket: PathBuf,
     /// Otherwise the number is another process's here: a home may be shared with a container or another machine.
     pub is_here: bool,
+    path: PathBuf,
+}
+
+impl Present {
+    /// That `rawr detach` is why the process is asked to stop. To be called before it is asked.
+    pub fn tell_that_it_is_detached(&self) -> io::Result<()> {
+        match File::options().append(true).open(&self.path) {
+            Ok(mut file) => file.write_all(format!("\n{DETACHED}").as_bytes()),
+            // It has just ended by itself.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn folder(home: &Path) -> PathBuf {
@@ -48,6 +64,12 @@ impl Presence {
             return Ok(Self { path, _locked: file });
         }
         Err(io::Error::other("no name is free"))
+    }
+
+    /// Whether `rawr detach` is why this process was asked to stop. If the file is gone, it was any signal.
+    pub fn is_detached(&self) -> bool {
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        text.lines().any(|line| line == DETACHED)
     }
 }
 
@@ -89,9 +111,10 @@ pub fn present(home: &Path) -> io::Result<Vec<Present>> {
                 let mut text = String::new();
                 file.read_to_string(&mut text)?;
                 // Older releases do not say where they are.
-                let (socket, space) = text.split_once('\n').unwrap_or((&text, ""));
-                let is_here = space.is_empty() || space == process_space();
-                present.push(Present { process, socket: socket.into(), is_here });
+                let mut lines = text.lines().filter(|line| *line != DETACHED);
+                let socket = lines.next().unwrap_or_default().into();
+                let is_here = lines.next().is_none_or(|space| space == process_space());
+                present.push(Present { process, socket, is_here, path });
             }
             Ok(()) => drop(std::fs::remove_file(&path)),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -111,11 +134,28 @@ mod tests {
         let socket = Path::new("/run/codex.sock");
         let presence = Presence::announce(home.path(), socket).unwrap();
         std::fs::write(folder(home.path()).join("4000000"), "/run/dead.sock").unwrap();
-        let me = Present { process: std::process::id(), socket: socket.to_owned(), is_here: true };
+        let (process, path) = (std::process::id(), presence.path.clone());
+        let me = Present { process, socket: socket.to_owned(), is_here: true, path };
         assert_eq!(present(home.path()).unwrap(), [me]);
         drop(presence);
         assert_eq!(present(home.path()).unwrap(), []);
         assert_eq!(std::fs::read_dir(folder(home.path())).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_process_that_is_detached_knows_it_and_is_found_until_it_has_left() {
+        let home = tempfile::tempdir().unwrap();
+        let presence = Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
+        assert!(!presence.is_detached());
+        let found = present(home.path()).unwrap();
+        found[0].tell_that_it_is_detached().unwrap();
+        assert!(presence.is_detached());
+        assert_eq!(present(home.path()).unwrap(), found);
+        drop(presence);
+        found[0].tell_that_it_is_detached().unwrap();
+        assert_eq!(std::fs::read_dir(folder(home.path())).unwrap().count(), 0);
+        let next = Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
+        assert!(!next.is_detached());
     }
 
     #[test]
@@ -131,9 +171,16 @@ mod tests {
         let presence = Presence::announce(home.path(), socket).unwrap();
         let mut found = present(home.path()).unwrap();
         found.sort_by_key(|present| present.is_here);
-        let of = |socket: &str, is_here| Present { process, socket: socket.into(), is_here };
-        assert_eq!(found, [of("/run/other.sock", false), of("/run/codex.sock", true)]);
+        let of = |socket: &str, is_here, path: &Path| Present {
+            process,
+            socket: socket.into(),
+            is_here,
+            path: path.to_owned(),
+        };
+        let there = of("/run/other.sock", false, &other);
+        assert_eq!(found, [there, of("/run/codex.sock", true, &presence.path)]);
         drop(presence);
-        assert_eq!(present(home.path()).unwrap(), [of("/run/other.sock", false)]);
+        found.truncate(1);
+        assert_eq!(present(home.path()).unwrap(), found);
     }
 }

@@ -52,7 +52,7 @@ fn clear(session: &Session, params: GuardClearParams) -> Result<GuardClearResult
 fn list(session: &Session, params: GuardListParams) -> Result<GuardListResult, RpcError> {
     let desk = session.desk()?;
     let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
-    Ok(GuardListResult { guards: thread.active_guards(now()).map(wire::guard).collect() })
+    Ok(GuardListResult { guards: wire::guards(thread, now()) })
 }
 
 fn respond(

@@ -70,10 +70,11 @@ fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, Rp
     let id = wire::thread_id(&params.thread_id)?;
     let desk = session.desk()?;
     let thread = desk.thread(&id)?;
+    let now = now();
     Ok(ThreadGetResult {
-        thread: summary(&desk.summary_of_open(&id, now())?),
+        thread: summary(&desk.summary_of_open(&id, now)?),
         plan: wire::plan(thread),
-        guards: thread.guards.iter().map(wire::guard).collect(),
+        guards: wire::guards(thread, now),
         directives: directive::in_force(thread),
         boundaries: thread
             .boundaries

@@ -249,7 +249,12 @@ pub fn plan(thread: &Thread) -> Vec<wire::PlanStep> {
         .collect()
 }
 
-pub fn guard(guard: &Guard) -> wire::Guard {
+/// Those that hold now.
+pub fn guards(thread: &Thread, now: Timestamp) -> Vec<wire::Guard> {
+    thread.active_guards(now).map(guard).collect()
+}
+
+fn guard(guard: &Guard) -> wire::Guard {
     wire::Guard {
         guard_id: guard.id.to_string(),
         until: match guard.until {
@@ -323,14 +328,13 @@ pub fn thread_changed(
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining(policy);
-    let active = |guard: &&Guard| guard.is_active(thread.turns_ended, now);
     wire::ThreadChangedNotification {
         thread_id: thread.id.to_string(),
         phase: thread.phase().to_wire(),
         tier: thread.tier(policy).map(ToWire::to_wire),
         percent_remaining: left.map(percent),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
-        guards: thread.guards.iter().filter(active).map(guard).collect(),
+        guards: guards(thread, now),
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
         last_fate: thread.fates.back().map(fate),

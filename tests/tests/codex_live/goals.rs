@@ -1,11 +1,13 @@
 //! A goal that a person gave Codex, which starts a turn whenever none runs: rawr pauses it for a compaction, and sets it going again.
 
-use rawr_tests::mock_responses::Gate;
+use rawr_tests::mock_responses::{Gate, Script};
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::lab::{GOES_ON, TASK};
+use super::missed::sidecar;
 use super::person::Beside;
-use super::races::agent;
+use super::races::{agent, compacting_behind};
 
 async fn about(beside: &mut Beside, method: &str, mut params: Value) -> Value {
     params["threadId"] = json!(beside.person.thread_id);
@@ -41,9 +43,9 @@ async fn a_goal_starts_a_turn_at_once() {
 }
 
 /// rawr is killed while the packet is written. Its goal is paused, and its compaction owed.
-async fn killed_in_a_sequence() -> Beside {
+async fn killed_in_a_sequence(script: Script) -> Beside {
     let (gate, packet) = (Gate::new(), Gate::new());
-    let script = agent().behind("WRITE-PARSER", 0, &gate).behind(":packet_request]", 0, &packet);
+    let script = script.behind("WRITE-PARSER", 0, &gate).behind(":packet_request]", 0, &packet);
     let mut beside = Beside::new(script).await;
     beside.person.says(TASK).await.unwrap();
     beside.tells("session", |_| true).await;
@@ -60,8 +62,28 @@ async fn killed_in_a_sequence() -> Beside {
 
 #[tokio::test]
 async fn a_goal_that_a_rawr_before_has_paused_goes_on_behind_its_compaction() {
-    let mut beside = killed_in_a_sequence().await;
+    let mut beside = killed_in_a_sequence(agent()).await;
     beside.attach_again();
+    beside.person.hears(GOES_ON).await;
+    goes_on(&mut beside).await;
+    beside.compacted(1);
+}
+
+/// The handoff that this rawr has put in line stands in Codex's record before its arbiter asks for it.
+#[tokio::test]
+async fn a_goal_goes_on_behind_a_handoff_that_is_faster_than_the_next_rawr() {
+    let (compaction, handoff) = (Gate::new(), Gate::new());
+    let script = compacting_behind(&compaction).behind(":handoff]", 0, &handoff);
+    let mut beside = killed_in_a_sequence(script).await;
+    beside.attach_again();
+    beside.model_is_asked("compaction").await;
+    let sidecar = sidecar(&beside).unwrap();
+    kill_process(sidecar, Signal::STOP).unwrap();
+    compaction.open();
+    beside.model_is_asked(":handoff]").await;
+    kill_process(sidecar, Signal::CONT).unwrap();
+    beside.tells("handoff", |_| true).await;
+    handoff.open();
     beside.person.hears(GOES_ON).await;
     goes_on(&mut beside).await;
     beside.compacted(1);
@@ -69,7 +91,7 @@ async fn a_goal_that_a_rawr_before_has_paused_goes_on_behind_its_compaction() {
 
 #[tokio::test]
 async fn a_goal_that_a_person_has_touched_since_stays_as_it_is() {
-    let mut beside = killed_in_a_sequence().await;
+    let mut beside = killed_in_a_sequence(agent()).await;
     let changed = json!({"objective": "something else", "status": "paused"});
     about(&mut beside, "thread/goal/set", changed).await;
     beside.attach_again();

@@ -19,7 +19,7 @@ fn go_on(beside: &Beside) {
 }
 
 /// The only process that the driver starts.
-fn sidecar(beside: &Beside) -> Option<Pid> {
+pub fn sidecar(beside: &Beside) -> Option<Pid> {
     let driver = beside.rawr.id();
     let children = std::fs::read_to_string(format!("/proc/{driver}/task/{driver}/children"));
     Pid::from_raw(children.ok()?.split_whitespace().next()?.parse().ok()?)

@@ -14,7 +14,7 @@ pub fn agent() -> Script {
 }
 
 /// The compaction takes until the gate opens.
-fn compacting_behind(gate: &Gate) -> Script {
+pub fn compacting_behind(gate: &Gate) -> Script {
     let summary = say("A summary by the model.").input_tokens(146_000).behind(gate);
     agent().on_compaction([summary])
 }
@@ -357,13 +357,30 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     let mut beside = Beside::new(agent().behind("AND-NOW", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
+    let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
+    beside.other_tells("Ctrl-C leaves it").await;
     let detached = beside.lab.rawr(&["detach"]);
     assert!(detached.status.success(), "{detached:?}");
-    assert_eq!(beside.rawr.wait().unwrap().code(), Some(143), "{}", beside.dump());
+    assert_eq!(beside.rawr.wait().unwrap().code(), Some(0), "{}", beside.dump());
+    assert_eq!(second.wait().unwrap().code(), Some(0), "{}", beside.dump());
+    let why = "rawr was detached by `rawr detach` in another terminal; Codex goes on without it";
+    beside.other_tells(why).await;
+    beside.tells("notice", |told| told["message"] == why).await;
     gate.open();
     beside.person.hears("Here you are.").await;
     let nobody = beside.lab.rawr(&["detach"]);
     assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+}
+
+/// Whoever sends the signal, it was not `rawr detach`.
+#[tokio::test]
+async fn rawr_that_is_ended_from_elsewhere_says_that_it_has_left() {
+    let beside = Beside::new(agent()).await;
+    let mut second = beside.another_rawr_in_words(&[]);
+    beside.other_tells("Ctrl-C leaves it").await;
+    kill_process(Pid::from_child(&second), Signal::TERM).unwrap();
+    assert_eq!(second.wait().unwrap().code(), Some(143), "{}", beside.dump());
+    beside.other_tells("rawr has left; Codex goes on without it").await;
 }
 
 /// Just when its compaction goes on.

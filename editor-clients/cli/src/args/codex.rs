@@ -45,7 +45,7 @@ Examples:
 It goes on until Codex ends, or until Ctrl-C or `rawr detach`; Codex goes on in any case.
 Codex's background server has its own settings: it may compact by itself before rawr does. `rawr codex` prevents that.
 
-Exit codes: 0 Codex ended, 1 rawr failed, 2 wrong usage, 130 after Ctrl-C.";
+Exit codes: 0 Codex ended or `rawr detach`, 1 rawr failed, 2 wrong usage, 130 after Ctrl-C.";
 
 #[derive(Debug, Args)]
 #[command(after_help = ATTACH_HELP)]

@@ -124,16 +124,25 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     if orphaned_at.is_some() {
         end_the_app_server(&args).await;
     }
+    let is_detached = stop.was_asked() && presence.is_detached();
     drop(presence);
-    if let (ShownAs::Words, true, None) = (&place.shown, stop.was_asked(), &failure) {
-        let message = "rawr has left; Codex goes on without it";
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let why = match &place.shown {
+        _ if is_detached => {
+            Some("rawr was detached by `rawr detach` in another terminal; Codex goes on without it")
+        }
+        ShownAs::Words if stop.was_asked() => Some("rawr has left; Codex goes on without it"),
+        _ => None,
+    };
+    if let Some(message) = why {
         place.renderer()?.report(&SessionEvent::Notice { level: Level::Info, message })?;
     }
-    match failure {
-        Some(error) => Err(error),
-        None if stop.was_asked() => Ok(ExitCode::from(stop.exit_code())),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    Ok(match stop.was_asked() && !is_detached {
+        true => ExitCode::from(stop.exit_code()),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 fn now_ms() -> i64 {

@@ -6,16 +6,20 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::Common;
-use rawr_host::presence::{self, Present};
+use rawr_host::presence;
 
 pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     let present = presence::present(&common.home()?.dir)?;
     let mut out = anstream::stdout().lock();
-    for Present { process, socket, is_here } in &present {
-        let socket = socket.display();
-        if *is_here {
-            end_process(*process)?;
+    for attached in &present {
+        let (process, socket) = (attached.process, attached.socket.display());
+        if attached.is_here {
+            let told = attached.tell_that_it_is_detached();
+            end_process(process)?;
             writeln!(out, "process {process} leaves the Codex at {socket}.")?;
+            if let Err(error) = told {
+                writeln!(out, "its terminal does not say why: {error}")?;
+            }
         } else {
             writeln!(
                 out,

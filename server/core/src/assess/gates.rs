@@ -131,8 +131,7 @@ pub(super) fn mode_of_host(case: &Case<'_>) -> Finding {
 }
 
 pub(super) fn guard(case: &Case<'_>) -> Finding {
-    match case.thread.guards.iter().find(|guard| guard.is_active(case.thread.turns_ended, case.now))
-    {
+    match case.thread.active_guards(case.now).next() {
         None => pass("no guard is active"),
         Some(guard) => {
             let by = guard.by.as_deref().map(|by| format!(" set by {by}")).unwrap_or_default();

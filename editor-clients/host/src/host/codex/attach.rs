@@ -73,12 +73,14 @@ impl Codex {
     pub(super) async fn pause_goal(&mut self) -> Result<(), HostError> {
         if self.goal.is_active() {
             let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
-            if let Ok(about) = self.connection.ask("thread/goal/set", params).await? {
+            let answer = self.connection.ask("thread/goal/set", params).await?;
+            // What came before the answer is of a goal that was not paused yet.
+            self.catch_up();
+            if let Ok(about) = answer {
                 self.goal.paused();
                 let noted = self.paused.as_ref().map_or(Ok(()), |paused| paused.write(&about));
                 self.tell_if_failed(noted);
             }
-            self.catch_up();
         }
         Ok(())
     }

@@ -22,8 +22,11 @@ enum Stand {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct About {
     goal: Option<Told>,
+    /// The turn that has used something, or has set the status; `None` for what a person sets.
+    turn_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -37,8 +40,12 @@ pub(super) const PAUSED: &str = "paused";
 impl Goal {
     /// What Codex tells of it, asked or not. `null` is no goal.
     pub(super) fn told(&mut self, about: Value) {
-        let about = serde_json::from_value::<About>(about).ok().and_then(|about| about.goal);
-        self.stand = match about.map(|goal| goal.status).as_deref() {
+        let about = serde_json::from_value::<About>(about).ok();
+        let is_of_a_turn = about.as_ref().is_some_and(|about| about.turn_id.is_some());
+        let goal = about.and_then(|about| about.goal);
+        self.stand = match goal.as_ref().map(|goal| goal.status.as_str()) {
+            // No turn resumes a paused goal: what it used was counted before the pause, and is reported after it.
+            Some(ACTIVE) if is_of_a_turn && self.is_owed() => self.stand,
             Some(ACTIVE) => Stand::Active,
             Some(PAUSED) if self.is_owed() => self.stand,
             _ => Stand::Quiet,
@@ -91,7 +98,9 @@ mod tests {
                 "pause" => {}
                 "find" => goal.found_paused(),
                 "none" => goal.told(json!({"goal": null})),
-                status => goal.told(json!({"goal": {"status": status}})),
+                "counted" => goal.told(json!({"turnId": "t1", "goal": {"status": "active"}})),
+                "done" => goal.told(json!({"turnId": "t1", "goal": {"status": "complete"}})),
+                status => goal.told(json!({"turnId": null, "goal": {"status": status}})),
             }
         }
         assert_eq!(goal.resume(), resumes, "{steps:?}");
@@ -109,5 +118,15 @@ mod tests {
         check(&[], false);
         check(&["paused", "find", "paused"], true);
         check(&["paused", "find", "active"], false);
+    }
+
+    #[test]
+    fn what_a_turn_has_used_is_no_word_of_a_person() {
+        check(&["counted", "pause"], true);
+        check(&["active", "pause", "counted", "paused"], true);
+        check(&["active", "pause", "paused", "counted"], true);
+        check(&["paused", "find", "counted"], true);
+        check(&["active", "pause", "counted", "active"], false);
+        check(&["active", "pause", "paused", "done"], false);
     }
 }

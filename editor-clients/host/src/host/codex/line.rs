@@ -84,6 +84,15 @@ impl Line {
         matches!(self.stand, Stand::Begun { .. })
     }
 
+    /// Whether this waits in Codex's line, or has begun a turn that is not claimed yet.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        match &self.stand {
+            Stand::Queued { text: queued, .. } => queued == text,
+            Stand::Begun { .. } => self.has_said(text),
+            Stand::Nothing | Stand::Ready { .. } => false,
+        }
+    }
+
     /// The turn that it has begun.
     pub(super) fn claim(&mut self) -> Option<String> {
         match std::mem::take(&mut self.stand) {
@@ -131,6 +140,7 @@ mod tests {
         let mut line = Line::default();
         assert_eq!(line.compacted(), None);
         line.prepare("go on".to_owned());
+        assert!(!line.holds("go on"));
         let Entry { name, text } = line.compacted().unwrap();
         assert_eq!(text, "go on");
         assert_eq!(line.compacted(), None);
@@ -138,9 +148,12 @@ mod tests {
         assert!(line.is_queued());
         assert_eq!(line.entry(), Some("q1"));
         assert!(!line.begins(&message("somebody's")));
+        assert!(line.holds("go on") && !line.holds("and the docs"));
         assert!(line.begins(&message(&name)) && line.has_begun());
+        assert!(line.holds("go on") && !line.holds("and the docs"));
         assert_eq!(line.claim().as_deref(), Some("t"));
         assert!(!line.has_begun() && line.claim().is_none());
+        assert!(!line.holds("go on"));
         assert!(line.has_said("go on") && !line.has_said("and the docs"));
     }
 

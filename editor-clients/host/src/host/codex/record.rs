@@ -1,6 +1,6 @@
 //! What became of something that Codex was asked for, read off its own record: a driver that has died cannot say.
 
-use rawr_protocol::PendingAction;
+use rawr_protocol::{Action, PendingAction};
 
 use super::Codex;
 use super::rollout::past;
@@ -11,6 +11,10 @@ impl Codex {
     pub(super) async fn look_up(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
         self.ready()?;
         let is_idle = self.is_idle().await?;
+        // This driver has put it in line. What its turn does is withheld until the turn is asked for.
+        if self.is_in_line(&asked.action) {
+            return Ok(Fate::Nothing);
+        }
         let Some(path) = self.thread.transcript.clone() else { return Ok(Fate::Nothing) };
         let Ok(turns) = tokio::task::spawn_blocking(move || past(&path)).await else {
             return Ok(Fate::Nothing);
@@ -20,5 +24,15 @@ impl Codex {
             self.turns.turn_promised(turn_id);
         }
         Ok(fate)
+    }
+
+    fn is_in_line(&self, action: &Action) -> bool {
+        match action {
+            Action::InjectTurn { text, .. } => self.line.holds(text),
+            Action::DeliverInput { items, .. } => {
+                items.iter().any(|item| self.line.holds(&item.text))
+            }
+            Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
+        }
     }
 }
