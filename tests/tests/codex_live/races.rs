@@ -1,10 +1,10 @@
 //! What a person, or Codex itself, does at the worst moment: one compaction, one handoff, and every message once and in order.
 
-use rawr_tests::mock_responses::{Gate, Reply, Script, call_in, http_error, say, sse_failed};
+use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say, sse_failed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, shell};
+use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent};
 use super::person::Beside;
 
 pub fn agent() -> Script {
@@ -410,65 +410,11 @@ async fn a_person_types_while_a_codex_without_experimental_methods_compacts() {
     types_and_is_handed_over(&mut beside).await;
 }
 
-/// Spawns a sub-agent that works until the gate opens, and commits.
-fn parent(gate: &Gate, tokens: u64) -> Script {
-    let child = json!({"message": "CHILD-WORK on the docs"});
-    let commit = "git commit -q --allow-empty -m 'Begin the docs'";
-    agent()
-        .on("CHILD-WORK", [say("The docs are read.").input_tokens(30_000)])
-        .behind("CHILD-WORK", 0, gate)
-        .on(
-            "SHARE-WORK",
-            [
-                call_in("multi_agent_v1", "spawn_agent", child).input_tokens(120_000),
-                shell(commit).input_tokens(tokens),
-                say("Somebody else reads the docs.").input_tokens(tokens),
-            ],
-        )
-}
-
 /// What a first turn does before rawr has joined, nobody has seen.
 pub async fn is_joined(beside: &mut Beside) {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
     beside.tells("session", |_| true).await;
-}
-
-#[tokio::test]
-async fn a_parent_waits_for_its_sub_agents() {
-    let gate = Gate::new();
-    let mut beside = Beside::new(parent(&gate, 143_000)).await;
-    is_joined(&mut beside).await;
-    beside.person.says("SHARE-WORK please").await.unwrap();
-    beside.person.hears("Somebody else reads the docs.").await;
-    let of_turn =
-        |told: &serde_json::Value| told["entrance"] == "turn_complete" && told["tier"] == "asap";
-    let verdict = beside.tells("verdict", of_turn).await;
-    assert_eq!(verdict["outcome"], "nothing", "{verdict}");
-    assert!(verdict["reason"].as_str().unwrap().contains("is running"), "{verdict}");
-    let of_child = |told: &serde_json::Value| {
-        told["name"].as_str().is_some_and(|name| name.contains("CHILD-WORK on the docs"))
-    };
-    let child = beside.tells("tool_started", of_child).await["callId"].clone();
-    gate.open();
-    beside.tells("tool_finished", |told| told["callId"] == child).await;
-    beside.person.says(TASK).await.unwrap();
-    beside.person.hears(GOES_ON).await;
-    beside.compacted(1);
-}
-
-#[tokio::test]
-async fn in_an_emergency_sub_agents_are_handed_over() {
-    let gate = Gate::new();
-    let mut beside = Beside::new(parent(&gate, 176_000)).await;
-    is_joined(&mut beside).await;
-    beside.person.says("SHARE-WORK please").await.unwrap();
-    beside.person.hears(GOES_ON).await;
-    let handoff = beside.tells("handoff", |_| true).await;
-    let text = handoff["text"].as_str().unwrap();
-    assert!(text.contains("sub-agent") && text.contains("CHILD-WORK on the docs"), "{text}");
-    beside.compacted(1);
-    gate.open();
 }
 
 #[tokio::test]

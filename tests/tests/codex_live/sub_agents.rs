@@ -3,9 +3,9 @@
 use rawr_tests::mock_responses::{Gate, SUB_AGENT, Script, call_in, say};
 use serde_json::{Value, json};
 
-use super::lab::{HANDOFF, HEADS_UP, agent as typing_agent, shell};
+use super::lab::{GOES_ON, HANDOFF, HEADS_UP, TASK, agent as typing_agent, shell};
 use super::person::Beside;
-use super::races::is_joined;
+use super::races::{self, is_joined};
 
 const ANSWER: &str = "The docs are read.";
 
@@ -151,4 +151,57 @@ async fn a_sub_agent_that_its_parent_closes_stays_closed() {
     assert!(!is_loaded(&mut beside).await, "{}", beside.dump());
     let sessions = beside.told().iter().filter(|told| told["event"] == "session").count();
     assert_eq!(sessions, 2, "{}", beside.dump());
+}
+
+/// Spawns a sub-agent that works until the gate opens, and commits.
+fn parent(gate: &Gate, tokens: u64) -> Script {
+    let child = json!({"message": "CHILD-WORK on the docs"});
+    let commit = "git commit -q --allow-empty -m 'Begin the docs'";
+    races::agent()
+        .on("CHILD-WORK", [say("The docs are read.").input_tokens(30_000)])
+        .behind("CHILD-WORK", 0, gate)
+        .on(
+            "SHARE-WORK",
+            [
+                call_in("multi_agent_v1", "spawn_agent", child).input_tokens(120_000),
+                shell(commit).input_tokens(tokens),
+                say("Somebody else reads the docs.").input_tokens(tokens),
+            ],
+        )
+}
+
+#[tokio::test]
+async fn a_parent_waits_for_its_sub_agents() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(parent(&gate, 143_000)).await;
+    is_joined(&mut beside).await;
+    beside.person.says("SHARE-WORK please").await.unwrap();
+    beside.person.hears("Somebody else reads the docs.").await;
+    let of_turn = |told: &Value| told["entrance"] == "turn_complete" && told["tier"] == "asap";
+    let verdict = beside.tells("verdict", of_turn).await;
+    assert_eq!(verdict["outcome"], "nothing", "{verdict}");
+    assert!(verdict["reason"].as_str().unwrap().contains("is running"), "{verdict}");
+    let of_child = |told: &Value| {
+        told["name"].as_str().is_some_and(|name| name.contains("CHILD-WORK on the docs"))
+    };
+    let child = beside.tells("tool_started", of_child).await["callId"].clone();
+    gate.open();
+    beside.tells("tool_finished", |told| told["callId"] == child).await;
+    beside.person.says(TASK).await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    beside.compacted(1);
+}
+
+#[tokio::test]
+async fn in_an_emergency_sub_agents_are_handed_over() {
+    let gate = Gate::new();
+    let mut beside = Beside::new(parent(&gate, 176_000)).await;
+    is_joined(&mut beside).await;
+    beside.person.says("SHARE-WORK please").await.unwrap();
+    beside.person.hears(GOES_ON).await;
+    let handoff = beside.tells("handoff", |_| true).await;
+    let text = handoff["text"].as_str().unwrap();
+    assert!(text.contains("sub-agent") && text.contains("CHILD-WORK on the docs"), "{text}");
+    beside.compacted(1);
+    gate.open();
 }
