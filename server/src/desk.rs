@@ -34,7 +34,7 @@ use clean::redacted;
 use follow::{Watching, fold_news};
 use live::Live;
 use notice::publish;
-use settings::Whose;
+use settings::ConfigScope;
 
 use crate::capsule::Capsule;
 use crate::config::{Config, Home};
@@ -69,7 +69,7 @@ struct Open {
     folder: PathBuf,
     decisions: DecisionFile,
     owner: Option<OwnerLock>,
-    whose: Whose,
+    scope: ConfigScope,
     config: Config,
     problems: Vec<Problem>,
     last_decision: Option<Decision>,
@@ -103,7 +103,7 @@ impl Open {
         machine: Machine,
         log: Box<ThreadLog>,
         decisions: DecisionFile,
-        whose: Whose,
+        scope: ConfigScope,
         (config, problems): (Config, Vec<Problem>),
     ) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Open {
             log: Some(log),
             decisions,
             owner: None,
-            whose,
+            scope,
             config,
             problems,
             last_decision: None,
@@ -206,8 +206,11 @@ impl Desk {
         .0;
         let mut prompts = PromptStore::open(&folder, &config.prompt_paths);
         prompts.use_decisions(config.decision_prompts());
-        let base =
-            settings::configure(&setup, prompts.set().packet_front_matter(), &Whose::default());
+        let base = settings::configure(
+            &setup,
+            prompts.set().packet_front_matter(),
+            &ConfigScope::default(),
+        );
         let watcher = Watcher::new(store.root().to_owned(), notifier);
         let mut desk = Self {
             setup,
@@ -244,8 +247,8 @@ impl Desk {
         let had = self.threads.get(&id).map(|open| open.by_client);
         match self.threads.get(&id) {
             Some(open) => {
-                let whose = Whose::of(&opening, open.machine.thread());
-                self.configure_again(&id, whose);
+                let scope = ConfigScope::of(&opening, open.machine.thread());
+                self.configure_again(&id, scope);
             }
             None => {
                 let mut open = self.load(&id, &opening)?;
@@ -314,9 +317,9 @@ impl Desk {
         let Opened { log, state: thread, replay } = opened;
         tell_damage(&mut self.tell, id, &replay.damage);
         self.refresh_prompts();
-        let whose = Whose::of(opening, &thread);
-        let settings = self.configured(&whose);
-        Ok(Open::new(Machine::new(thread), log, self.store.decisions(id), whose, settings))
+        let scope = ConfigScope::of(opening, &thread);
+        let settings = self.configured(&scope);
+        Ok(Open::new(Machine::new(thread), log, self.store.decisions(id), scope, settings))
     }
 
     /// After a panic nobody knows what a thread in memory was in the middle of; the disk does.
@@ -351,7 +354,7 @@ impl Desk {
         self.handle(id, input, now)
     }
 
-    /// Whose request the next inputs belong to, and the thread that it names. Whoever asks sees that thread as the disk
+    /// ConfigScope request the next inputs belong to, and the thread that it names. Whoever asks sees that thread as the disk
     /// has it: with what others wrote, and without what could not be written. While its files cannot be read or locked, it
     /// is shown as it was last known here, which may be ahead of the disk: a request that only reads is not held up by that.
     pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {

@@ -19,9 +19,9 @@ mod hold;
 mod kill;
 mod log;
 pub mod maintenance;
-mod owed;
 mod owner;
 mod reader;
+mod unsynced;
 
 pub use decision::{BadDecision, DECISION_FORMAT, DecisionFile, StoredDecision, read_decision};
 pub use disk::{Disk, Fate, Faults, Operation};

@@ -17,7 +17,8 @@ use rawr_core::signal::plan::PlanStep;
 use rawr_core::units::{ActionId, CallId, InputId, SequenceId, SignalId, ThreadId, Tokens, TurnId};
 use rawr_protocol as wire;
 
-/// The same vocabulary on both sides.
+/// From the core to the protocol. The enums of both have the same names, and a change of the core that would change the wire
+/// does not compile: what is on disk and what is on the wire may develop apart.
 pub trait ToWire {
     type Wire;
     fn to_wire(self) -> Self::Wire;
@@ -28,7 +29,7 @@ pub trait ToCore {
     fn to_core(self) -> Self::Core;
 }
 
-macro_rules! same_names {
+macro_rules! mirror_enums {
     ($($core:path = $wire:path { $($name:ident),* $(,)? })*) => {$(
         impl ToWire for $core {
             type Wire = $wire;
@@ -46,7 +47,7 @@ macro_rules! same_names {
     )*};
 }
 
-same_names! {
+mirror_enums! {
     rawr_core::policy::Tier = wire::Tier { Early, Ready, Asap, Emergency }
     rawr_core::boundary::Boundary = wire::Boundary {
         Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint, AgentDone, TopicShift, ConcludingThought, TurnComplete,

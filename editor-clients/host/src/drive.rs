@@ -1,11 +1,11 @@
 //! The loop between a host and the sidecar: what the host does is reported, what the arbiter asks is carried out. It decides nothing about compaction.
 
+mod action_queue;
 mod actions;
 mod approval;
 mod doubt;
 mod inputs;
 mod leaving;
-mod ledger;
 mod observe;
 mod outage;
 mod prompts;
@@ -22,16 +22,16 @@ use rawr_protocol::{
 };
 use tokio::time::{Instant, sleep_until};
 
+use self::action_queue::ActionQueue;
 use self::actions::Asked;
 pub use self::inputs::{Answer, Said, Typed};
-use self::inputs::{Door, Held, SIGN_OF_LIFE};
-use self::ledger::Ledger;
+use self::inputs::{Held, SIGN_OF_LIFE, TypedInputs};
 use self::outage::Outage;
 pub use self::prompts::Prompts;
 use self::prompts::Wanted;
 use self::turns::Turns;
 use crate::event::{Level, Reporter, SessionEvent};
-use crate::host::{Host, HostError, HostEvent, Whose};
+use crate::host::{Host, HostError, HostEvent, ThreadOrigin};
 use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
 use crate::stop::Stop;
 
@@ -47,7 +47,7 @@ pub struct Drive<'r, H, L> {
     /// A report was refused since then: the phase may stay for ever, and nobody must wait for it.
     is_unsure: bool,
     turns: Turns,
-    ledger: Ledger,
+    action_queue: ActionQueue,
     /// Questions to the host's model, by the action that asks.
     asked: HashMap<String, Asked>,
     /// Sequences of which something was asked before the thread was opened: the host may have done it, and what a
@@ -57,7 +57,7 @@ pub struct Drive<'r, H, L> {
     handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will hand over, in order.
     held: Vec<Held>,
-    door: Door,
+    typed_inputs: TypedInputs,
     outage: Outage,
     inputs: u64,
     told_model: Option<String>,
@@ -139,12 +139,12 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             phase: Phase::Idle,
             is_unsure: false,
             turns: Turns::default(),
-            ledger: Ledger::default(),
+            action_queue: ActionQueue::default(),
             asked: HashMap::new(),
             in_doubt: HashSet::new(),
             handed_over: HashSet::new(),
             held: Vec::new(),
-            door: Door::default(),
+            typed_inputs: TypedInputs::default(),
             outage: Outage::default(),
             inputs: 0,
             told_model: None,
@@ -213,7 +213,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             self.look_after_held().await?;
             self.carry_out().await?;
             if self.has_no_sequence() {
-                self.host.let_pass();
+                self.host.release_withheld();
             }
             self.let_go_on().await?;
             self.invite(prompts)?;
@@ -238,7 +238,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                     (None, _) => {}
                 },
                 () = std::future::ready(()), if self.has_typed() => self.look_at_typed().await?,
-                typed = self.door.next() => self.typed(typed).await?,
+                typed = self.typed_inputs.next() => self.typed(typed).await?,
                 () = sleep_until(sign_of_life), if self.has_held_elsewhere() => {}
                 () = sleep_until(tick), if self.reporter.is_live() => self.reporter.tick()?,
             }
@@ -251,7 +251,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         if self.asks(prompts) {
             return Wanted::Answer;
         }
-        let host_is_idle = !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty();
+        let host_is_idle =
+            !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty();
         let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred);
         let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
         if takes_prompt && !prompts.is_at_end() { Wanted::Prompt } else { Wanted::Nothing }
@@ -262,13 +263,13 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
         // A sequence that stands still goes on when the thread is taken up again.
         let settled = settled || self.outage.is_on;
-        settled && !self.turns.is_busy() && self.ledger.is_done() && self.held.is_empty()
+        settled && !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty()
     }
 
     /// Nothing of a sequence is under way, or will come of it.
     fn has_no_sequence(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
-        idle && !self.turns.is_busy() && self.ledger.is_done()
+        idle && !self.turns.is_busy() && self.action_queue.is_done()
     }
 
     /// Takes note of what the sidecar said; what it asks for is done by [`carry_out`](Self::carry_out).
@@ -277,7 +278,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             Note::Perform(perform) if perform.thread_id == self.thread_id => {
                 let mut perform = *perform;
                 self.hurry(&mut perform.action);
-                self.ledger.take_up(rawr_protocol::PendingAction {
+                self.action_queue.take_up(rawr_protocol::PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
                     issued_at_ms: None,
@@ -406,9 +407,9 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             context_window: thread.context_window,
             context_window_assumed: false,
             baseline_tokens: thread.baseline_tokens,
-            session_source: Some(match thread.whose.clone() {
-                Whose::Person => SessionSource::User,
-                Whose::Parent { name } => SessionSource::Subagent { name },
+            session_source: Some(match thread.origin.clone() {
+                ThreadOrigin::Person => SessionSource::User,
+                ThreadOrigin::Parent { name } => SessionSource::Subagent { name },
             }),
             transcript: thread
                 .transcript
@@ -433,7 +434,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         for mut action in opened.pending_actions {
             self.hurry(&mut action.action);
             self.in_doubt.insert(action.sequence_id.clone());
-            self.ledger.take_up(action);
+            self.action_queue.take_up(action);
         }
         Ok(pending)
     }

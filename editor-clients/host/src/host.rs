@@ -32,7 +32,7 @@ pub trait Host {
 
     /// Waits until the message of a turn that was asked for stands in the conversation, before anything that somebody
     /// else says from then on.
-    fn until_it_is_in(
+    fn wait_until_recorded(
         &mut self,
         _turn_id: &str,
     ) -> impl Future<Output = Result<(), HostError>> + Send {
@@ -59,7 +59,7 @@ pub trait Host {
     fn prepare_handoff(&mut self, _text: String) {}
 
     /// No sequence runs: what was withheld for one is to be told, and what was stopped for one goes on.
-    fn let_pass(&mut self) {}
+    fn release_withheld(&mut self) {}
 
     /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.
     fn go_on(
@@ -71,7 +71,7 @@ pub trait Host {
     }
 
     /// Has everything told that happened before, by [`next_event`](Self::next_event) and without a wait there.
-    fn hear_out(&mut self) -> impl Future<Output = Result<(), HostError>> + Send {
+    fn drain_events(&mut self) -> impl Future<Output = Result<(), HostError>> + Send {
         async { Ok(()) }
     }
 
@@ -141,7 +141,7 @@ pub enum Fate {
 pub struct HostThread {
     /// The host's name for it.
     pub thread_id: String,
-    pub whose: Whose,
+    pub origin: ThreadOrigin,
     pub cwd: PathBuf,
     /// The program, and what this adapter can make it do.
     pub host: HostInfo,
@@ -156,7 +156,7 @@ pub struct HostThread {
 
 /// Who gives a conversation its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum ThreadOrigin {
     Person,
     /// Another agent, which has spawned this one and takes what it says last for its answer. The name is the sub-agent's, and
     /// may be empty.

@@ -1,7 +1,7 @@
 //! The desk's side of capsules: what is kept of a thread before its history is rewritten, and when. That something
 //! cannot be kept stops nothing; it is told in the log.
 
-use super::settings::{Whose, configure};
+use super::settings::{ConfigScope, configure};
 use super::{Desk, DeskError, Open, Setup};
 use crate::capsule::{Capsule, Capsules, Held, Item, Kept, Scratch, Transcript};
 use crate::config::RepoObservation;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const SCRATCH_KEPT: usize = 64 << 10;
 
 /// What a capsule is to be written for.
-struct Owed {
+struct PendingCapsule {
     id: String,
     trigger: Trigger,
     sequence: Option<SequenceId>,
@@ -37,7 +37,7 @@ impl Desk {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_some()) else { return };
         let disk = self.store.disk();
         let owed = records.iter().filter_map(|record| owed(open, disk, record));
-        let capsule = |owed: Owed| {
+        let capsule = |owed: PendingCapsule| {
             let (capsule, at) = (owed.id.clone(), owed.at);
             Capsule::new(capsule, id.clone(), at, self.kept(open, id, owed))
         };
@@ -47,8 +47,8 @@ impl Desk {
         }
     }
 
-    fn kept(&self, open: &Open, id: &ThreadId, owed: Owed) -> Kept {
-        let Owed { trigger, sequence, context, .. } = owed;
+    fn kept(&self, open: &Open, id: &ThreadId, owed: PendingCapsule) -> Kept {
+        let PendingCapsule { trigger, sequence, context, .. } = owed;
         let thread = open.machine.thread();
         let running =
             thread.sequence.as_ref().filter(|running| Some(&running.id) == sequence.as_ref());
@@ -180,7 +180,7 @@ fn at_rest(
         tracing::warn!(thread = %id, %error, "left out of the search");
     });
     let thread = read.ok()?;
-    let (config, _) = configure(setup, front_matter, &Whose::recorded(&thread));
+    let (config, _) = configure(setup, front_matter, &ConfigScope::recorded(&thread));
     Some(source(&thread, &store.folder(id), &config.policy.scratch_file_template))
 }
 
@@ -197,11 +197,11 @@ fn source(thread: &Thread, folder: &Path, scratch_file_template: &str) -> Source
 
 /// A compaction that is asked for, of the host or of a person, unless it is the second try of one; or one that the host
 /// begins, or tells of too late.
-fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<Owed> {
+fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<PendingCapsule> {
     let thread = open.machine.thread();
     match &record.event {
         Event::ActionIssued(issued) => match &issued.kind {
-            Action::Compact { trigger, local: false, .. } => Some(Owed {
+            Action::Compact { trigger, local: false, .. } => Some(PendingCapsule {
                 id: issued.sequence.to_string(),
                 trigger: trigger.clone(),
                 sequence: Some(issued.sequence.clone()),
@@ -211,13 +211,15 @@ fn owed(open: &Open, disk: &Disk, record: &Record) -> Option<Owed> {
             _ => None,
         },
         // No order comes before a person's compaction.
-        Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => Some(Owed {
-            id: taken.sequence.to_string(),
-            trigger: thread.sequence.as_ref()?.trigger.clone(),
-            sequence: Some(taken.sequence.clone()),
-            at: record.at,
-            context: thread.context,
-        }),
+        Event::PacketTaken(taken) if thread.phase() == Phase::AwaitingCompaction => {
+            Some(PendingCapsule {
+                id: taken.sequence.to_string(),
+                trigger: thread.sequence.as_ref()?.trigger.clone(),
+                sequence: Some(taken.sequence.clone()),
+                at: record.at,
+                context: thread.context,
+            })
+        }
         Event::CompactionReported(reported) => hosts_own(open, disk, reported, record.at),
         _ => None,
     }
@@ -228,7 +230,7 @@ fn hosts_own(
     disk: &Disk,
     reported: &CompactionReported,
     at: Timestamp,
-) -> Option<Owed> {
+) -> Option<PendingCapsule> {
     let trigger = match reported.origin {
         CompactionOrigin::Rawr => return None,
         CompactionOrigin::Host => Trigger::Host,
@@ -247,7 +249,7 @@ fn hosts_own(
     let before = before.map_or(0, |compaction| compaction.at.0);
     let id = format!("h{:08x}", stable_hash(&format!("{}/{before}", thread.id)) as u32);
     let is_kept = is_too_late && capsules(disk, &open.folder).has(&id);
-    (!is_kept).then_some(Owed { id, trigger, sequence: None, at, context })
+    (!is_kept).then_some(PendingCapsule { id, trigger, sequence: None, at, context })
 }
 
 /// The newest first, without those of compactions.

@@ -1,7 +1,7 @@
 //! What an editor of prompts and configuration wants to know: which files are in force, what a prompt would say of the
 //! newest thread, and where decisions are stored. Nothing is changed here.
 
-use super::settings::Whose;
+use super::settings::ConfigScope;
 use super::{Desk, DeskError};
 use crate::config::{Config, Home};
 use crate::problem::Stamp;
@@ -77,7 +77,7 @@ impl Desk {
         }
         let thread = self.newest.known.as_ref().map(|(_, thread)| thread);
         Ok(thread.map(|thread| {
-            let (config, _) = self.configure(&Whose::recorded(thread));
+            let (config, _) = self.configure(&ConfigScope::recorded(thread));
             now_of(thread, &config, name)
         }))
     }

@@ -2,7 +2,7 @@
 
 use super::disk::within;
 use super::notice::publish;
-use super::settings::Whose;
+use super::settings::ConfigScope;
 use super::work::Later;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
 use crate::config::is_within;
@@ -260,12 +260,12 @@ impl Desk {
             return Ok(());
         }
         tell_damage(&mut self.tell, id, &replay.damage);
-        let whose = Whose::recorded(now_there.thread());
-        let settings = self.configured_like_others(&whose);
+        let scope = ConfigScope::recorded(now_there.thread());
+        let settings = self.configured_like_others(&scope);
         let mut decisions = self.store.decisions(id);
         decisions.look()?;
         let mut open =
-            Open { watched: true, ..Open::new(machine, log, decisions, whose, settings) };
+            Open { watched: true, ..Open::new(machine, log, decisions, scope, settings) };
         let policy = &open.config.policy;
         let mut told: Vec<_> =
             news.iter().flat_map(|record| open.machine.follow(record, policy)).collect();

@@ -2,7 +2,7 @@
 //! and clients hear of it. What follows for a thread is the core's to say.
 
 use super::disk::within;
-use super::settings::Whose;
+use super::settings::ConfigScope;
 use super::{Desk, NOBODYS, Notice};
 use crate::config::{Config, Unsaved, is_toml};
 use crate::problem::{Problem, Stamp, read_text};
@@ -236,7 +236,7 @@ impl Desk {
     /// Every file that somebody may edit, there or not.
     fn edited_files(&self) -> BTreeSet<PathBuf> {
         let home = &self.setup.home;
-        let projects = self.threads.values().filter_map(|open| open.whose.project_toml());
+        let projects = self.threads.values().filter_map(|open| open.scope.project_toml());
         let mut files = self.prompts.files();
         files.extend([home.rawr_toml(), home.codex_toml()].into_iter().chain(projects));
         files
@@ -314,12 +314,12 @@ impl Desk {
         let files: Vec<_> = self.live.stamps.keys().cloned().collect();
         self.live.takes_up(&files);
         let mut known = HashMap::new();
-        let mut read = |whose: &Whose| {
-            let read = || self.configure(whose);
-            known.entry(whose.clone()).or_insert_with(read).clone()
+        let mut read = |scope: &ConfigScope| {
+            let read = || self.configure(scope);
+            known.entry(scope.clone()).or_insert_with(read).clone()
         };
-        let (config, problems) = read(&Whose::default());
-        let threads = self.threads.iter().map(|(id, open)| (id.clone(), read(&open.whose)));
+        let (config, problems) = read(&ConfigScope::default());
+        let threads = self.threads.iter().map(|(id, open)| (id.clone(), read(&open.scope)));
         let threads: Vec<_> = threads.collect();
         if whole.iter().any(|(file, stamp)| self.live.stamps.get(file) != Some(stamp))
             || self.live.changed_configs().next().is_some()

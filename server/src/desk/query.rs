@@ -1,6 +1,6 @@
 //! Reading: what clients may ask of threads without changing anything.
 
-use super::settings::{Whose, configure_by};
+use super::settings::{ConfigScope, configure_by};
 use super::{Desk, DeskError, Open, notes};
 use crate::prompts::PromptStore;
 use crate::store::{DecisionFile, StoreError};
@@ -55,8 +55,9 @@ impl Desk {
         let known = |open: &Open| (open.summary(now), open.is_behind());
         let open: HashMap<_, _> =
             self.threads.iter().map(|(id, open)| (id.clone(), known(open))).collect();
-        let policy =
-            move |whose: &Whose| configure_by(&last_good, &setup, &front_matter, whose).0.policy;
+        let policy = move |scope: &ConfigScope| {
+            configure_by(&last_good, &setup, &front_matter, scope).0.policy
+        };
         move || {
             // Many threads share their policy.
             let (mut summaries, mut known) = (Vec::new(), HashMap::new());
@@ -69,7 +70,7 @@ impl Desk {
                 match store.glance(&id) {
                     Ok(thread) => {
                         let policy =
-                            known.entry(Whose::recorded(&thread)).or_insert_with_key(&policy);
+                            known.entry(ConfigScope::recorded(&thread)).or_insert_with_key(&policy);
                         let open = open.get(&id).is_some_and(|(summary, _)| summary.open);
                         summaries.push(Summary { owner, open, ..summary_of(&thread, policy, now) });
                     }

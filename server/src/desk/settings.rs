@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// What a thread's configuration depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Whose {
+pub(super) struct ConfigScope {
     cwd: String,
     model: Option<String>,
 }
 
-impl Whose {
+impl ConfigScope {
     /// The host says it. Whoever only looks sees what the host said last.
     pub(super) fn of(opening: &Opening, thread: &Thread) -> Self {
         match opening.role {
@@ -49,11 +49,11 @@ impl Whose {
 pub(super) fn configure(
     setup: &Setup,
     front_matter: &PacketFrontMatter,
-    whose: &Whose,
+    scope: &ConfigScope,
 ) -> (Config, Vec<Problem>) {
-    let project = whose.project();
+    let project = scope.project();
     let overrides = setup.overrides.as_ref();
-    Config::load_for(&setup.home, project, whose.model.as_deref(), overrides, front_matter)
+    Config::load_for(&setup.home, project, scope.model.as_deref(), overrides, front_matter)
 }
 
 /// The same, where a file that cannot be read as a whole says what it said when it could: `last_good`.
@@ -61,10 +61,10 @@ pub(super) fn configure_by(
     last_good: &Unsaved,
     setup: &Setup,
     front_matter: &PacketFrontMatter,
-    whose: &Whose,
+    scope: &ConfigScope,
 ) -> (Config, Vec<Problem>) {
     const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
-    let (config, mut problems) = configure(setup, front_matter, whose);
+    let (config, mut problems) = configure(setup, front_matter, scope);
     let unusable = |problem: &Problem| {
         let file = problem.file.as_ref()?;
         let text = last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
@@ -74,8 +74,8 @@ pub(super) fn configure_by(
     if instead.is_empty() {
         return (config, problems);
     }
-    let (project, overrides) = (whose.project(), setup.overrides.as_ref());
-    let model = whose.model.as_deref();
+    let (project, overrides) = (scope.project(), setup.overrides.as_ref());
+    let model = scope.model.as_deref();
     let (config, also) =
         Config::load_with(&instead, &setup.home, project, model, overrides, front_matter);
     // What is wrong with a text that is not there any more helps nobody.
@@ -101,15 +101,15 @@ impl Desk {
     }
 
     /// As the files say it now, and where one of them is broken, as it said it before.
-    pub(super) fn configure(&self, whose: &Whose) -> (Config, Vec<Problem>) {
+    pub(super) fn configure(&self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
         let front_matter = self.prompts.set().packet_front_matter();
-        configure_by(self.live.last_good(), &self.setup, front_matter, whose)
+        configure_by(self.live.last_good(), &self.setup, front_matter, scope)
     }
 
     /// What is wrong at home was told before.
-    pub(super) fn configured(&mut self, whose: &Whose) -> (Config, Vec<Problem>) {
-        self.live.takes_up(whose.project_toml().as_ref());
-        let (config, problems) = self.configure(whose);
+    pub(super) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+        self.live.takes_up(scope.project_toml().as_ref());
+        let (config, problems) = self.configure(scope);
         let told = |problem: &&Problem| !self.base.1.contains(problem);
         let news: Vec<_> = problems.iter().filter(told).cloned().collect();
         if !news.is_empty() {
@@ -119,20 +119,20 @@ impl Desk {
     }
 
     /// For a thread that is only watched: as one of the same folder and model has it, where there is one.
-    pub(super) fn configured_like_others(&mut self, whose: &Whose) -> (Config, Vec<Problem>) {
-        let same = self.threads.values().find(|open| open.whose == *whose);
+    pub(super) fn configured_like_others(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+        let same = self.threads.values().find(|open| open.scope == *scope);
         let known = same.map(|open| (open.config.clone(), open.problems.clone()));
-        known.unwrap_or_else(|| self.configured(whose))
+        known.unwrap_or_else(|| self.configured(scope))
     }
 
     /// Takes up the configuration of what the host says of the thread now.
-    pub(super) fn configure_again(&mut self, id: &ThreadId, whose: Whose) {
-        if self.threads.get(id).is_none_or(|open| open.whose == whose) {
+    pub(super) fn configure_again(&mut self, id: &ThreadId, scope: ConfigScope) {
+        if self.threads.get(id).is_none_or(|open| open.scope == scope) {
             return;
         }
-        let settings = self.configured(&whose);
+        let settings = self.configured(&scope);
         let Some(open) = self.threads.get_mut(id) else { return };
-        open.whose = whose;
+        open.scope = scope;
         let now = open.machine.thread().updated_at;
         self.go_by(id, settings, now);
     }
@@ -160,8 +160,8 @@ impl Desk {
         if let Input::Saw(Event::UsageReported(UsageReported { model: Some(model), .. })) = input
             && let Some(open) = self.threads.get(id)
         {
-            let whose = Whose { cwd: open.whose.cwd.clone(), model: Some(model.clone()) };
-            self.configure_again(id, whose);
+            let scope = ConfigScope { cwd: open.scope.cwd.clone(), model: Some(model.clone()) };
+            self.configure_again(id, scope);
         }
     }
 
@@ -169,8 +169,8 @@ impl Desk {
     pub(super) fn follow_host(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get(id).filter(|open| open.owner.is_none()) else { return };
         let thread = open.machine.thread();
-        if !thread.cwd.is_empty() && !open.whose.is_of(thread) {
-            self.configure_again(id, Whose::recorded(thread));
+        if !thread.cwd.is_empty() && !open.scope.is_of(thread) {
+            self.configure_again(id, ConfigScope::recorded(thread));
         }
     }
 }

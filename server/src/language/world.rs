@@ -35,7 +35,7 @@ pub struct Doc<'d> {
 }
 
 impl Kind {
-    /// Whose placeholders it may hold.
+    /// ConfigScope placeholders it may hold.
     pub const fn prompt(self) -> Option<PromptName> {
         match self {
             Self::Prompt(name) => Some(name),

@@ -7,9 +7,9 @@
 use super::archive::InUse;
 use super::disk::{Disk, locked, patiently};
 use super::held::{self, Original};
-use super::owed::Owed;
 use super::owner::OwnerLock;
 use super::reader::{Reader, Unreadable, newer, parse, replay_until};
+use super::unsynced::UnsyncedWrites;
 use super::{Damage, EVENTS, QUARANTINE, Replay, StoreError, cache, failed, folders, replay};
 use rawr_core::Thread;
 use rawr_core::event::Record;
@@ -43,7 +43,7 @@ pub struct ThreadLog {
     locked: bool,
     /// The lock is new: what others appended has not been looked at since.
     is_behind: bool,
-    owed: Owed,
+    unsynced: UnsyncedWrites,
     /// A batch failed and could not be cut off again: up to here the file holds what nobody was told of.
     leftover: Option<u64>,
     /// How long the last batch was that failed.
@@ -87,7 +87,7 @@ impl ThreadLog {
             durable: false,
             locked: false,
             is_behind: false,
-            owed: Owed::default(),
+            unsynced: UnsyncedWrites::default(),
             leftover: None,
             refused: 0,
             _in_use: in_use,
@@ -202,14 +202,14 @@ impl ThreadLog {
         let room = vec![b' '; self.refused.max(ROOM)];
         let (disk, path) = (&self.disk, &self.path);
         let tried = self
-            .owed
+            .unsynced
             .write_again(disk, &self.events, path, self.bytes)
             .and_then(|()| disk.append(&self.events, path, &room))
             .map_err(failed("write", path))
             .and_then(|()| self.sync());
         match tried {
-            Ok(()) => self.owed.settled(),
-            Err(_) => self.owed.doubt(),
+            Ok(()) => self.unsynced.settled(),
+            Err(_) => self.unsynced.doubt(),
         }
         let cut = self.take_back();
         tried.and(cut)
@@ -377,7 +377,7 @@ impl ThreadLog {
 
     /// Whether the next commit waits for the disk itself.
     pub fn wants_sync(&self) -> bool {
-        let wants = self.durable || self.owed.is_too_much_with(self.buffer.len());
+        let wants = self.durable || self.unsynced.is_too_much_with(self.buffer.len());
         !self.held.is_empty() || !self.buffer.is_empty() && wants
     }
 
@@ -388,7 +388,7 @@ impl ThreadLog {
         let (disk, path) = (&self.disk, &self.path);
         let to_sync = self.wants_sync();
         if to_sync {
-            let again = self.owed.write_again(disk, &self.events, path, self.bytes);
+            let again = self.unsynced.write_again(disk, &self.events, path, self.bytes);
             again.map_err(failed("write", path))?;
         }
         disk.append(&self.events, path, &self.buffer).map_err(failed("write", path))?;
@@ -405,15 +405,15 @@ impl ThreadLog {
         synced: Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         if synced.is_err() {
-            self.owed.doubt();
+            self.unsynced.doubt();
         }
         let result = written.and_then(|written| synced.map(|()| written));
         match &result {
             Ok(_) if self.buffer.is_empty() => {}
             Ok(written) => {
                 match written {
-                    Written::ToSync => self.owed.settled(),
-                    Written::Enough => self.owed.add(self.bytes, &self.buffer),
+                    Written::ToSync => self.unsynced.settled(),
+                    Written::Enough => self.unsynced.add(self.bytes, &self.buffer),
                 }
                 self.bytes += self.buffer.len() as u64;
                 self.lines += self.pushed;

@@ -20,8 +20,8 @@ const MAY: [(&str, &str); 16] = [
     ("editor-clients/host/src/relay/stream.rs", "UnixStream"),
     ("editor-clients/host/src/relay/held.rs", "UnixStream"),
     ("editor-clients/cli/src/commands/relay.rs", "UnixListener"),
-    ("editor-clients/cli/src/commands/attach/door.rs", "UnixListener"),
-    ("editor-clients/cli/src/commands/attach/door.rs", "UnixStream"),
+    ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixListener"),
+    ("editor-clients/cli/src/commands/attach/preflight_listener.rs", "UnixStream"),
     // Standard input and output, where a parent made them a socket.
     ("server/src/stdio.rs", "UnixStream"),
 ];

@@ -1,7 +1,7 @@
 //! `rawr attach`: rawr beside the Codex sessions that run already, each thread with a driver and a sidecar of its own.
 
-mod door;
 mod log;
+mod preflight_listener;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ use log::EventLog;
 use rawr_host::drive::{Drive, DriveError, Ended, Prompts};
 use rawr_host::event::{Level, Reporter, SessionEvent};
 use rawr_host::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
-use rawr_host::host::{Host, HostError, HostThread, Whose};
+use rawr_host::host::{Host, HostError, HostThread, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
 use rawr_host::stop::{HUNG_UP, Stop};
@@ -224,7 +224,7 @@ struct Place {
     experimental: Experimental,
     shown: ShownAs,
     /// The sessions that are asked about what people type.
-    typed: Option<door::Sessions>,
+    typed: Option<preflight_listener::Sessions>,
 }
 
 /// Why a thread is not followed any longer.
@@ -249,7 +249,7 @@ impl Place {
     /// Never ends.
     fn answer_the_relay(&self, args: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
         let door = match (&self.typed, &args.beside) {
-            (Some(sessions), Some(folder)) => Some(door::open(folder, sessions)?),
+            (Some(sessions), Some(folder)) => Some(preflight_listener::open(folder, sessions)?),
             _ => None,
         };
         Ok(async {
@@ -267,11 +267,11 @@ impl Place {
         }
     }
 
-    fn with_door<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
+    fn with_typed_inputs<'r, L: Launch>(&self, drive: Drive<'r, Codex, L>) -> Drive<'r, Codex, L> {
         match &self.typed {
             Some(sessions) => {
                 let typed = sessions.of(drive.thread_id());
-                drive.with_door(typed)
+                drive.with_typed_inputs(typed)
             }
             None => drive,
         }
@@ -301,7 +301,7 @@ impl Place {
                 (None, true) => ShownAs::Lines,
                 (None, false) => ShownAs::Words,
             },
-            typed: args.preflight.then(door::Sessions::default),
+            typed: args.preflight.then(preflight_listener::Sessions::default),
             home,
             since_ms,
         })
@@ -376,8 +376,8 @@ impl Place {
 
     /// For the line that `rawr codex` ends with. Without it that line names the newest conversation.
     fn note_for_going_on(&self, host: &Codex) {
-        let HostThread { thread_id, whose, .. } = host.thread();
-        if let (Some(folder), Whose::Person) = (&self.beside, whose) {
+        let HostThread { thread_id, origin, .. } = host.thread();
+        if let (Some(folder), ThreadOrigin::Person) = (&self.beside, origin) {
             let _ = std::fs::write(folder.join(THREAD), thread_id);
         }
     }
@@ -390,6 +390,6 @@ impl Place {
     ) -> Result<Ended, DriveError> {
         let sidecar = self.settings.launch().await?;
         let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
-        Ok(self.with_door(drive).run(&mut Prompts::elsewhere(), stop).await?.ended)
+        Ok(self.with_typed_inputs(drive).run(&mut Prompts::elsewhere(), stop).await?.ended)
     }
 }

@@ -7,8 +7,8 @@ use rawr_protocol::{
 use serde::Deserialize;
 use tracing::Instrument;
 
+use super::action_queue::{HostAvailability, Outcome, Todo, order_of};
 use super::inputs::Held;
-use super::ledger::{Outcome, Room, Todo, order_of};
 use super::turns::{Compaction, Hold, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{Injected, SessionEvent};
@@ -32,7 +32,7 @@ struct Judged {
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Does what waits, as far as the host allows.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
-        while let Some(todo) = self.ledger.next(self.room()) {
+        while let Some(todo) = self.action_queue.next(self.room()) {
             match todo {
                 Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
                 Todo::Prompt { text } => self.prompt(text).await?,
@@ -47,18 +47,18 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    fn room(&self) -> Room {
+    fn room(&self) -> HostAvailability {
         let inside = self.host.thread().host.capabilities.mid_turn_compact
             && self.turns.compaction.is_none()
             && !self.blocked;
         if !self.turns.is_busy() && !self.blocked {
-            Room::Turn
+            HostAvailability::Turn
         } else if inside && self.turns.is_between_requests() {
-            Room::Compaction
+            HostAvailability::Compaction
         } else if inside {
-            Room::Cut
+            HostAvailability::Cut
         } else {
-            Room::Word
+            HostAvailability::Word
         }
     }
 
@@ -100,7 +100,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Until the host says something.
     pub(super) fn wait_with(&mut self, todo: Todo) {
         self.blocked = true;
-        self.ledger.put_back(todo);
+        self.action_queue.put_back(todo);
     }
 
     async fn perform(&mut self, action: PendingAction) -> Result<(), DriveError> {
@@ -344,7 +344,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
             Some(text) => {
                 self.warn(&format!("the message that waited goes without the handoff: {error}"))?;
-                self.ledger.prompt(text);
+                self.action_queue.prompt(text);
                 Ok(())
             }
         }
@@ -425,12 +425,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         action_id: &str,
         outcome: Outcome,
     ) -> Result<(), DriveError> {
-        self.ledger.note(action_id, outcome);
+        self.action_queue.note(action_id, outcome);
         self.report_action(action_id).await
     }
 
     async fn report_action(&mut self, action_id: &str) -> Result<(), DriveError> {
-        if let Some(params) = self.ledger.report(&self.thread_id, action_id) {
+        if let Some(params) = self.action_queue.report(&self.thread_id, action_id) {
             self.report::<methods::ActionReport>(params).await?;
         }
         Ok(())

@@ -6,8 +6,8 @@ use rawr_protocol::{
     PendingAction, TurnStatus, methods,
 };
 
+use super::action_queue::{Outcome, Todo};
 use super::inputs::said_at_ms;
-use super::ledger::{Outcome, Todo};
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::host::{Fate, Host, HostError, TurnKind};

@@ -11,7 +11,7 @@ use rawr_protocol::{
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-use super::ledger::Outcome;
+use super::action_queue::Outcome;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
@@ -48,7 +48,7 @@ pub(super) struct Held {
 
 /// Where messages come from that are typed into the host itself.
 #[derive(Debug, Default)]
-pub(super) struct Door {
+pub(super) struct TypedInputs {
     typed: Option<UnboundedReceiver<Typed>>,
     /// What came, and is looked at when all that the host had said before is known.
     came: VecDeque<Typed>,
@@ -79,7 +79,7 @@ impl Answer {
     }
 }
 
-impl Door {
+impl TypedInputs {
     /// May be cancelled at any time.
     pub(super) async fn next(&mut self) -> Typed {
         if let Some(typed) = &mut self.typed {
@@ -99,8 +99,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// What is typed into the host itself is put to this session first.
     #[must_use]
-    pub fn with_door(mut self, typed: UnboundedReceiver<Typed>) -> Self {
-        self.door.typed = Some(typed);
+    pub fn with_typed_inputs(mut self, typed: UnboundedReceiver<Typed>) -> Self {
+        self.typed_inputs.typed = Some(typed);
         self
     }
 
@@ -112,24 +112,26 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             None if self.outage.is_on => {
                 self.deliver_myself(Held { input_id, text, answer: None });
             }
-            Some(Disposition::Deliver) | None => self.ledger.prompt(text),
+            Some(Disposition::Deliver) | None => self.action_queue.prompt(text),
         }
         Ok(())
     }
 
     /// Whoever says something as soon as a turn has ended may be faster than the word of that end.
     pub(super) async fn typed(&mut self, typed: Typed) -> Result<(), DriveError> {
-        self.door.came.push_back(typed);
-        Ok(self.host.hear_out().await?)
+        self.typed_inputs.came.push_back(typed);
+        Ok(self.host.drain_events().await?)
     }
 
     pub(super) fn has_typed(&self) -> bool {
-        !self.door.came.is_empty()
+        !self.typed_inputs.came.is_empty()
     }
 
     /// A message for a turn that runs is that turn's, unless another one waits.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
-        let Some(Typed { text, answer }) = self.door.came.pop_front() else { return Ok(()) };
+        let Some(Typed { text, answer }) = self.typed_inputs.came.pop_front() else {
+            return Ok(());
+        };
         let may_wait = !self.turns.is_busy() || self.has_held_elsewhere();
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
@@ -178,9 +180,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// person a question; and for what may never come nobody waits.
     pub(super) async fn look_after_held(&mut self) -> Result<(), DriveError> {
         let is_in_vain = self.phase == Phase::AwaitingApproval || self.is_unsure;
-        let is_due = self.door.said_at.is_none_or(|said_at| said_at.elapsed() >= SIGN_OF_LIFE);
+        let is_due =
+            self.typed_inputs.said_at.is_none_or(|said_at| said_at.elapsed() >= SIGN_OF_LIFE);
         if is_due {
-            self.door.said_at = Some(Instant::now());
+            self.typed_inputs.said_at = Some(Instant::now());
         }
         let mut at = 0;
         while let Some(held) = self.held.get(at) {
@@ -231,7 +234,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.outage.delivered_already(input_id);
         match answer {
             Some(answer) => answer.say(Said::Go),
-            None => self.ledger.prompt(text),
+            None => self.action_queue.prompt(text),
         }
     }
 
@@ -265,7 +268,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
-        self.host.until_it_is_in(&turn_id).await?;
+        self.host.wait_until_recorded(&turn_id).await?;
         self.go(&held);
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
     }

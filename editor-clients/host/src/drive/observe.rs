@@ -6,7 +6,7 @@ use rawr_protocol::{
     TurnUsageParams, check_id, methods,
 };
 
-use super::ledger::Outcome;
+use super::action_queue::Outcome;
 use super::turns::{StartedBy, Turn};
 use super::{Drive, DriveError};
 use crate::event::{Level, SessionEvent};

@@ -26,8 +26,8 @@ pub use self::windows::WindowSettings;
 use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{
-    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, OwnCompaction, Question, Tuning,
-    TurnKind, Whose,
+    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, OwnCompaction, Question,
+    ThreadOrigin, Tuning, TurnKind,
 };
 
 /// How Claude Code is started.
@@ -128,7 +128,7 @@ impl Claude {
         let thread = HostThread {
             transcript: transcript(settings, &session),
             thread_id: session,
-            whose: Whose::Person,
+            origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),

@@ -6,7 +6,7 @@ mod children;
 mod connection;
 mod goal;
 mod handoff;
-mod line;
+mod handoff_queue;
 mod message;
 mod missed;
 mod paused;
@@ -41,12 +41,12 @@ use self::children::Children;
 use self::connection::{Arrived, Connection};
 use self::goal::Goal;
 use self::handoff::HandedOver;
-use self::line::Line;
+use self::handoff_queue::HandoffQueue;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::paused::Paused;
 use self::turns::{Company, Turns};
 use super::{
-    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Question, Tuning, Whose,
+    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Question, ThreadOrigin, Tuning,
 };
 
 /// What capsules know it by.
@@ -72,7 +72,7 @@ pub struct Codex {
     goal: Goal,
     /// Where it is noted that rawr has paused it.
     paused: Option<Paused>,
-    line: Line,
+    handoff_queue: HandoffQueue,
     /// The request that put the handoff in line, until it is answered.
     queueing: Option<u64>,
     /// What happened since the handoff's turn began, while nobody has claimed that.
@@ -112,15 +112,15 @@ struct ThreadAbout {
 
 impl ThreadAbout {
     /// `None` for the helpers that Codex runs beside people's threads, for titles and the like.
-    fn whose(&self) -> Option<Whose> {
+    fn origin(&self) -> Option<ThreadOrigin> {
         let source = self.thread_source.as_deref().unwrap_or("user");
         let is_spawned = self.source.pointer("/subAgent/thread_spawn").is_some();
         match &self.parent_thread_id {
             _ if self.ephemeral => None,
-            None if source == "user" => Some(Whose::Person),
+            None if source == "user" => Some(ThreadOrigin::Person),
             Some(_) if is_spawned => {
                 let name = self.agent_nickname.clone().or_else(|| self.agent_role.clone());
-                Some(Whose::Parent { name: name.unwrap_or_default() })
+                Some(ThreadOrigin::Parent { name: name.unwrap_or_default() })
             }
             None | Some(_) => None,
         }
@@ -166,7 +166,7 @@ impl Codex {
         };
         let thread = HostThread {
             thread_id: answer.thread.id,
-            whose: Whose::Person,
+            origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),
@@ -193,7 +193,7 @@ impl Codex {
             children: Children::default(),
             goal: Goal::default(),
             paused: None,
-            line: Line::default(),
+            handoff_queue: HandoffQueue::default(),
             queueing: None,
             withheld: VecDeque::new(),
             took_message: None,
@@ -331,7 +331,7 @@ impl Host for Codex {
         self.ready()?;
         let handed_over = self.hand_over().await?;
         let items: Vec<&str> =
-            items.iter().copied().filter(|item| !self.line.has_said(item)).collect();
+            items.iter().copied().filter(|item| !self.handoff_queue.has_said(item)).collect();
         match handed_over {
             HandedOver::Begun { turn_id } if items.is_empty() => return Ok(turn_id),
             // A turn that has just ended is heard of before another one begins.
@@ -357,13 +357,13 @@ impl Host for Codex {
         Ok(answer.turn.id)
     }
 
-    async fn until_it_is_in(&mut self, turn_id: &str) -> Result<(), HostError> {
+    async fn wait_until_recorded(&mut self, turn_id: &str) -> Result<(), HostError> {
         self.until_message_in(turn_id).await
     }
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {
         self.ready()?;
-        if self.line.is_queued() || self.line.has_begun() {
+        if self.handoff_queue.is_queued() || self.handoff_queue.has_begun() {
             return Err(HostError::NoTurn);
         }
         self.join(&[text]).await
@@ -394,15 +394,15 @@ impl Host for Codex {
     }
 
     fn prepare_handoff(&mut self, text: String) {
-        self.line.prepare(text);
+        self.handoff_queue.prepare(text);
     }
 
-    fn let_pass(&mut self) {
+    fn release_withheld(&mut self) {
         self.give_up_claim();
         self.resume_goal();
     }
 
-    async fn hear_out(&mut self) -> Result<(), HostError> {
+    async fn drain_events(&mut self) -> Result<(), HostError> {
         self.status().await.map(drop)
     }
 

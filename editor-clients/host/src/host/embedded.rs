@@ -3,9 +3,9 @@
 mod agent;
 mod chat;
 mod compactor;
-mod door;
 mod files;
 mod history;
+mod mailbox;
 mod model;
 mod script;
 mod shell;
@@ -22,13 +22,15 @@ use tokio::task::JoinHandle;
 
 use self::agent::Agent;
 pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
-use self::door::{Aside, Order, Said};
 use self::history::History;
 pub use self::history::Item;
+use self::mailbox::{Aside, Order, Said};
 pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
 pub use self::script::{Cue, Line, Scene, Script};
 pub use self::tools::Tool;
-use super::{CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Next, Question, Whose};
+use super::{
+    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Next, Question, ThreadOrigin,
+};
 
 /// What the agent works with.
 #[derive(Debug, Clone)]
@@ -92,7 +94,7 @@ impl Embedded {
     fn with(history: History, settings: EmbeddedSettings, model: impl Model) -> Self {
         let thread = HostThread {
             thread_id: new_thread_id(),
-            whose: Whose::Person,
+            origin: ThreadOrigin::Person,
             cwd: settings.cwd.clone(),
             host: HostInfo {
                 name: NAME.to_owned(),

@@ -152,7 +152,7 @@ impl Lasting {
         let host = HostInfo { name: "lasting".to_owned(), version: None, capabilities };
         let thread = HostThread {
             thread_id: "t".to_owned(),
-            whose: Whose::Person,
+            origin: ThreadOrigin::Person,
             cwd,
             host,
             model: None,

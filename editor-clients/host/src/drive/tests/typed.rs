@@ -37,7 +37,7 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
     let (typed, door) = unbounded_channel();
     let sidecar = fake.launch().await.unwrap();
     let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await.unwrap();
-    let drive = drive.with_door(door);
+    let drive = drive.with_typed_inputs(door);
     let person = async {
         script(Screen(typed), Arc::clone(&heard)).await;
         ask.send_replace(Some(130));

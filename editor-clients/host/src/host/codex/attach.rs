@@ -13,7 +13,7 @@ use super::paused::Paused;
 use super::rollout::LastUsage;
 use super::turns::{Company, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
-use crate::host::{HostError, HostEvent, HostThread, Whose};
+use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
 /// Which thread to join, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +48,12 @@ impl Codex {
         let Attachment { socket, thread_id, home, experimental, typed, since_ms } = attachment;
         let mut connection = Connection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
-        let Some(whose) = answer.thread.whose() else { return Ok(None) };
+        let Some(origin) = answer.thread.origin() else { return Ok(None) };
         let sample = probe::knows_sample(&mut connection).await?;
         let status = answer.thread.status.unwrap_or(Status::Other);
         let turns = Turns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
-        let thread = about(answer, whose, sample, *typed);
+        let thread = about(answer, origin, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, Company::People);
         let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == Status::Active && turns <= 1;
@@ -199,10 +199,10 @@ async fn wait(
     }
 }
 
-fn about(answer: ThreadAnswer, whose: Whose, sample: bool, typed: Typed) -> HostThread {
+fn about(answer: ThreadAnswer, origin: ThreadOrigin, sample: bool, typed: Typed) -> HostThread {
     // A parent that asks for its sub-agent's answer is given what the last turn said: a packet after one of rawr's, and
     // nothing at all after a compaction.
-    let is_persons = whose == Whose::Person;
+    let is_persons = origin == ThreadOrigin::Person;
     let capabilities = HostCapabilities {
         inject_turn: is_persons,
         steer: is_persons,
@@ -217,7 +217,7 @@ fn about(answer: ThreadAnswer, whose: Whose, sample: bool, typed: Typed) -> Host
     };
     HostThread {
         thread_id: answer.thread.id,
-        whose,
+        origin,
         cwd: answer.thread.cwd.unwrap_or_default(),
         host: HostInfo { name: NAME.to_owned(), version: answer.thread.cli_version, capabilities },
         model: answer.model,

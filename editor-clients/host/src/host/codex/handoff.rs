@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Codex;
-use super::line::Entry;
+use super::handoff_queue::Entry;
 use super::message::{Note, Refusal, SettingsNote};
 use crate::host::HostError;
 
@@ -52,7 +52,7 @@ impl Codex {
         {
             self.thread.model.clone_from(&thread_settings.model);
         }
-        if self.line.begins(&note)
+        if self.handoff_queue.begins(&note)
             && let Some(turn_id) = note.inside_turn()
         {
             self.turns.turn_is_ours(turn_id);
@@ -61,13 +61,13 @@ impl Codex {
         let of_children =
             self.children.read(&note, &self.thread.thread_id, self.turns.latest(), &events);
         events.extend(of_children);
-        if self.line.has_begun() {
+        if self.handoff_queue.has_begun() {
             self.withheld.extend(events);
         } else {
             self.events.extend(events);
         }
         if self.turns.has_compacted()
-            && let Some(Entry { name, text }) = self.line.compacted()
+            && let Some(Entry { name, text }) = self.handoff_queue.compacted()
         {
             let params = json!({
                 "threadId": self.thread_id(),
@@ -81,20 +81,20 @@ impl Codex {
     /// A Codex without a line is asked for a turn when the time comes.
     pub(super) fn put_in_line(&mut self, answer: Result<Value, Refusal>) {
         let queued = answer.ok().and_then(|answer| serde_json::from_value::<Queued>(answer).ok());
-        self.line.taken(queued.map(|queued| queued.queued_submission.id));
+        self.handoff_queue.taken(queued.map(|queued| queued.queued_submission.id));
     }
 
     /// The turn of the handoff that stands in line. Behind something else it is taken out.
     pub(super) async fn hand_over(&mut self) -> Result<HandedOver, HostError> {
         loop {
-            if let Some(turn_id) = self.line.claim() {
+            if let Some(turn_id) = self.handoff_queue.claim() {
                 self.let_withheld_go();
                 return Ok(HandedOver::Begun { turn_id });
             }
-            if !self.line.is_queued() {
+            if !self.handoff_queue.is_queued() {
                 return Ok(HandedOver::NothingInLine);
             }
-            let is_behind = self.turns.runs_for_others() && self.line.entry().is_some();
+            let is_behind = self.turns.runs_for_others() && self.handoff_queue.entry().is_some();
             if is_behind && self.take_out().await? {
                 return Ok(HandedOver::TakenBack);
             }
@@ -125,22 +125,22 @@ impl Codex {
 
     /// Whether it was there still.
     async fn take_out(&mut self) -> Result<bool, HostError> {
-        let entry = self.line.entry().map(str::to_owned);
+        let entry = self.handoff_queue.entry().map(str::to_owned);
         let params = json!({"threadId": self.thread_id(), "queuedSubmissionId": entry});
         let answer = self.connection.ask("thread/queue/delete", params).await?;
         self.catch_up();
         let answer = answer.ok().and_then(|answer| serde_json::from_value::<Deleted>(answer).ok());
-        let is_out = answer.is_some_and(|answer| answer.deleted) && self.line.is_queued();
+        let is_out = answer.is_some_and(|answer| answer.deleted) && self.handoff_queue.is_queued();
         if is_out {
-            self.line.forget();
+            self.handoff_queue.forget();
         }
         Ok(is_out)
     }
 
     /// The driver will not ask for it.
     pub(super) fn give_up_claim(&mut self) {
-        if self.line.has_begun() {
-            self.line.forget();
+        if self.handoff_queue.has_begun() {
+            self.handoff_queue.forget();
             self.let_withheld_go();
         }
     }

@@ -28,9 +28,9 @@ impl Codex {
 
     fn is_in_line(&self, action: &Action) -> bool {
         match action {
-            Action::InjectTurn { text, .. } => self.line.holds(text),
+            Action::InjectTurn { text, .. } => self.handoff_queue.holds(text),
             Action::DeliverInput { items, .. } => {
-                items.iter().any(|item| self.line.holds(&item.text))
+                items.iter().any(|item| self.handoff_queue.holds(&item.text))
             }
             Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
         }

@@ -138,7 +138,7 @@ impl Threads {
     fn answered(&mut self, id: u64, answer: Result<Value, Refusal>) {
         let Some(thread_id) = self.asked.remove(&id) else { return };
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
-        if read.is_none_or(|read| read.thread.whose().is_some()) {
+        if read.is_none_or(|read| read.thread.origin().is_some()) {
             self.found.push_back(thread_id);
         }
     }
@@ -146,7 +146,7 @@ impl Threads {
     /// Whoever announces a thread says what it is.
     fn is_about(&mut self, about: Option<ThreadAbout>) {
         let Some(about) = about else { return };
-        if self.known.insert(about.id.clone()) && about.whose().is_some() {
+        if self.known.insert(about.id.clone()) && about.origin().is_some() {
             self.found.push_back(about.id);
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
-use super::door::{Door, Order, Said, Worked};
 use super::history::{CALL, History, Item, tokens_of};
+use super::mailbox::{Mailbox, Order, Said, Worked};
 use super::model::{Call, Counted, Heard, Model, ModelError, Reply, Want};
 use super::tools::Tool;
 use super::{EmbeddedSettings, files, shell};
@@ -16,7 +16,7 @@ pub(super) struct Agent<M> {
     pub(super) settings: EmbeddedSettings,
     pub(super) model: Arc<M>,
     pub(super) history: History,
-    pub(super) door: Door<M>,
+    pub(super) mailbox: Mailbox<M>,
     /// Counts the ids of turns and calls.
     count: u64,
 }
@@ -53,16 +53,16 @@ impl<M: Model> Agent<M> {
         events: mpsc::UnboundedSender<HostEvent>,
     ) -> Self {
         let model = Arc::new(model);
-        let door = Door::new(orders, events, Arc::clone(&model), history.snapshot());
+        let mailbox = Mailbox::new(orders, events, Arc::clone(&model), history.snapshot());
         let count = history.highest_call();
-        Self { settings, model, history, door, count }
+        Self { settings, model, history, mailbox, count }
     }
 
     /// Until nobody can order any more.
     pub(super) async fn run(mut self) {
         loop {
-            self.door.history = self.history.snapshot();
-            let Some(order) = self.door.next_order().await else { return };
+            self.mailbox.history = self.history.snapshot();
+            let Some(order) = self.mailbox.next_order().await else { return };
             // Whoever dropped the reply does not wait for it.
             match order {
                 Order::StartTurn { items, reply } => {
@@ -90,21 +90,21 @@ impl<M: Model> Agent<M> {
 
     async fn turn(&mut self, turn_id: &str, items: Vec<String>) {
         let started = HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind: TurnKind::Asked };
-        self.door.tell(started);
+        self.mailbox.tell(started);
         for item in items {
             self.history.push(Item::user(item));
         }
-        self.door.begin_turn(turn_id);
+        self.mailbox.begin_turn(turn_id);
         let mut last_agent_message = None;
         let ended = self.steps(turn_id, &mut last_agent_message).await;
-        self.door.end_turn();
+        self.mailbox.end_turn();
         let (status, error) = match ended {
             Ok(()) => (TurnStatus::Completed, None),
             Err(Stop::Interrupted) => (TurnStatus::Interrupted, None),
             Err(Stop::Failed(error)) => (TurnStatus::Failed, Some(error)),
         };
         let turn_id = turn_id.to_owned();
-        self.door.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+        self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
     /// Sampling requests with a pause after each, in which the driver says how it goes on.
@@ -131,10 +131,10 @@ impl<M: Model> Agent<M> {
                     (true, Counted { input: before, output, ..Default::default() })
                 }
             };
-            let goes_on = has_calls || self.door.has_steered();
+            let goes_on = has_calls || self.mailbox.has_steered();
             self.tell_usage(turn_id, counted, goes_on);
             let next = self.pause(turn_id).await?;
-            let steered = self.door.take_steered();
+            let steered = self.mailbox.take_steered();
             if !has_calls && steered.is_empty() {
                 match next {
                     Next::AsAnswered => return Ok(()),
@@ -186,19 +186,19 @@ impl<M: Model> Agent<M> {
 
     fn say(&self, turn_id: &str, text: String, last: &mut Option<String>) {
         *last = Some(text.clone());
-        self.door.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
+        self.mailbox.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
     }
 
     async fn request(&mut self, turn_id: &str) -> Result<Sampled, Stop> {
         let history = self.history.snapshot();
-        self.door.history = Arc::clone(&history);
+        self.mailbox.history = Arc::clone(&history);
         let mut stream = Stream::new(self, turn_id);
-        let Self { model, door, settings, .. } = self;
+        let Self { model, mailbox, settings, .. } = self;
         let answer = async {
             tokio::time::sleep(settings.pace).await;
             model.sample(&history, Want::Step, &mut |heard| stream.hear(heard)).await
         };
-        match door.while_sampling(answer).await? {
+        match mailbox.while_sampling(answer).await? {
             Worked::Done(reply) => Ok(Sampled::Reply(reply?)),
             Worked::CutOff(order) => Ok(Sampled::CutOff { said: stream.said, order }),
         }
@@ -210,21 +210,21 @@ impl<M: Model> Agent<M> {
         history: &[Item],
         want: Want<'_>,
     ) -> Result<Result<Reply, ModelError>, Stop> {
-        let Self { model, door, settings, .. } = self;
-        let events = door.events();
+        let Self { model, mailbox, settings, .. } = self;
+        let events = mailbox.events();
         let mut hear = notice_of_retries(events);
         let answer = async {
             tokio::time::sleep(settings.pace).await;
             model.sample(history, want, &mut hear).await
         };
-        door.while_working(answer).await
+        mailbox.while_working(answer).await
     }
 
     /// Until the driver lets the turn go on. Compactions inside a turn happen here.
     async fn pause(&mut self, turn_id: &str) -> Result<Next, Stop> {
-        self.door.history = self.history.snapshot();
+        self.mailbox.history = self.history.snapshot();
         loop {
-            match self.door.next_order().await {
+            match self.mailbox.next_order().await {
                 None => return Err(Stop::Interrupted),
                 Some(Order::GoOn { turn_id: of, next }) => {
                     if of == turn_id {
@@ -239,14 +239,14 @@ impl<M: Model> Agent<M> {
                     let _ = reply.send(Ok(()));
                     return Err(Stop::Interrupted);
                 }
-                Some(Order::Steer { text, reply }) => self.door.steer(text, reply),
+                Some(Order::Steer { text, reply }) => self.mailbox.steer(text, reply),
                 Some(Order::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
             }
         }
     }
 
     fn tell_usage(&self, turn_id: &str, counted: Counted, needs_follow_up: bool) {
-        self.door.tell(HostEvent::Usage {
+        self.mailbox.tell(HostEvent::Usage {
             turn_id: turn_id.to_owned(),
             usage: TokenUsage {
                 context_tokens: self.history.tokens(),
@@ -269,9 +269,13 @@ impl<M: Model> Agent<M> {
         let call_id = self.next_id("tool");
         let turn = || turn_id.to_owned();
         let name = call.name.clone();
-        self.door.tell(HostEvent::ToolStarted { turn_id: turn(), call_id: call_id.clone(), name });
+        self.mailbox.tell(HostEvent::ToolStarted {
+            turn_id: turn(),
+            call_id: call_id.clone(),
+            name,
+        });
         let ended = self.carry_out(turn_id, &call_id, tool).await;
-        self.door.tell(HostEvent::ToolFinished { turn_id: turn(), call_id });
+        self.mailbox.tell(HostEvent::ToolFinished { turn_id: turn(), call_id });
         ended
     }
 
@@ -282,17 +286,22 @@ impl<M: Model> Agent<M> {
         tool: Tool,
     ) -> Result<String, Stop> {
         let turn = || turn_id.to_owned();
-        let Self { door, settings, .. } = self;
+        let Self { mailbox, settings, .. } = self;
         match tool {
             Tool::UpdatePlan { plan: steps, explanation } => {
                 let call_id = Some(call_id.to_owned());
-                door.tell(HostEvent::PlanUpdated { turn_id: turn(), call_id, steps, explanation });
+                mailbox.tell(HostEvent::PlanUpdated {
+                    turn_id: turn(),
+                    call_id,
+                    steps,
+                    explanation,
+                });
                 Ok("the plan is updated".to_owned())
             }
             Tool::Shell { command, timeout_seconds } => {
                 let ran = shell::run(settings, &command, timeout_seconds);
-                let ran = door.while_working(ran).await?;
-                door.tell(HostEvent::CommandFinished {
+                let ran = mailbox.while_working(ran).await?;
+                mailbox.tell(HostEvent::CommandFinished {
                     turn_id: turn(),
                     call_id: call_id.to_owned(),
                     command,
@@ -350,7 +359,7 @@ struct Stream {
 
 impl Stream {
     fn new<M: Model>(agent: &Agent<M>, turn_id: &str) -> Self {
-        let events = agent.door.events();
+        let events = agent.mailbox.events();
         Self {
             turn_id: turn_id.to_owned(),
             said: String::new(),

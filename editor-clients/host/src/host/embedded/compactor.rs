@@ -12,14 +12,14 @@ impl<M: Model> Agent<M> {
     pub(super) async fn compaction_turn(&mut self, turn_id: String, order: &CompactionOrder) {
         let started =
             HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Compaction };
-        self.door.tell(started);
+        self.mailbox.tell(started);
         let (status, error) = match self.compact(&turn_id, order).await {
             Ok(()) => (TurnStatus::Completed, None),
             Err(Stop::Interrupted) => (TurnStatus::Interrupted, Some(INTERRUPTED.to_owned())),
             Err(Stop::Failed(error)) => (TurnStatus::Failed, Some(error)),
         };
         let last_agent_message = None;
-        self.door.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
+        self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
     /// A compaction that fails is told and leaves the turn as it was.
@@ -37,9 +37,9 @@ impl<M: Model> Agent<M> {
     async fn compact(&mut self, turn_id: &str, order: &CompactionOrder) -> Result<(), Stop> {
         let turn = || turn_id.to_owned();
         let origin = CompactionOrigin::Rawr;
-        self.door.tell(HostEvent::CompactionStarted { turn_id: turn(), origin });
+        self.mailbox.tell(HostEvent::CompactionStarted { turn_id: turn(), origin });
         let rewritten = self.rewrite(order).await;
-        self.door.history = self.history.snapshot();
+        self.mailbox.history = self.history.snapshot();
         let event = match &rewritten {
             Ok(()) => {
                 let tokens_after = Some(self.history.tokens());
@@ -53,7 +53,7 @@ impl<M: Model> Agent<M> {
                 HostEvent::CompactionFailed { turn_id: turn(), origin, error }
             }
         };
-        self.door.tell(event);
+        self.mailbox.tell(event);
         rewritten
     }
 
@@ -61,8 +61,8 @@ impl<M: Model> Agent<M> {
     async fn rewrite(&mut self, order: &CompactionOrder) -> Result<(), Stop> {
         if order.by == Compactor::Provider {
             let history = self.history.snapshot();
-            let Self { model, door, .. } = self;
-            match door.while_working(model.rewrite(&history, &order.tuning)).await? {
+            let Self { model, mailbox, .. } = self;
+            match mailbox.while_working(model.rewrite(&history, &order.tuning)).await? {
                 Some(Ok(rest)) => {
                     self.history.replace(rest);
                     return Ok(());
@@ -70,7 +70,7 @@ impl<M: Model> Agent<M> {
                 Some(Err(error)) => {
                     let notice =
                         format!("the provider's compaction failed, so I sum up myself: {error}");
-                    self.door.tell(HostEvent::Notice(notice));
+                    self.mailbox.tell(HostEvent::Notice(notice));
                 }
                 None => {}
             }

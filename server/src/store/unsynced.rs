@@ -13,7 +13,7 @@ const MOST: usize = 1 << 20;
 const INHERITED: u64 = 64 << 10;
 
 #[derive(Debug)]
-pub(super) struct Owed {
+pub(super) struct UnsyncedWrites {
     /// With gaps where others wrote: they answer for theirs.
     pieces: Vec<Piece>,
     /// A sync has failed since the last good one.
@@ -28,13 +28,13 @@ struct Piece {
     bytes: Vec<u8>,
 }
 
-impl Default for Owed {
+impl Default for UnsyncedWrites {
     fn default() -> Self {
         Self { pieces: Vec::new(), doubted: false, inherits: true }
     }
 }
 
-impl Owed {
+impl UnsyncedWrites {
     pub(super) fn add(&mut self, at: u64, bytes: &[u8]) {
         match self.pieces.last_mut() {
             Some(last) if last.at + last.bytes.len() as u64 == at => last.bytes.extend(bytes),

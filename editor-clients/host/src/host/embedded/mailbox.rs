@@ -44,7 +44,7 @@ pub(super) enum Said {
     },
 }
 
-pub(super) struct Door<M> {
+pub(super) struct Mailbox<M> {
     orders: mpsc::UnboundedReceiver<Said>,
     events: mpsc::UnboundedSender<HostEvent>,
     /// The turn that runs.
@@ -64,7 +64,7 @@ pub(super) enum Worked<T> {
     CutOff(CompactionOrder),
 }
 
-impl<M: Model> Door<M> {
+impl<M: Model> Mailbox<M> {
     pub(super) fn new(
         orders: mpsc::UnboundedReceiver<Said>,
         events: mpsc::UnboundedSender<HostEvent>,

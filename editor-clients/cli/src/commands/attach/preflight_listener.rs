@@ -1,4 +1,4 @@
-//! Where the relay of `rawr codex --preflight` asks about what people type. Whose thread it is decides who answers.
+//! Where the relay of `rawr codex --preflight` asks about what people type. ThreadOrigin thread it is decides who answers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

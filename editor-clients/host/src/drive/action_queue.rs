@@ -8,7 +8,7 @@ use crate::host::{CompactionOrder, Compactor, Keep, Timing, Tuning};
 
 /// All actions of one session, and the prompts that wait with them.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ActionQueue {
     outcomes: HashMap<String, Outcome>,
     todo: VecDeque<Todo>,
     /// The action that is being carried out: it is queued no more and has no outcome so far.
@@ -38,7 +38,7 @@ pub(super) struct Outcome {
     pub(super) error: Option<String>,
 }
 
-impl Ledger {
+impl ActionQueue {
     /// Takes an action up, unless it waits already; one that was begun is only reported again.
     pub(super) fn take_up(&mut self, action: PendingAction) {
         let action_id = &action.action_id;
@@ -67,7 +67,7 @@ impl Ledger {
     }
 
     /// The next thing that can be done where the host leaves so much room.
-    pub(super) fn next(&mut self, room: Room) -> Option<Todo> {
+    pub(super) fn next(&mut self, room: HostAvailability) -> Option<Todo> {
         let at = self.todo.iter().position(|todo| todo.needs() <= room)?;
         let todo = self.todo.remove(at);
         self.in_hand = match &todo {
@@ -102,7 +102,7 @@ impl Ledger {
 
 /// How much a host can take in now; each holds what those before it hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Room {
+pub(super) enum HostAvailability {
     /// It works: a text for the running turn, a question beside it.
     Word,
     /// It works and can be cut off for a compaction.
@@ -114,19 +114,19 @@ pub(super) enum Room {
 }
 
 impl Todo {
-    fn needs(&self) -> Room {
+    fn needs(&self) -> HostAvailability {
         match self {
-            Self::Prompt { .. } => Room::Turn,
-            Self::ReportAgain { .. } => Room::Word,
+            Self::Prompt { .. } => HostAvailability::Turn,
+            Self::ReportAgain { .. } => HostAvailability::Word,
             Self::Perform(action) => match &action.action {
                 Action::InjectTurn { via_steer: true, .. }
                 | Action::Judge { .. }
-                | Action::SamplePacket { .. } => Room::Word,
+                | Action::SamplePacket { .. } => HostAvailability::Word,
                 Action::Compact { .. } if order_of(&action.action).timing == Timing::AtOnce => {
-                    Room::Cut
+                    HostAvailability::Cut
                 }
-                Action::Compact { .. } => Room::Compaction,
-                Action::InjectTurn { .. } | Action::DeliverInput { .. } => Room::Turn,
+                Action::Compact { .. } => HostAvailability::Compaction,
+                Action::InjectTurn { .. } | Action::DeliverInput { .. } => HostAvailability::Turn,
             },
         }
     }

@@ -5,7 +5,7 @@ use super::message::{Item, Note};
 
 /// The handoff of the compaction that runs.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct HandoffQueue {
     stand: Stand,
     /// What the last turn from the line began with.
     said: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Entry {
     pub(super) text: String,
 }
 
-impl Line {
+impl HandoffQueue {
     pub(super) fn prepare(&mut self, text: String) {
         self.stand = Stand::Ready { text };
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn it_is_put_in_line_once_and_known_again_by_its_name() {
-        let mut line = Line::default();
+        let mut line = HandoffQueue::default();
         assert_eq!(line.compacted(), None);
         line.prepare("go on".to_owned());
         assert!(!line.holds("go on"));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_codex_without_a_line_holds_nothing() {
-        let mut line = Line::default();
+        let mut line = HandoffQueue::default();
         line.prepare("go on".to_owned());
         line.compacted().unwrap();
         line.taken(None);
