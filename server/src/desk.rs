@@ -94,7 +94,7 @@ struct Open {
     /// To be kept before this batch is stored.
     capsules: Vec<Capsule>,
     originals: held::Originals,
-    look: outside::Look,
+    look: outside::RepoLook,
     health: disk::Health,
 }
 
@@ -127,7 +127,7 @@ impl Open {
             staged: Vec::new(),
             capsules: Vec::new(),
             originals: held::Originals::default(),
-            look: outside::Look::default(),
+            look: outside::RepoLook::default(),
             health: disk::Health::default(),
         }
     }

@@ -5,7 +5,7 @@ mod render;
 mod source;
 pub(crate) mod written;
 
-pub use render::{Look, render};
+pub use render::{RenderMode, render};
 pub use source::{MAX_BYTES, Stamp, read_text};
 
 use std::collections::BTreeMap;

@@ -48,7 +48,7 @@ pub enum Kind {
 
 /// One text in which all words occur. The order is that of time, then of files and lines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RecallHit {
     pub at: Option<Timestamp>,
     pub thread: ThreadId,
     pub file: PathBuf,
@@ -60,7 +60,7 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Found {
     /// The newest first.
-    pub places: Vec<Place>,
+    pub places: Vec<RecallHit>,
     /// So many older ones are not among them.
     pub more: u64,
     /// What could not be searched, and why.
@@ -94,7 +94,7 @@ struct Search<'s> {
     limit: usize,
     is_cancelled: &'s AtomicBool,
     /// The oldest of them on top.
-    newest: BinaryHeap<Reverse<Place>>,
+    newest: BinaryHeap<Reverse<RecallHit>>,
     more: u64,
     unread: Vec<(PathBuf, String)>,
 }
@@ -119,7 +119,7 @@ impl Seen {
 }
 
 /// A text that was met.
-struct Said<'t> {
+struct RecalledText<'t> {
     kind: Kind,
     at: Option<Timestamp>,
     text: &'t str,
@@ -161,9 +161,9 @@ impl Search<'_> {
         seen
     }
 
-    fn met(&mut self, spot: &Spot<'_>, said: &Said<'_>) -> bool {
+    fn met(&mut self, spot: &Spot<'_>, said: &RecalledText<'_>) -> bool {
         let Some(snippet) = self.words.snippet(said.text) else { return false };
-        let place = Place {
+        let place = RecallHit {
             at: said.at,
             thread: spot.thread.clone(),
             file: spot.file.to_owned(),

@@ -132,7 +132,7 @@ const fn is_word(byte: u8) -> bool {
 }
 
 /// Looks around a place for a secret. Gets the place of the second byte of a pair.
-type Look = fn(Scan<'_>, usize) -> Option<Secret>;
+type Detector = fn(Scan<'_>, usize) -> Option<Secret>;
 
 /// For every two bytes side by side, what is looked for around them. For nearly all pairs of ordinary text that is
 /// nothing; finding out is all that such text costs, and the scan runs on everything reported.
@@ -144,7 +144,7 @@ struct Pairs {
 
 #[derive(Default)]
 struct Group {
-    functions: Vec<Look>,
+    functions: Vec<Detector>,
     shapes: Vec<&'static Shape>,
 }
 

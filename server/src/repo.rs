@@ -36,7 +36,7 @@ pub async fn observe(
     let path = env::var_os("PATH")?;
     let git = find("git", &path)?;
     let gt = if settings.graphite_enabled { find("gt", &path) } else { None };
-    Look { git, gt, cwd, settings }.observe(since, last).await
+    RepoProbe { git, gt, cwd, settings }.observe(since, last).await
 }
 
 /// The folder itself, if it or one above it looks like a work tree. Costs no process.
@@ -56,7 +56,7 @@ fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// One look at one repository.
-struct Look<'s> {
+struct RepoProbe<'s> {
     git: PathBuf,
     gt: Option<PathBuf>,
     cwd: PathBuf,
@@ -105,7 +105,7 @@ const MOVES: &[&str] = &[
     "--",
 ];
 
-impl Look<'_> {
+impl RepoProbe<'_> {
     async fn observe(&self, since: Option<&str>, last: Option<&Repo>) -> Option<RepoObserved> {
         let deadline = Instant::now() + Duration::from_secs(self.settings.timeout_seconds);
         let quiet = self.without_filters(deadline).await?;

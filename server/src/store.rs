@@ -167,7 +167,7 @@ impl Store {
     }
 
     /// The same of a thread that may be archived.
-    pub fn owner_in(&self, place: &archive::Place) -> Option<String> {
+    pub fn owner_in(&self, place: &archive::ThreadFolder) -> Option<String> {
         OwnerLock::holder(&place.folder)
     }
 

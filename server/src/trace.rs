@@ -104,7 +104,7 @@ struct Work {
 impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Hears {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id).filter(|span| is_ours(span.metadata())) else { return };
-        let mut said = Said::of(attributes.metadata().name());
+        let mut said = TraceLine::of(attributes.metadata().name());
         attributes.record(&mut said);
         let depth = span.scope().skip(1).count();
         match root(&span).filter(|_| depth > 0) {
@@ -121,7 +121,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Hears {
         if !is_ours(event.metadata()) {
             return;
         }
-        let mut said = Said::of("");
+        let mut said = TraceLine::of("");
         event.record(&mut said);
         match context.event_span(event) {
             Some(span) => {
@@ -160,17 +160,17 @@ fn note<'s, S: Subscriber + LookupSpan<'s>>(root: &SpanRef<'s, S>, depth: usize,
 }
 
 /// `name field=value`, one line.
-struct Said {
+struct TraceLine {
     text: String,
 }
 
-impl Said {
+impl TraceLine {
     fn of(name: &str) -> Self {
         Self { text: name.to_owned() }
     }
 }
 
-impl Visit for Said {
+impl Visit for TraceLine {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let space = if self.text.is_empty() { "" } else { " " };
         // A text cannot fail to grow.

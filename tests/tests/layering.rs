@@ -312,7 +312,7 @@ const OF_THE_SERVER: [(&str, &[&str]); 11] = [
     ("commands/state.rs", &["config", "prompts", "store"]),
     ("commands/state/show.rs", &["store"]),
     ("commands/watch/link.rs", &["config"]),
-    ("commands/written.rs", &["config", "problem", "prompts"]),
+    ("commands/user_files.rs", &["config", "problem", "prompts"]),
 ];
 
 /// What stands behind `start` up to the end of the path's first segment.

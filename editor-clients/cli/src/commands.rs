@@ -26,9 +26,9 @@ mod snooze;
 mod state;
 mod status;
 mod threads;
+mod user_files;
 mod watch;
 mod wish;
-mod written;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

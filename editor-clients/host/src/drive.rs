@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::action_queue::ActionQueue;
 use self::actions::Asked;
-pub use self::inputs::{Answer, Said, Typed};
+pub use self::inputs::{Answer, HoldReply, Typed};
 use self::inputs::{Held, SIGN_OF_LIFE, TypedInputs};
 use self::outage::Outage;
 pub use self::prompts::Prompts;

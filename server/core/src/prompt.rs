@@ -297,14 +297,14 @@ impl SequencePrompts {
 
 /// Something in braces that reads like a placeholder: `{name}`, a plain identifier and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<'t> {
+pub struct PlaceholderUse<'t> {
     pub name: &'t str,
     /// Bytes of the template, braces included.
     pub span: Range<usize>,
 }
 
 /// All `{identifier}`s of a template. JSON and code braces do not qualify: they hold quotes, blanks or nothing.
-pub fn scan(template: &str) -> impl Iterator<Item = Found<'_>> {
+pub fn scan(template: &str) -> impl Iterator<Item = PlaceholderUse<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -319,7 +319,7 @@ pub fn scan(template: &str) -> impl Iterator<Item = Found<'_>> {
             at = open + 1;
             if closed && named {
                 at = open + length + 2;
-                return Some(Found { name: &rest[..length], span: open..at });
+                return Some(PlaceholderUse { name: &rest[..length], span: open..at });
             }
         }
     })

@@ -89,7 +89,7 @@ struct Measured {
 }
 
 /// Where an item of the old history goes.
-enum Place {
+enum NewPosition {
     Start,
     RecentUser,
     End,
@@ -107,14 +107,14 @@ pub fn rewrite(
     let (mut leading, mut tokens_before) = (true, 0);
     for item in items {
         let place = place(&item, leading, &summary);
-        leading &= matches!(place, Place::Start | Place::End);
+        leading &= matches!(place, NewPosition::Start | NewPosition::End);
         let measured = Measured { tokens: count(&item.text), item };
         tokens_before += measured.tokens;
         match place {
-            Place::Start => kept.push(measured),
-            Place::RecentUser => users.push(measured),
-            Place::End => snapshots.push(measured),
-            Place::Nowhere => {}
+            NewPosition::Start => kept.push(measured),
+            NewPosition::RecentUser => users.push(measured),
+            NewPosition::End => snapshots.push(measured),
+            NewPosition::Nowhere => {}
         }
     }
     kept.extend(recent(users, recent_user_tokens, count));
@@ -128,13 +128,13 @@ pub fn rewrite(
     }
 }
 
-fn place(item: &Item, leading: bool, summary: &Summary) -> Place {
+fn place(item: &Item, leading: bool, summary: &Summary) -> NewPosition {
     match (item.kind, item.role) {
-        (Kind::InitialContext, _) => Place::Start,
-        (Kind::Snapshot, _) => Place::End,
-        (Kind::Message, Role::System) if leading => Place::Start,
-        (Kind::Message, Role::User) if is_users_own(&item.text, summary) => Place::RecentUser,
-        (Kind::Message | Kind::Summary, _) => Place::Nowhere,
+        (Kind::InitialContext, _) => NewPosition::Start,
+        (Kind::Snapshot, _) => NewPosition::End,
+        (Kind::Message, Role::System) if leading => NewPosition::Start,
+        (Kind::Message, Role::User) if is_users_own(&item.text, summary) => NewPosition::RecentUser,
+        (Kind::Message | Kind::Summary, _) => NewPosition::Nowhere,
     }
 }
 

@@ -17,7 +17,7 @@ use sequence::Sequence;
 
 pub use apply::FOLD;
 pub use issued::{Issued, Progress};
-pub use known::{Directive, Known, Said, Speaker, StepMove};
+pub use known::{Directive, Known, Speaker, StepMove, Utterance};
 pub use marks::Mark;
 pub use turn::{Turn, TurnEnd};
 

@@ -25,7 +25,7 @@ pub struct Key {
     /// Where there is no default to show, a value in the file's own notation.
     pub example: &'static str,
     pub(super) narrow: Narrow,
-    pub(super) place: Place,
+    pub(super) place: KeyStorage,
 }
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(super) enum Narrow {
 }
 
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum KeyStorage {
     Own {
         /// `None`: not set, and the built-in rule is no single value.
         get: fn(&Config) -> Option<Value>,
@@ -95,21 +95,21 @@ impl Key {
     /// The keys whose value it sets: itself, unless it is a short form.
     pub fn targets(&'static self) -> impl Iterator<Item = &'static Self> {
         let (own, short) = match self.place {
-            Place::Own { .. } => (Some(self), &[][..]),
-            Place::Short(paths) => (None, paths),
+            KeyStorage::Own { .. } => (Some(self), &[][..]),
+            KeyStorage::Short(paths) => (None, paths),
         };
         own.into_iter().chain(short.iter().filter_map(|path| key(path)))
     }
 
     pub(super) fn get(&self, config: &Config) -> Option<Value> {
         match self.place {
-            Place::Own { get, .. } => get(config),
-            Place::Short(_) => None,
+            KeyStorage::Own { get, .. } => get(config),
+            KeyStorage::Short(_) => None,
         }
     }
 
     pub(super) fn set(&self, config: &mut Config, value: Value) {
-        if let Place::Own { set, .. } = self.place {
+        if let KeyStorage::Own { set, .. } = self.place {
             set(config, value);
         }
     }

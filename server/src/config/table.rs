@@ -1,7 +1,7 @@
 //! The one table of all configuration keys. Reading, unknown-key detection, the commented default file and the
 //! documentation follow from it; nothing here is about how a value is read.
 
-use super::keys::{Key, Kind, Narrow, Place, Table, Value};
+use super::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
 use super::models;
 
 macro_rules! switch {
@@ -12,7 +12,7 @@ macro_rules! switch {
             doc: $doc,
             example: "",
             narrow: Narrow::$narrow,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(Value::Switch(config.$($field).+)),
                 set: |config, value| if let Value::Switch(on) = value { config.$($field).+ = on },
             },
@@ -31,7 +31,7 @@ macro_rules! number {
             doc: $doc,
             example: "",
             narrow: Narrow::$narrow,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(Value::Number(config.$($field).+ as u64)),
                 set: |config, value| if let Value::Number(number) = value {
                     config.$($field).+ = number as _;
@@ -49,7 +49,7 @@ macro_rules! text {
             doc: $doc,
             example: $example,
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| config.$($field).+.clone().map(Value::Text),
                 set: |config, value| if let Value::Text(text) = value {
                     config.$($field).+ = (!text.is_empty()).then_some(text);

@@ -53,17 +53,17 @@ pub(super) struct Live {
 struct Waiting {
     due: Timestamp,
     /// As it was found when it could not be taken up at once.
-    seen: Option<Look>,
+    seen: Option<FileSnapshot>,
 }
 
 /// A file from outside.
 #[derive(Debug, PartialEq, Eq)]
-struct Look {
+struct FileSnapshot {
     stamp: Option<Stamp>,
     ends_in_a_line: bool,
 }
 
-impl Look {
+impl FileSnapshot {
     fn at(path: &Path) -> Self {
         Self { stamp: Stamp::of(path), ends_in_a_line: Stamp::ends_in_a_line(path) }
     }
@@ -257,7 +257,7 @@ impl Desk {
             if within(waiting.due, LEFT_OPEN_AFTER_MS, now) > now {
                 return true;
             }
-            let look = Look::at(file);
+            let look = FileSnapshot::at(file);
             if watcher.is_being_written(file) {
                 if waiting.seen.as_ref() != Some(&look) {
                     let due = now.plus_millis(LEFT_OPEN_AFTER_MS);
@@ -418,15 +418,17 @@ impl Desk {
     fn without_unsettled(&self, files: BTreeSet<PathBuf>) -> Stamps {
         let free = |file: &PathBuf| !self.live.on || !self.watcher.is_being_written(file);
         let found = files.into_iter().filter(free).map(|file| {
-            let look = Look::at(&file);
+            let look = FileSnapshot::at(&file);
             (file, look)
         });
         let found: Vec<_> = found.collect();
-        let settled = |look: &Look| !self.live.on || look.doubtful_for(false).is_none();
+        let settled = |look: &FileSnapshot| !self.live.on || look.doubtful_for(false).is_none();
         if found.iter().any(|(_, look)| look.stamp.is_some() && !settled(look)) {
             std::thread::sleep(Duration::from_millis(SETTLED_AFTER_MS));
         }
-        let still = |file: &Path, look: &Look| look.stamp.is_some() && Look::at(file) == *look;
+        let still = |file: &Path, look: &FileSnapshot| {
+            look.stamp.is_some() && FileSnapshot::at(file) == *look
+        };
         let whole = found.into_iter().filter(|(file, look)| settled(look) || still(file, look));
         whole.map(|(file, look)| (file, look.stamp)).collect()
     }

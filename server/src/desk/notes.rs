@@ -6,7 +6,7 @@ mod text;
 
 use super::{Desk, DeskError, Notice, Open};
 use crate::redact::redact_counting;
-use place::{Missing, Place};
+use place::{Missing, NotesFile};
 use rawr_core::scratch;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::io;
@@ -55,8 +55,8 @@ impl Whereabouts {
         self.cwd.join(&self.file)
     }
 
-    fn find(&self, missing: Missing) -> io::Result<Option<Place>> {
-        Place::find(&self.cwd, Path::new(&self.file), missing)
+    fn find(&self, missing: Missing) -> io::Result<Option<NotesFile>> {
+        NotesFile::find(&self.cwd, Path::new(&self.file), missing)
     }
 
     /// `None` where there are none.

@@ -18,7 +18,7 @@ const LOOK_AGAIN_AFTER: u64 = 60;
 
 /// When a thread's repository was last looked at.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct RepoLook {
     asked_at: Option<Timestamp>,
     /// There is none, or it is too slow: it is left alone for a while, whatever happens.
     in_vain: bool,

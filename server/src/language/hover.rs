@@ -8,7 +8,7 @@ use super::world::{Doc, Kind, Values, World};
 use crate::config::{Config, Key, Kind as Type, key, path_in, tables};
 use crate::prompts::FRONT_MATTER_KEYS;
 use rawr_core::boundary::Boundary;
-use rawr_core::prompt::{Found as Placed, Placeholder, PromptName, scan};
+use rawr_core::prompt::{Placeholder, PlaceholderUse, PromptName, scan};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ fn placeholder_at(
     name: PromptName,
     text: &str,
     at: usize,
-) -> Option<(Placed<'_>, &'static Placeholder)> {
+) -> Option<(PlaceholderUse<'_>, &'static Placeholder)> {
     let found = scan(text).find(|found| found.span.start <= at && at <= found.span.end)?;
     let known = name
         .placeholders()

@@ -1,7 +1,7 @@
 //! `rawr/recall/search`. It takes its time on a thread of its own, and is given up with its request.
 
 use super::{Module, Session, on_async};
-use crate::recall::{self, Found, Kind, Place, Words};
+use crate::recall::{self, Found, Kind, RecallHit, Words};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::RecallSearch;
@@ -48,7 +48,7 @@ async fn search(
 }
 
 fn shown(found: Found) -> RecallSearchResult {
-    let place = |place: Place| RecallPlace {
+    let place = |place: RecallHit| RecallPlace {
         thread_id: place.thread.to_string(),
         kind: kind(place.kind),
         file: place.file.display().to_string(),

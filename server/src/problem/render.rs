@@ -6,13 +6,13 @@ use annotate_snippets::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum RenderMode {
     Plain,
     Coloured,
 }
 
 /// `source` is the text that the span counts in; without it the place is left out.
-pub fn render(problem: &Problem, source: Option<&str>, look: Look) -> String {
+pub fn render(problem: &Problem, source: Option<&str>, look: RenderMode) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -40,8 +40,8 @@ pub fn render(problem: &Problem, source: Option<&str>, look: Look) -> String {
         group = group.element(Level::HELP.message(normalize_untrusted_str(&help)));
     }
     let renderer = match look {
-        Look::Plain => Renderer::plain(),
-        Look::Coloured => Renderer::styled(),
+        RenderMode::Plain => Renderer::plain(),
+        RenderMode::Coloured => Renderer::styled(),
     };
     // The renderer leaves these be, and there are terminals that obey them.
     renderer.render(&[group]).replace(|letter| matches!(letter, '\u{7f}'..='\u{9f}'), "\u{fffd}")
@@ -54,13 +54,13 @@ mod tests {
     use std::path::Path;
 
     fn check(problem: &Problem, source: Option<&str>, expected: Expect) {
-        expected.assert_eq(&render(problem, source, Look::Plain));
+        expected.assert_eq(&render(problem, source, RenderMode::Plain));
     }
 
     #[test]
     fn no_control_character_is_left() {
         let problem = Problem::error("a", "b\u{9b}31m\u{7f}c\u{1b}[2J");
-        let shown = render(&problem, None, Look::Plain);
+        let shown = render(&problem, None, RenderMode::Plain);
         assert!(!shown.contains(|letter: char| letter.is_control() && letter != '\n'), "{shown:?}");
     }
 
@@ -102,7 +102,7 @@ mod tests {
     fn what_stands_in_a_file_cannot_steer_the_terminal() {
         let source = "\u{1b}[2J = 1";
         let problem = Problem::error("unknown-key", "no key `\u{1b}[2J`").at(0..4);
-        for look in [Look::Plain, Look::Coloured] {
+        for look in [RenderMode::Plain, RenderMode::Coloured] {
             let text = render(&problem, Some(source), look);
             assert!(!text.contains("\u{1b}[2J"), "{text:?}");
         }
@@ -112,8 +112,8 @@ mod tests {
     fn a_span_that_no_longer_fits_still_renders() {
         for span in [0..0, 1..2, 5..900, 900..901] {
             let problem = Problem::hint("x", "y").at(span);
-            assert!(render(&problem, Some("é"), Look::Coloured).contains('y'));
-            assert!(render(&problem, Some(""), Look::Plain).contains('y'));
+            assert!(render(&problem, Some("é"), RenderMode::Coloured).contains('y'));
+            assert!(render(&problem, Some(""), RenderMode::Plain).contains('y'));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! rawr's own log of a thread: packets, handoffs and directives, and what was said where nobody else has it.
 
 use super::lines::{Lines, Problem};
-use super::{Kind, Said, Search, Seen, Source, Spot};
+use super::{Kind, RecalledText, Search, Seen, Source, Spot};
 use rawr_core::event::{Action, ItemRole, Origin, Purpose};
 use rawr_core::units::{SequenceId, Timestamp};
 use rawr_core::{Event, Record};
@@ -55,18 +55,18 @@ impl Search<'_> {
     fn event(&mut self, spot: &Spot<'_>, event: &Event, at: Option<Timestamp>, met: &mut Met<'_>) {
         match event {
             Event::PacketTaken(taken) => {
-                let said = Said { kind: Kind::Packet, at, text: &taken.packet.text };
+                let said = RecalledText { kind: Kind::Packet, at, text: &taken.packet.text };
                 if self.met(spot, &said) {
                     met.packet_of = Some(taken.sequence.clone());
                 }
             }
             Event::ActionIssued(issued) if met.packet_of.as_ref() != Some(&issued.sequence) => {
                 if let Some(text) = handoff(&issued.kind) {
-                    self.met(spot, &Said { kind: Kind::Handoff, at, text });
+                    self.met(spot, &RecalledText { kind: Kind::Handoff, at, text });
                 }
             }
             Event::DirectiveGiven(given) => {
-                self.met(spot, &Said { kind: Kind::Directive, at, text: &given.text });
+                self.met(spot, &RecalledText { kind: Kind::Directive, at, text: &given.text });
             }
             Event::TurnStarted(started) => {
                 let message = started.text.as_deref().filter(|_| started.origin == Origin::User);
@@ -94,11 +94,12 @@ impl Search<'_> {
         met: &Met<'_>,
     ) {
         let text = text.filter(|text| met.is_news(text));
-        let message =
-            text.is_some_and(|text| self.met(spot, &Said { kind: Kind::UserMessage, at, text }));
+        let message = text.is_some_and(|text| {
+            self.met(spot, &RecalledText { kind: Kind::UserMessage, at, text })
+        });
         // Where the whole message is a place, its sentences are none.
         for text in directives.iter().filter(|_| !message) {
-            self.met(spot, &Said { kind: Kind::Directive, at, text });
+            self.met(spot, &RecalledText { kind: Kind::Directive, at, text });
         }
     }
 
@@ -114,7 +115,7 @@ impl Search<'_> {
             met.is_news(text) && !is_packet && met.last_words.as_deref() != Some(*text)
         };
         let Some(text) = text.filter(is_news) else { return };
-        if self.met(spot, &Said { kind: Kind::AgentMessage, at, text }) {
+        if self.met(spot, &RecalledText { kind: Kind::AgentMessage, at, text }) {
             met.last_words = Some(text.to_owned());
         }
     }

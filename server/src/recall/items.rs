@@ -2,7 +2,7 @@
 //! say in a field who speaks. Lines that repeat others, or that the host wrote for itself, are left out.
 
 use super::lines::{Lines, Problem};
-use super::{Kind, Said, Search, Seen, Source, Spot, time};
+use super::{Kind, RecalledText, Search, Seen, Source, Spot, time};
 use rawr_core::units::Timestamp;
 use serde_json::Value;
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Search<'_> {
                 continue;
             }
             let spot = Spot { thread: &source.thread, file, line };
-            let is_named = self.met(&spot, &Said { kind, at, text: &text });
+            let is_named = self.met(&spot, &RecalledText { kind, at, text: &text });
             if let Some(seen) = seen.as_mut().filter(|_| is_named) {
                 seen.note(&text);
             }

@@ -1,7 +1,7 @@
 //! An agent's notes, paragraph by paragraph.
 
 use super::lines::{Lines, Problem};
-use super::{Kind, Said, Search, Source, Spot, time};
+use super::{Kind, RecalledText, Search, Source, Spot, time};
 use std::path::Path;
 
 impl Search<'_> {
@@ -36,7 +36,7 @@ impl Search<'_> {
                 }
                 _ => {}
             }
-            let said = Said { kind: Kind::Scratch, at, text: &paragraph };
+            let said = RecalledText { kind: Kind::Scratch, at, text: &paragraph };
             self.met(&Spot { thread: &source.thread, file, line: begins }, &said);
             paragraph.clear();
             if line.is_none() {

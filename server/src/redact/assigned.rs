@@ -4,12 +4,12 @@
 mod options;
 
 use super::value::{Named, bare, is_bare, is_secret, quote_at, skip_blanks, value_at};
-use super::{Look, Scan, Secret};
+use super::{Detector, Scan, Secret};
 use options::{password_option, user_option, value_of_option};
 use rawr_core::steps;
 
 /// Two bytes that are in a name, in any case, and what looks for the names that have them.
-pub(super) const LOOKS: [(&str, &str, Look); 13] = [
+pub(super) const LOOKS: [(&str, &str, Detector); 13] = [
     ("sS", "wWpP", named),
     ("wW", "dD", named),
     ("_-", "pP", named),

@@ -2,13 +2,13 @@
 
 use super::random::is_wordy;
 use super::rules::PUBLIC;
-use super::{Look, Scan, Secret, is_word};
+use super::{Detector, Scan, Secret, is_word};
 use memchr::memmem;
 use rawr_core::steps;
 use regex::bytes::{Regex, RegexBuilder};
 use std::sync::{LazyLock, OnceLock};
 
-pub(super) const LOOKS: [(&str, &str, Look); 5] = [
+pub(super) const LOOKS: [(&str, &str, Detector); 5] = [
     ("bB", "eE", bearer),
     ("y", "J", json_web_token),
     ("-", "B", private_key),

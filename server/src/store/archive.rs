@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where a thread lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ThreadFolder {
     pub thread: ThreadId,
     pub folder: PathBuf,
     pub archived: bool,
@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// Everything that lies in the home as a thread, archived or not, whole or not, by name.
-    pub fn places(&self) -> Result<Vec<Place>, StoreError> {
+    pub fn places(&self) -> Result<Vec<ThreadFolder>, StoreError> {
         let mut places = Vec::new();
         for (root, archived) in [(self.threads.clone(), false), (self.archive_folder(), true)] {
             let entries = match fs::read_dir(&root) {
@@ -87,7 +87,7 @@ impl Store {
                 let folder = entry.map_err(failed("list", &root))?.path();
                 let name = folder.file_name().and_then(|name| name.to_str());
                 if let Some(name) = name.filter(|_| folder.is_dir()) {
-                    places.push(Place { thread: ThreadId::new(name), folder, archived });
+                    places.push(ThreadFolder { thread: ThreadId::new(name), folder, archived });
                 }
             }
         }
@@ -193,19 +193,19 @@ impl Store {
     }
 
     /// Removes a thread's folder where it is empty; whether it was. Nothing is removed while somebody opens a thread.
-    pub fn remove_empty(&self, place: &Place) -> Result<bool, StoreError> {
+    pub fn remove_empty(&self, place: &ThreadFolder) -> Result<bool, StoreError> {
         let gate = open_folder(&self.threads)?;
         Ok(try_alone(&gate, &self.threads)? && fs::remove_dir(&place.folder).is_ok())
     }
 
     /// Whether anybody has the thread open, without a wish to change it.
-    pub fn is_in_use(&self, place: &Place) -> Result<bool, StoreError> {
+    pub fn is_in_use(&self, place: &ThreadFolder) -> Result<bool, StoreError> {
         let folder = open_folder(&place.folder)?;
         Ok(!try_alone(&folder, &place.folder)?)
     }
 
     /// To change what lies on the disk.
-    pub fn alone(&self, place: &Place) -> Result<Hold, StoreError> {
+    pub fn alone(&self, place: &ThreadFolder) -> Result<Hold, StoreError> {
         let by =
             || OwnerLock::holder(&place.folder).unwrap_or_else(|| "another process".to_owned());
         let folder = open_folder(&place.folder)?;
@@ -250,7 +250,7 @@ impl Store {
         Ok(())
     }
 
-    fn archive(&self, place: &Place, since: SystemTime) -> Result<Retired, StoreError> {
+    fn archive(&self, place: &ThreadFolder, since: SystemTime) -> Result<Retired, StoreError> {
         let left = |why: &str| Ok(Retired::Left { why: why.to_owned() });
         let gate = open_folder(&self.threads)?;
         if !try_alone(&gate, &self.threads)? {
@@ -299,7 +299,7 @@ impl Store {
 }
 
 /// When something was last written to a thread's log. A folder without a log is no thread yet.
-pub fn last_touched(place: &Place) -> Result<Option<SystemTime>, StoreError> {
+pub fn last_touched(place: &ThreadFolder) -> Result<Option<SystemTime>, StoreError> {
     let path = place.folder.join(EVENTS);
     match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -307,7 +307,7 @@ pub fn last_touched(place: &Place) -> Result<Option<SystemTime>, StoreError> {
     }
 }
 
-fn is_idle(place: &Place, since: SystemTime) -> Result<bool, StoreError> {
+fn is_idle(place: &ThreadFolder, since: SystemTime) -> Result<bool, StoreError> {
     Ok(last_touched(place)?.is_some_and(|touched| touched < since))
 }
 

@@ -53,7 +53,7 @@ pub struct ThreadLog {
 
 /// How far a batch has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum LogWrite {
     Enough,
     /// It counts once it is synced.
     ToSync,
@@ -369,7 +369,7 @@ impl ThreadLog {
     pub fn commit(&mut self) -> Result<(), StoreError> {
         let written = self.held.write(&self.disk, &self.folder).and_then(|()| self.write());
         let synced = match &written {
-            Ok(Written::ToSync) => self.sync(),
+            Ok(LogWrite::ToSync) => self.sync(),
             _ => Ok(()),
         };
         self.finish(written, synced)
@@ -381,9 +381,9 @@ impl ThreadLog {
         !self.held.is_empty() || !self.buffer.is_empty() && wants
     }
 
-    fn write(&mut self) -> Result<Written, StoreError> {
+    fn write(&mut self) -> Result<LogWrite, StoreError> {
         if self.buffer.is_empty() {
-            return Ok(Written::Enough);
+            return Ok(LogWrite::Enough);
         }
         let (disk, path) = (&self.disk, &self.path);
         let to_sync = self.wants_sync();
@@ -392,7 +392,7 @@ impl ThreadLog {
             again.map_err(failed("write", path))?;
         }
         disk.append(&self.events, path, &self.buffer).map_err(failed("write", path))?;
-        Ok(if to_sync { Written::ToSync } else { Written::Enough })
+        Ok(if to_sync { LogWrite::ToSync } else { LogWrite::Enough })
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -401,7 +401,7 @@ impl ThreadLog {
 
     fn finish(
         &mut self,
-        written: Result<Written, StoreError>,
+        written: Result<LogWrite, StoreError>,
         synced: Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         if synced.is_err() {
@@ -412,8 +412,8 @@ impl ThreadLog {
             Ok(_) if self.buffer.is_empty() => {}
             Ok(written) => {
                 match written {
-                    Written::ToSync => self.unsynced.settled(),
-                    Written::Enough => self.unsynced.add(self.bytes, &self.buffer),
+                    LogWrite::ToSync => self.unsynced.settled(),
+                    LogWrite::Enough => self.unsynced.add(self.bytes, &self.buffer),
                 }
                 self.bytes += self.buffer.len() as u64;
                 self.lines += self.pushed;

@@ -13,7 +13,7 @@ pub use compact::{Compacted, KEPT_DECISIONS};
 pub use finding::{Finding, Kind, Weight};
 pub use repair::{Done, Repaired};
 
-use super::archive::{Place, Retired, last_touched};
+use super::archive::{Retired, ThreadFolder, last_touched};
 use super::{Store, StoreError};
 use rawr_core::units::ThreadId;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub struct StoredThreads {
 /// A thread as a list shows it.
 #[derive(Debug, Clone)]
 pub struct Resting {
-    pub place: Place,
+    pub place: ThreadFolder,
     pub bytes: u64,
     /// `None` where there is no log.
     pub touched: Option<SystemTime>,
@@ -39,11 +39,11 @@ impl StoredThreads {
         Self { store: Store::new(home) }
     }
 
-    pub fn places(&self) -> Result<Vec<Place>, StoreError> {
+    pub fn places(&self) -> Result<Vec<ThreadFolder>, StoreError> {
         self.store.places()
     }
 
-    pub fn resting(&self, place: Place) -> Result<Resting, StoreError> {
+    pub fn resting(&self, place: ThreadFolder) -> Result<Resting, StoreError> {
         let bytes = lines::bytes_in(&place.folder)?;
         let touched = last_touched(&place)?;
         Ok(Resting { place, bytes, touched })

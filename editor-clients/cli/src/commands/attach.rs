@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::exec::Switches;
 use super::lease;
-use super::written::Written;
+use super::user_files::UserFiles;
 use super::{Common, overrides};
 use crate::args::AttachArgs;
 use crate::render::{Reader, Renderer, causes};
@@ -72,7 +72,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
     let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
-    let place = Place::of(common, &args, socket, home, since_ms)?;
+    let place = AttachContext::of(common, &args, socket, home, since_ms)?;
     if let ShownAs::Words = place.shown {
         let only = args.thread.as_ref().map(|id| format!(", as soon as thread {id} is open there"));
         let only = only.unwrap_or_default();
@@ -155,7 +155,7 @@ async fn stand_back_where_codex_warns(
     common: &Common,
     threads: &mut Threads,
 ) -> anyhow::Result<()> {
-    let config = Written::read(&common.home()?, None, None).config;
+    let config = UserFiles::read(&common.home()?, None, None).config;
     let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
     if is_on && threads.has_token_budget().await? {
         bail!(
@@ -213,7 +213,7 @@ fn control_socket() -> anyhow::Result<PathBuf> {
 }
 
 /// What all sessions have in common.
-struct Place {
+struct AttachContext {
     socket: PathBuf,
     /// The folder of the `rawr codex` that wants this.
     beside: Option<PathBuf>,
@@ -245,7 +245,7 @@ enum ShownAs {
     Log(PathBuf),
 }
 
-impl Place {
+impl AttachContext {
     /// Never ends.
     fn answer_the_relay(&self, args: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
         let door = match (&self.typed, &args.beside) {

@@ -25,7 +25,7 @@ use self::lease::Lease;
 use super::Common;
 use super::attach::WIDTH;
 use super::exec::Switches;
-use super::written::Written;
+use super::user_files::UserFiles;
 use crate::args::CodexArgs;
 use crate::render::causes;
 use rawr_host::host::HostError;
@@ -227,7 +227,7 @@ fn app_server(
     socket: &Path,
 ) -> anyhow::Result<Vec<OsString>> {
     let cwd = std::env::current_dir().ok();
-    let config = Written::read(&common.home()?, cwd.as_deref(), None).config;
+    let config = UserFiles::read(&common.home()?, cwd.as_deref(), None).config;
     let own_compaction = Switches(config.effective()).own_compaction();
     let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
     let of_profile = read.profile().map(profile::settings).transpose()?.unwrap_or_default();

@@ -6,7 +6,7 @@ use rawr_protocol::Choice;
 
 use super::Common;
 use super::threads::on_thread;
-use super::wish::{Wish, respond};
+use super::wish::{UserResponse, respond};
 use crate::args::CompactArgs;
 use crate::render;
 
@@ -16,7 +16,7 @@ pub(super) async fn run(common: &Common, args: CompactArgs) -> anyhow::Result<Ex
         (_, true) => Choice::Cancel,
         (false, false) => Choice::CompactNow,
     };
-    let wish = Wish { choice, until: None, said: render::recorded(choice, None) };
+    let wish = UserResponse { choice, until: None, said: render::recorded(choice, None) };
     on_thread(common, &args.thread, async |looker, thread| {
         respond(looker, thread, &wish, args.json).await
     })

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use rawr_server::config::{Home, json_schema, project_toml};
-use rawr_server::problem::{Look, Problem, Severity};
+use rawr_server::problem::{Problem, RenderMode, Severity};
 use serde_json::{Map, Value, json};
 
 use super::Common;
 use super::threads::{complain, tell};
-use super::written::{Written, show};
+use super::user_files::{UserFiles, show};
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs};
 use crate::render::DIM;
 use rawr_host::text::sanitize_terminal;
@@ -48,7 +48,7 @@ fn project(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
 
 fn show_values(home: &Home, args: &ConfigShowArgs) -> anyhow::Result<ExitCode> {
     let project = project(args.cd.as_deref())?;
-    let written = Written::read(home, Some(&project), args.model.as_deref());
+    let written = UserFiles::read(home, Some(&project), args.model.as_deref());
     let effective = written.config.effective();
     let is_set = |value: &Value| value["layer"] != "built-in";
     let mut shown = 0;
@@ -89,11 +89,11 @@ fn show_value(key: &str, value: &Value, as_json: bool) -> anyhow::Result<()> {
 
 fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     let project = project(args.cd.as_deref())?;
-    let written = Written::read(home, Some(&project), None);
+    let written = UserFiles::read(home, Some(&project), None);
     let of_prompts = written.prompts.iter().flat_map(|prompt| &prompt.problems);
     let problems: Vec<_> =
         written.problems.iter().chain(of_prompts).chain(&written.decisions).collect();
-    for problem in show(problems.iter().copied(), Look::Coloured) {
+    for problem in show(problems.iter().copied(), RenderMode::Coloured) {
         tell(args.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();

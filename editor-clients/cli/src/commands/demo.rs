@@ -33,7 +33,7 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
         bail!("the demo has a home of its own; --keep DIR keeps it");
     }
     let mut stop = Stop::on_signals()?;
-    let place = Place::new(args.keep.as_deref())?;
+    let place = DemoFolder::new(args.keep.as_deref())?;
     let reader = if args.json { Reader::Program } else { Reader::Person };
     let mut renderer = Renderer::stdout(reader);
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
@@ -81,12 +81,12 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
 }
 
 /// Where the demo happens.
-enum Place {
+enum DemoFolder {
     Kept(PathBuf),
     Temporary(TempDir),
 }
 
-impl Place {
+impl DemoFolder {
     fn new(keep: Option<&Path>) -> anyhow::Result<Self> {
         let place = match keep {
             Some(folder) => {

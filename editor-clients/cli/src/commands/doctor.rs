@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use rawr_server::config::{Config, Home};
-use rawr_server::problem::{Look, Problem, Severity};
+use rawr_server::problem::{Problem, RenderMode, Severity};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Common;
-use super::written::{Written, show};
+use super::user_files::{UserFiles, show};
 use crate::args::DoctorArgs;
 use crate::render::causes;
 use rawr_host::host::HostError;
@@ -102,12 +102,12 @@ impl Report {
         self.failed |= check.status == Status::Fail;
         if self.as_json {
             #[derive(Serialize)]
-            struct Line<'l> {
+            struct DoctorLine<'l> {
                 event: &'static str,
                 #[serde(flatten)]
                 check: &'l Check,
             }
-            let mut line = serde_json::to_string(&Line { event: "check", check })?;
+            let mut line = serde_json::to_string(&DoctorLine { event: "check", check })?;
             line.push('\n');
             return io::stdout().write_all(line.as_bytes());
         }
@@ -169,8 +169,8 @@ fn open_to_others(folder: &Path) -> Option<u32> {
 /// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
 fn files(home: &Home) -> (Config, Check, Check) {
     let cwd = std::env::current_dir().ok();
-    let Written { config, problems, prompts, decisions } =
-        Written::read(home, cwd.as_deref(), None);
+    let UserFiles { config, problems, prompts, decisions } =
+        UserFiles::read(home, cwd.as_deref(), None);
     let edited = prompts.iter().filter(|prompt| prompt.path.exists()).count();
     let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).chain(decisions);
     let of_prompts = of_prompts.collect::<Vec<_>>();
@@ -202,7 +202,7 @@ fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> Stri
         count => format!("{count} problems"),
     };
     let mut check = Check::new(name, status, message);
-    for problem in show(problems, Look::Plain) {
+    for problem in show(problems, RenderMode::Plain) {
         check.shown.push(problem.text);
         check.problems.push(problem.wire);
     }

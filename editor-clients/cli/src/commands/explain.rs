@@ -8,7 +8,7 @@ use rawr_protocol::{
 };
 use serde_json::Value;
 
-use super::threads::{Found, Looker, OfThread, find, on_thread, tell};
+use super::threads::{FoundThread, Looker, OfThread, find, on_thread, tell};
 use super::{Common, now_ms};
 use crate::args::ExplainArgs;
 use crate::render;
@@ -57,9 +57,9 @@ fn named<'d>(
 ) -> anyhow::Result<&'d Decision> {
     let ids: Vec<_> = decisions.iter().map(|decision| decision.decision_id.as_str()).collect();
     match find(wanted, &ids) {
-        Found::One(at) => decisions.get(at).context("there is no decision"),
-        Found::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
-        Found::Nothing => bail!(
+        FoundThread::One(at) => decisions.get(at).context("there is no decision"),
+        FoundThread::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+        FoundThread::Nothing => bail!(
             "thread {thread_id} has no decision `{wanted}` on record: `rawr explain {thread_id} --list` shows which there are"
         ),
     }

@@ -16,7 +16,7 @@ use anyhow::{Context, bail};
 use self::input::Input;
 use self::open::{Awaits, Open};
 use self::transcript::{Glance, LastTurn};
-use super::written::Written;
+use super::user_files::UserFiles;
 use super::{Common, now_ms};
 use crate::args::{HookArgs, HookHost};
 use crate::render::causes;
@@ -110,7 +110,7 @@ fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Re
     let said = input.last_assistant_message.as_deref();
     let Some(glance) = Glance::at_end(args, input.transcript()?, said)? else { return Ok(false) };
     let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(glance.model.as_deref()));
-    let config = Written::read(&common.home()?, Some(cwd), model).config.effective();
+    let config = UserFiles::read(&common.home()?, Some(cwd), model).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
     if value("features.rawr_auto_compaction") != Some(&serde_json::Value::Bool(true)) {
         return Ok(false);

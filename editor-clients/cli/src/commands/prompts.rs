@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
 use rawr_protocol::{PromptRenderParams, TokensCountParams, methods};
-use rawr_server::problem::Look;
+use rawr_server::problem::RenderMode;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::Common;
 use super::kept::keep;
 use super::threads::{on_thread, tell};
-use super::written::{PromptFile, ShownProblem, Written, show};
+use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
 use crate::args::{
     PromptsArgs, PromptsCommand, PromptsDiffArgs, PromptsEditArgs, PromptsListArgs,
     PromptsRenderArgs, PromptsResetArgs,
@@ -39,7 +39,7 @@ pub(super) async fn run(common: &Common, args: PromptsArgs) -> anyhow::Result<Ex
 
 fn prompts(common: &Common) -> anyhow::Result<Vec<PromptFile>> {
     let cwd = std::env::current_dir().ok();
-    Ok(Written::read(&common.home()?, cwd.as_deref(), None).prompts)
+    Ok(UserFiles::read(&common.home()?, cwd.as_deref(), None).prompts)
 }
 
 fn named(common: &Common, name: &str) -> anyhow::Result<PromptFile> {
@@ -59,7 +59,7 @@ fn state(prompt: &PromptFile) -> (&'static str, &'static str) {
 fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
     for prompt in prompts(common)? {
         let (state, words) = state(&prompt);
-        let problems = show(&prompt.problems, Look::Plain);
+        let problems = show(&prompt.problems, RenderMode::Plain);
         let wire: Vec<_> = problems.iter().map(|problem| &problem.wire).collect();
         let body = json!({
             "name": prompt.name, "path": prompt.path, "isThere": prompt.source.is_some(),
@@ -105,7 +105,7 @@ fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
     }
     let before = prompt.source;
     let prompt = named(common, &args.name)?;
-    let problems = show(&prompt.problems, Look::Coloured);
+    let problems = show(&prompt.problems, RenderMode::Coloured);
     let wire: Vec<_> = problems.iter().map(|problem| &problem.wire).collect();
     let changed = before != prompt.source;
     let body = json!({

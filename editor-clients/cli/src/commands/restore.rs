@@ -11,7 +11,7 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::exec::{Session, codex_settings, folder};
-use super::threads::{Found, Looker, find, no_thread, tell};
+use super::threads::{FoundThread, Looker, find, no_thread, tell};
 use super::{Common, now_ms, overrides};
 use crate::args::RestoreArgs;
 use crate::render::{self, Reader, Renderer};
@@ -111,12 +111,12 @@ fn one_of(
 ) -> anyhow::Result<Option<CapsuleSummary>> {
     let ids: Vec<_> = capsules.iter().map(|capsule| capsule.capsule_id.as_str()).collect();
     match find(wanted, &ids) {
-        Found::One(at) => Ok(Some(capsules.swap_remove(at))),
-        Found::Nothing if wanted == "last" && !capsules.is_empty() => {
+        FoundThread::One(at) => Ok(Some(capsules.swap_remove(at))),
+        FoundThread::Nothing if wanted == "last" && !capsules.is_empty() => {
             Ok(Some(capsules.swap_remove(0)))
         }
-        Found::Nothing => Ok(None),
-        Found::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+        FoundThread::Nothing => Ok(None),
+        FoundThread::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
     }
 }
 

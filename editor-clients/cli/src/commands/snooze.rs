@@ -6,7 +6,7 @@ use rawr_protocol::{Choice, Until};
 
 use super::Common;
 use super::threads::on_thread;
-use super::wish::{Wish, respond};
+use super::wish::{UserResponse, respond};
 use crate::args::SnoozeArgs;
 use crate::render;
 
@@ -16,7 +16,7 @@ pub(super) async fn run(common: &Common, args: SnoozeArgs) -> anyhow::Result<Exi
         None => Until::Turns { turns: args.turns.unwrap_or(1).into() },
     };
     let said = render::recorded(Choice::Snooze, Some(&until));
-    let wish = Wish { choice: Choice::Snooze, until: Some(until), said };
+    let wish = UserResponse { choice: Choice::Snooze, until: Some(until), said };
     on_thread(common, &args.thread, async |looker, thread| {
         respond(looker, thread, &wish, args.json).await
     })

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use rawr_server::config::{Config, Home};
 use rawr_server::prompts::PacketFrontMatter;
-use rawr_server::store::archive::{Place, Retired};
+use rawr_server::store::archive::{Retired, ThreadFolder};
 use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
@@ -259,7 +259,7 @@ impl Work {
         wanted: Option<&str>,
         verb: &str,
         teller: &mut Teller,
-        mut work: impl FnMut(&mut Teller, &Place) -> io::Result<()>,
+        mut work: impl FnMut(&mut Teller, &ThreadFolder) -> io::Result<()>,
     ) -> anyhow::Result<Seen> {
         let places = self.chosen(wanted)?;
         let mut seen = Seen { done: 0, of: places.len() };
@@ -277,7 +277,7 @@ impl Work {
     }
 
     /// The threads that are meant: all, or the one of this name, wherever it lies.
-    fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<Place>> {
+    fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<ThreadFolder>> {
         let places = self.threads.places()?;
         let Some(wanted) = wanted else { return Ok(places) };
         if places.is_empty() {
@@ -298,7 +298,7 @@ impl Work {
 }
 
 /// It was archived, or came back, since it was listed: nothing is wrong with that.
-fn is_gone(place: &Place) -> bool {
+fn is_gone(place: &ThreadFolder) -> bool {
     !place.folder.is_dir()
 }
 

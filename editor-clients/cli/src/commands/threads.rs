@@ -190,12 +190,12 @@ pub(super) fn which<'t>(
 /// The same among names, the one used last first.
 pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
     match find(wanted, ids) {
-        Found::One(at) => Ok(at),
-        Found::Nothing if wanted == "last" => Ok(0),
-        Found::Several(several) => {
+        FoundThread::One(at) => Ok(at),
+        FoundThread::Nothing if wanted == "last" => Ok(0),
+        FoundThread::Several(several) => {
             bail!("`{wanted}` may be {}: give more of the name", listed(&several))
         }
-        Found::Nothing => {
+        FoundThread::Nothing => {
             let near = nearest(wanted, ids);
             bail!("there is no thread `{wanted}`; near it: {}", listed(&near))
         }
@@ -203,25 +203,25 @@ pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'i> {
+pub(super) enum FoundThread<'i> {
     One(usize),
     Several(Vec<&'i str>),
     Nothing,
 }
 
 /// The whole name goes before its beginning, and a beginning that ends at a dash before one that does not.
-pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> Found<'i> {
+pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
     let begins = |id: &str| !wanted.is_empty() && id.starts_with(wanted);
     let ends_at_dash = |id: &str| begins(id) && id[wanted.len()..].starts_with('-');
     for fits in [&|id: &str| id == wanted, &ends_at_dash, &begins] as [&dyn Fn(&str) -> bool; 3] {
         let fitting: Vec<_> = (0..).zip(ids).filter(|(_, id)| fits(id)).collect();
         match fitting.as_slice() {
             [] => {}
-            [(at, _)] => return Found::One(*at),
-            several => return Found::Several(several.iter().map(|(_, id)| **id).collect()),
+            [(at, _)] => return FoundThread::One(*at),
+            several => return FoundThread::Several(several.iter().map(|(_, id)| **id).collect()),
         }
     }
-    Found::Nothing
+    FoundThread::Nothing
 }
 
 /// How many names are worth offering.
@@ -247,16 +247,17 @@ mod tests {
     #[test]
     fn names_are_found_whole_before_by_their_beginning() {
         let ids = ["d1-ab", "d10-ab", "d2-ab", "alpha", "alphabet"];
-        let check =
-            |wanted: &str, found: Found<'_>| assert_eq!(find(wanted, &ids), found, "{wanted}");
-        check("alpha", Found::One(3));
-        check("alphab", Found::One(4));
-        check("d1", Found::One(0));
-        check("d1-ab", Found::One(0));
-        check("d10", Found::One(1));
-        check("d", Found::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
-        check("x", Found::Nothing);
-        check("", Found::Nothing);
+        let check = |wanted: &str, found: FoundThread<'_>| {
+            assert_eq!(find(wanted, &ids), found, "{wanted}")
+        };
+        check("alpha", FoundThread::One(3));
+        check("alphab", FoundThread::One(4));
+        check("d1", FoundThread::One(0));
+        check("d1-ab", FoundThread::One(0));
+        check("d10", FoundThread::One(1));
+        check("d", FoundThread::Several(vec!["d1-ab", "d10-ab", "d2-ab"]));
+        check("x", FoundThread::Nothing);
+        check("", FoundThread::Nothing);
     }
 
     #[test]

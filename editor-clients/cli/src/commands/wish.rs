@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::threads::{Looker, OfThread, takes_effect, tell};
 use rawr_host::sidecar::SidecarError;
 
-pub(super) struct Wish {
+pub(super) struct UserResponse {
     pub choice: Choice,
     /// With a snooze.
     pub until: Option<Until>,
@@ -28,7 +28,7 @@ struct Responded<'r> {
 pub(super) async fn respond(
     looker: &mut Looker,
     thread: &ThreadGetResult,
-    wish: &Wish,
+    wish: &UserResponse,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());

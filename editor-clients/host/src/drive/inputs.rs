@@ -27,11 +27,11 @@ pub struct Typed {
 
 /// Dropped without a word, it lets the message go.
 #[derive(Debug)]
-pub struct Answer(pub UnboundedSender<Said>);
+pub struct Answer(pub UnboundedSender<HoldReply>);
 
 /// What is said of a message that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum HoldReply {
     /// It waits on. To be said from time to time.
     StillHeld,
     Go,
@@ -69,7 +69,7 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
 }
 
 impl Answer {
-    fn say(&self, said: Said) {
+    fn say(&self, said: HoldReply) {
         // Whoever waits no longer has let it go.
         let _ = self.0.send(said);
     }
@@ -136,11 +136,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         if may_wait && answer.is_waited_for() {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
-                answer.say(Said::StillHeld);
+                answer.say(HoldReply::StillHeld);
                 return self.hold(Held { input_id, text, answer: Some(answer) });
             }
         }
-        answer.say(Said::Go);
+        answer.say(HoldReply::Go);
         Ok(())
     }
 
@@ -193,7 +193,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     self.let_go_early(held).await?;
                 }
                 Some(answer) if is_due => {
-                    answer.say(Said::StillHeld);
+                    answer.say(HoldReply::StillHeld);
                     at += 1;
                 }
                 Some(_) | None => at += 1,
@@ -220,7 +220,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.report::<methods::InputCancel>(InputCancelParams { thread_id, input_id }).await?;
         self.outage.delivered_already(held.input_id);
         if let Some(answer) = held.answer {
-            answer.say(Said::Go);
+            answer.say(HoldReply::Go);
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.outage.keep::<methods::InputCancel>(&params);
         self.outage.delivered_already(input_id);
         match answer {
-            Some(answer) => answer.say(Said::Go),
+            Some(answer) => answer.say(HoldReply::Go),
             None => self.action_queue.prompt(text),
         }
     }
@@ -275,7 +275,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     fn go(&mut self, held: &Held) {
         if let Some(answer) = &held.answer {
-            answer.say(Said::Go);
+            answer.say(HoldReply::Go);
         }
     }
 }

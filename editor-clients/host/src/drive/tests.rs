@@ -21,17 +21,17 @@ use self::fake::{Do, Fake, Life, opened};
 use super::*;
 use crate::event::JsonLines;
 use crate::host::embedded::{
-    CompactionPrompts, Cue, Embedded, EmbeddedSettings, Line, Scene, Script, Tool,
+    CompactionPrompts, Cue, Embedded, EmbeddedSettings, Scene, Script, ScriptLine, Tool,
 };
 
 /// Answers every message with one of its own, and works on the word "work" until it is stopped.
 fn agent(folder: &TempDir) -> Embedded {
-    let scene = |cue, line: Line| Scene { cue, replies: vec![line] };
+    let scene = |cue, line: ScriptLine| Scene { cue, replies: vec![line] };
     let scenes = vec![
-        scene(Cue::Summary, Line::says("summary")),
-        scene(Cue::words("packet"), Line::says("the packet")),
-        scene(Cue::words("work"), Line::does([shell("sleep 60")])),
-        scene(Cue::Anything, Line::says("done")),
+        scene(Cue::Summary, ScriptLine::says("summary")),
+        scene(Cue::words("packet"), ScriptLine::says("the packet")),
+        scene(Cue::words("work"), ScriptLine::does([shell("sleep 60")])),
+        scene(Cue::Anything, ScriptLine::says("done")),
     ];
     start(folder, scenes, 1000)
 }
@@ -180,7 +180,7 @@ async fn a_prompt_is_submitted_started_and_reported() {
 #[tokio::test]
 async fn a_command_is_reported_under_its_turn_and_tool_call() {
     let folder = TempDir::new().unwrap();
-    let replies = vec![Line::does([shell("true"), shell("true")]), Line::says("done")];
+    let replies = vec![ScriptLine::does([shell("true"), shell("true")]), ScriptLine::says("done")];
     let host = start(&folder, vec![Scene { cue: Cue::Anything, replies }], 1000);
     let signals: Arc<Mutex<Vec<Value>>> = Arc::default();
     let told = Arc::clone(&signals);

@@ -25,7 +25,7 @@ pub(super) struct Turn {
     pub(super) last_agent_message: Option<String>,
     /// What the agent has said since its last sampling request.
     pub(super) said: Option<String>,
-    pub(super) stand: Stand,
+    pub(super) stand: TurnPause,
     /// Texts of rawr's that were added to it and have no answer.
     pub(super) steered: Vec<Steered>,
     /// The agent had more to do when it was asked for something else.
@@ -34,7 +34,7 @@ pub(super) struct Turn {
 
 /// Where a turn stands between its sampling requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Stand {
+pub(super) enum TurnPause {
     /// The agent samples, or runs a tool.
     #[default]
     AtWork,
@@ -150,12 +150,12 @@ pub(super) enum Hold {
 
 impl Turn {
     fn is_paused(&self) -> bool {
-        self.stand != Stand::AtWork
+        self.stand != TurnPause::AtWork
     }
 
     /// Whether another sampling request is to come.
     pub(super) fn goes_on(&self) -> bool {
-        self.stand == Stand::Paused { needs_follow_up: true } || self.owes_work
+        self.stand == TurnPause::Paused { needs_follow_up: true } || self.owes_work
     }
 
     /// A sampling request ended. Returns the actions that it answered, and with what it did.
@@ -179,18 +179,18 @@ impl Turn {
 
     /// The host waits for a word.
     pub(super) fn pause(&mut self, needs_follow_up: bool) {
-        self.stand = Stand::Paused { needs_follow_up };
+        self.stand = TurnPause::Paused { needs_follow_up };
     }
 
     /// A text that is to be answered before the turn goes on with its own work.
     pub(super) fn asked(&mut self, action_id: &str) {
         let is_seen = self.is_paused();
-        self.owes_work |= self.stand == Stand::Paused { needs_follow_up: true };
+        self.owes_work |= self.stand == TurnPause::Paused { needs_follow_up: true };
         self.steered.push(Steered { action_id: action_id.to_owned(), is_seen });
     }
 
     fn let_go(&mut self) -> Next {
-        self.stand = Stand::AtWork;
+        self.stand = TurnPause::AtWork;
         if self.owes_work && self.steered.is_empty() {
             self.owes_work = false;
             Next::More

@@ -14,7 +14,7 @@ use crate::host::{HostEvent, TurnKind};
 pub struct JsonLines;
 
 #[derive(Serialize)]
-struct Line<'l, T> {
+struct EventLine<'l, T> {
     event: &'l str,
     #[serde(flatten)]
     body: T,
@@ -197,7 +197,7 @@ fn without_nulls(mut body: serde_json::Value) -> serde_json::Value {
 ///
 /// Fails where `out` does, or where the body is no object.
 pub fn line(out: &mut dyn Write, event: &str, body: impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_string(&Line { event, body })?;
+    let mut text = serde_json::to_string(&EventLine { event, body })?;
     text.push('\n');
     out.write_all(text.as_bytes())
 }

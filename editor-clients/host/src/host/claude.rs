@@ -18,7 +18,7 @@ use tokio::process::Command;
 
 pub use self::calls::{Call, ended};
 pub use self::message::{Block, Message};
-use self::message::{Greeting, Line, Reply};
+use self::message::{ClaudeLine, Greeting, Reply};
 pub use self::plan::Plan;
 use self::session::{fresh_id, transcript};
 use self::turns::Turns;
@@ -225,11 +225,11 @@ impl Claude {
         }
     }
 
-    fn take_line(&mut self, line: Line) {
+    fn take_line(&mut self, line: ClaudeLine) {
         match line {
-            Line::ControlResponse { response } => self.replies.push(response),
+            ClaudeLine::ControlResponse { response } => self.replies.push(response),
             // It must not wait for what nobody answers.
-            Line::ControlRequest { request_id, request } => {
+            ClaudeLine::ControlRequest { request_id, request } => {
                 let what = request["subtype"].as_str().unwrap_or("that").to_owned();
                 let error = format!("rawr does not do {what}");
                 let response =

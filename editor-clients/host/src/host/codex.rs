@@ -44,7 +44,7 @@ use self::handoff::HandedOver;
 use self::handoff_queue::HandoffQueue;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::paused::Paused;
-use self::turns::{Company, Turns};
+use self::turns::{ThreadAccess, Turns};
 use super::{
     CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Question, ThreadOrigin, Tuning,
 };
@@ -67,7 +67,7 @@ pub struct Codex {
     asides: Asides,
     events: VecDeque<HostEvent>,
     /// Who else works on the thread.
-    company: Company,
+    company: ThreadAccess,
     children: Children,
     goal: Goal,
     /// Where it is noted that rawr has paused it.
@@ -179,10 +179,15 @@ impl Codex {
             transcript: answer.thread.path,
         };
         let turns = Turns::new(thread.thread_id.clone());
-        Ok(Self::with(thread, connection, turns, Company::Nobody))
+        Ok(Self::with(thread, connection, turns, ThreadAccess::Nobody))
     }
 
-    fn with(thread: HostThread, connection: Connection, turns: Turns, company: Company) -> Self {
+    fn with(
+        thread: HostThread,
+        connection: Connection,
+        turns: Turns,
+        company: ThreadAccess,
+    ) -> Self {
         Self {
             thread,
             connection,
@@ -219,7 +224,7 @@ impl Codex {
                 self.take_note(&method, params)
             }
             // Whoever sits there answers; the first answer would count, were it ours.
-            Arrived::Message(Incoming::Request { .. }) if self.company == Company::People => {
+            Arrived::Message(Incoming::Request { .. }) if self.company == ThreadAccess::People => {
                 self.events.push_back(HostEvent::AsksPerson);
             }
             Arrived::Message(Incoming::Request { id, method, params }) => {
@@ -348,7 +353,7 @@ impl Host for Codex {
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(&items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
-        if self.company == Company::People {
+        if self.company == ThreadAccess::People {
             // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
             self.catch_up();
         }
@@ -390,7 +395,7 @@ impl Host for Codex {
     }
 
     fn takes_handoff_ahead(&self) -> bool {
-        self.company == Company::People
+        self.company == ThreadAccess::People
     }
 
     fn prepare_handoff(&mut self, text: String) {

@@ -24,9 +24,9 @@ use self::agent::Agent;
 pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
 use self::history::History;
 pub use self::history::Item;
-use self::mailbox::{Aside, Order, Said};
+use self::mailbox::{AgentInput, Aside, Order};
 pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
-pub use self::script::{Cue, Line, Scene, Script};
+pub use self::script::{Cue, Scene, Script, ScriptLine};
 pub use self::tools::Tool;
 use super::{
     CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Next, Question, ThreadOrigin,
@@ -63,7 +63,7 @@ pub struct CompactionPrompts {
 #[derive(Debug)]
 pub struct Embedded {
     thread: HostThread,
-    orders: mpsc::UnboundedSender<Said>,
+    orders: mpsc::UnboundedSender<AgentInput>,
     events: mpsc::UnboundedReceiver<HostEvent>,
     task: JoinHandle<()>,
 }
@@ -128,11 +128,11 @@ impl Embedded {
         order: impl FnOnce(oneshot::Sender<Result<T, HostError>>) -> Order,
     ) -> Result<T, HostError> {
         let (reply, answer) = oneshot::channel();
-        self.say(Said::Order(order(reply)))?;
+        self.say(AgentInput::Order(order(reply)))?;
         answer.await.map_err(|_| gone())?
     }
 
-    fn say(&self, said: Said) -> Result<(), HostError> {
+    fn say(&self, said: AgentInput) -> Result<(), HostError> {
         self.orders.send(said).map_err(|_| gone())
     }
 }
@@ -173,7 +173,7 @@ impl Host for Embedded {
     }
 
     async fn go_on(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
-        self.say(Said::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
+        self.say(AgentInput::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
@@ -181,16 +181,16 @@ impl Host for Embedded {
     }
 
     async fn sample(&mut self, question: Question) -> Result<(), HostError> {
-        self.say(Said::Aside(Aside::Sample(question)))
+        self.say(AgentInput::Aside(Aside::Sample(question)))
     }
 
     async fn judge(&mut self, question: Question) -> Result<(), HostError> {
-        self.say(Said::Aside(Aside::Judge(question)))
+        self.say(AgentInput::Aside(Aside::Judge(question)))
     }
 
     async fn history(&mut self) -> Result<Option<Vec<Map<String, Value>>>, HostError> {
         let (reply, answer) = oneshot::channel();
-        self.say(Said::History { reply })?;
+        self.say(AgentInput::History { reply })?;
         let items = answer.await.map_err(|_| gone())?;
         let object = |item: &Item| match serde_json::to_value(item) {
             Ok(Value::Object(fields)) => Ok(fields),

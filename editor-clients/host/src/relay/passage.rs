@@ -4,20 +4,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::question::Question;
-use super::units::{self, Foreign, Found, Oversized, Step};
+use super::units::{self, Foreign, FoundUnit, Oversized, Step};
 
 /// One direction of one connection.
 #[derive(Debug)]
 pub(super) struct Passage {
     /// What came and was not handed out.
     waiting: Vec<u8>,
-    stand: Stand,
+    stand: PassageState,
     /// A message beyond this is not kept until its end has come.
     largest: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Stand {
+enum PassageState {
     #[default]
     Greeting,
     Messages,
@@ -60,7 +60,7 @@ impl Default for Passage {
 
 impl Passage {
     fn up_to(largest: usize) -> Self {
-        Self { waiting: Vec::new(), stand: Stand::default(), largest }
+        Self { waiting: Vec::new(), stand: PassageState::default(), largest }
     }
 
     pub(super) fn take(&mut self, bytes: &[u8], welcome: Welcome) -> Vec<Piece> {
@@ -77,9 +77,9 @@ impl Passage {
                     pieces.push(Piece { bytes, turn });
                     self.stand = stand;
                 }
-                Looked::Oversized => self.stand = Stand::Oversized(Oversized::default()),
+                Looked::Oversized => self.stand = PassageState::Oversized(Oversized::default()),
                 Looked::Foreign => {
-                    self.stand = Stand::Open;
+                    self.stand = PassageState::Open;
                     let bytes = std::mem::take(&mut self.waiting);
                     pieces.push(Piece { bytes, turn: Turn::Unseen });
                 }
@@ -97,27 +97,29 @@ impl Passage {
     fn look(&self, welcome: Welcome) -> Looked {
         let waiting = self.waiting.as_slice();
         let found = match (self.stand, welcome) {
-            (Stand::Greeting, _) => units::head(waiting),
-            (Stand::Messages, Welcome::Plain) => units::first(waiting, self.largest),
-            (Stand::Oversized(message), _) => return unseen(message.step(waiting)),
-            (Stand::Messages, Welcome::Other) | (Stand::Open, _) => Found::Foreign,
+            (PassageState::Greeting, _) => units::head(waiting),
+            (PassageState::Messages, Welcome::Plain) => units::first(waiting, self.largest),
+            (PassageState::Oversized(message), _) => return unseen(message.step(waiting)),
+            (PassageState::Messages, Welcome::Other) | (PassageState::Open, _) => {
+                FoundUnit::Foreign
+            }
         };
         match found {
-            Found::NotYet => Looked::NotYet,
-            Found::Unit { bytes, text } => {
+            FoundUnit::NotYet => Looked::NotYet,
+            FoundUnit::Unit { bytes, text } => {
                 let question = text.as_deref().and_then(Question::about);
                 let turn = question.map_or(Turn::AtOnce, Turn::Asks);
-                Looked::Unit { bytes, turn, stand: Stand::Messages }
+                Looked::Unit { bytes, turn, stand: PassageState::Messages }
             }
-            Found::Oversized => Looked::Oversized,
-            Found::Foreign => Looked::Foreign,
+            FoundUnit::Oversized => Looked::Oversized,
+            FoundUnit::Foreign => Looked::Foreign,
         }
     }
 }
 
 enum Looked {
     NotYet,
-    Unit { bytes: usize, turn: Turn, stand: Stand },
+    Unit { bytes: usize, turn: Turn, stand: PassageState },
     Oversized,
     Foreign,
 }
@@ -125,7 +127,7 @@ enum Looked {
 fn unseen(step: Result<Option<Step>, Foreign>) -> Looked {
     match step {
         Ok(Some(Step { bytes, then })) => {
-            let stand = then.map_or(Stand::Messages, Stand::Oversized);
+            let stand = then.map_or(PassageState::Messages, PassageState::Oversized);
             Looked::Unit { bytes, turn: Turn::Unseen, stand }
         }
         Ok(None) => Looked::NotYet,

@@ -10,7 +10,7 @@ use tokio::net::unix::{ReadHalf, WriteHalf};
 
 use super::held::Held;
 use super::passage::{Passage, Piece, Turn, Welcome};
-use super::units::{self, Found};
+use super::units::{self, FoundUnit};
 
 const CHUNK: usize = 64 * 1024;
 
@@ -48,11 +48,13 @@ async fn down(
         if welcome.get().is_none() {
             head.extend_from_slice(&chunk[..count]);
             let found = match units::head(&head) {
-                Found::NotYet => None,
-                Found::Unit { bytes, .. } if units::is_plain_welcome(&head[..bytes]) => {
+                FoundUnit::NotYet => None,
+                FoundUnit::Unit { bytes, .. } if units::is_plain_welcome(&head[..bytes]) => {
                     Some(Welcome::Plain)
                 }
-                Found::Unit { .. } | Found::Oversized | Found::Foreign => Some(Welcome::Other),
+                FoundUnit::Unit { .. } | FoundUnit::Oversized | FoundUnit::Foreign => {
+                    Some(Welcome::Other)
+                }
             };
             if let Some(found) = found {
                 welcome.get_or_init(|| found);

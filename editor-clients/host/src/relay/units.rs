@@ -2,7 +2,7 @@
 
 /// What a buffer begins with.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundUnit {
     /// Its end has not come.
     NotYet,
     /// So many bytes are one message, or one control frame.
@@ -29,12 +29,12 @@ const BINARY: u8 = 2;
 const CONTROL: std::ops::RangeInclusive<u8> = 8..=10;
 
 /// The greeting, up to its empty line.
-pub(super) fn head(buffer: &[u8]) -> Found {
+pub(super) fn head(buffer: &[u8]) -> FoundUnit {
     const END: &[u8] = b"\r\n\r\n";
     match buffer.windows(END.len()).position(|window| window == END) {
-        Some(at) => Found::Unit { bytes: at + END.len(), text: None },
-        None if buffer.len() > LONGEST_HEAD => Found::Foreign,
-        None => Found::NotYet,
+        Some(at) => FoundUnit::Unit { bytes: at + END.len(), text: None },
+        None if buffer.len() > LONGEST_HEAD => FoundUnit::Foreign,
+        None => FoundUnit::NotYet,
     }
 }
 
@@ -51,20 +51,20 @@ pub(super) fn is_plain_welcome(head: &[u8]) -> bool {
 }
 
 /// The first message with all of its frames, or the control frame that comes before one.
-pub(super) fn first(buffer: &[u8], largest: usize) -> Found {
+pub(super) fn first(buffer: &[u8], largest: usize) -> FoundUnit {
     let (mut at, mut text, mut kind, mut is_mixed) = (0, Vec::new(), None, false);
     loop {
         let frame = match frame(&buffer[at..]) {
             Ok(Some(frame)) => frame,
-            Ok(None) => return Found::NotYet,
-            Err(Foreign) => return Found::Foreign,
+            Ok(None) => return FoundUnit::NotYet,
+            Err(Foreign) => return FoundUnit::Foreign,
         };
         if CONTROL.contains(&frame.opcode) {
             if kind.is_none() {
-                return Found::Unit { bytes: frame.bytes, text: None };
+                return FoundUnit::Unit { bytes: frame.bytes, text: None };
             }
             if frame.bytes > largest - at {
-                return Found::Oversized;
+                return FoundUnit::Oversized;
             }
             at += frame.bytes;
             is_mixed = true;
@@ -73,18 +73,18 @@ pub(super) fn first(buffer: &[u8], largest: usize) -> Found {
         match (kind, frame.opcode) {
             (None, TEXT | BINARY) => kind = Some(frame.opcode),
             (Some(_), CONTINUATION) => {}
-            _ => return Found::Foreign,
+            _ => return FoundUnit::Foreign,
         }
         if frame.bytes > largest - at {
-            return Found::Oversized;
+            return FoundUnit::Oversized;
         }
-        let Some(whole) = buffer.get(at..at + frame.bytes) else { return Found::NotYet };
+        let Some(whole) = buffer.get(at..at + frame.bytes) else { return FoundUnit::NotYet };
         text.extend(frame.payload(whole));
         at += frame.bytes;
         if frame.is_last {
             // Whoever asks whether the other side lives must not wait with a message.
             let text = (kind == Some(TEXT) && !is_mixed).then_some(text);
-            return Found::Unit { bytes: at, text };
+            return FoundUnit::Unit { bytes: at, text };
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Known {
     /// The agent's last.
     pub last_message: Option<String>,
     /// The newest messages of both, oldest first, each cut to its end.
-    pub said: VecDeque<Said>,
+    pub said: VecDeque<Utterance>,
     pub plan: Vec<PlanStep>,
     /// How the plan's steps went since the last compaction.
     pub moves: VecDeque<StepMove>,
@@ -53,7 +53,7 @@ pub struct Known {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Said {
+pub struct Utterance {
     pub by: Speaker,
     pub text: String,
 }
@@ -103,7 +103,7 @@ impl Known {
             return;
         }
         let text = if skip > 0 { format!("… {kept}") } else { kept };
-        self.said.push_back(Said { by, text });
+        self.said.push_back(Utterance { by, text });
         if self.said.len() > SAID {
             self.said.pop_front();
         }

@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction.deadlines]`.
 
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
 
 const DAY: u64 = 24 * 60 * 60;
 

@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction]` itself.
 
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value, Words};
 use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel};
 use rawr_core::thread::breaker::MOST_STRIKES;
 use rawr_core::units::Tokens;
@@ -15,7 +15,7 @@ macro_rules! word {
             doc: $doc,
             example: "",
             narrow: Narrow::$narrow,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(config.$($field).+.word()),
                 set: |config, value| if let Value::Word(word) = value {
                     config.$($field).+ = <$words>::from_word(word).unwrap_or(config.$($field).+);
@@ -33,7 +33,7 @@ macro_rules! short {
             doc: $doc,
             example: "",
             narrow: Narrow::$narrow,
-            place: Place::Short($targets),
+            place: KeyStorage::Short($targets),
         }
     };
 }
@@ -137,7 +137,7 @@ const KEYS: &[Key] = &[
         doc: "How many new tokens must have come since a compaction before the next one. Unless set: a fiftieth of the context window, at least 64 (256 where the window is unknown), and as many as the last compaction left above the floor, at most a quarter of the room that was left. In an emergency also so many that a twentieth of the window lies above the floor, at most half of the room above it.",
         example: "5000",
         narrow: Narrow::Up,
-        place: Place::Own {
+        place: KeyStorage::Own {
             get: |config| config.policy.rearm_tokens.map(|tokens| Value::Number(tokens.0)),
             set: |config, value| {
                 if let Value::Number(tokens) = value {
@@ -180,7 +180,7 @@ const KEYS: &[Key] = &[
         doc: "The scratch file, relative to the thread's folder. `{agentName}` is the agent's name.",
         example: "",
         narrow: Narrow::Never,
-        place: Place::Own {
+        place: KeyStorage::Own {
             get: |config| Some(Value::Text(config.policy.scratch_file_template.clone())),
             set: |config, value| {
                 if let Value::Text(template) = value {

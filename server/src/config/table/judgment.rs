@@ -2,7 +2,7 @@
 //! which key is never a repository's business, and a judge that errs or is off vetoes nothing.
 
 use crate::config::JudgeSettings;
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value, Words};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value, Words};
 use rawr_core::policy::JudgeBackend;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(super) const TABLE: Table = Table {
             doc: "The `host`, a model behind the OpenAI `responses` API or a `chat` completions API, a built-in `heuristic`, or `off`, which vetoes nothing. `auto`: the host where it can, else the heuristic.",
             example: "",
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(config.judgment.backend.word()),
                 set: |config, value| {
                     if let Value::Word(word) = value {
@@ -37,7 +37,7 @@ pub(super) const TABLE: Table = Table {
             doc: "The address of the endpoint, which `/responses` or `/chat/completions` is put behind.",
             example: "",
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(Value::Text(config.judgment.base_url.clone())),
                 set: |config, value| {
                     if let Value::Text(url) = value {
@@ -53,7 +53,7 @@ pub(super) const TABLE: Table = Table {
             doc: "The environment variable that holds the key for base_url. An empty text sends none, as local endpoints like it.",
             example: "",
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| config.judgment.api_key_env.clone().map(Value::Text),
                 set: |config, value| {
                     if let Value::Text(name) = value {
@@ -68,7 +68,7 @@ pub(super) const TABLE: Table = Table {
             doc: "How many seconds a judgment by an endpoint may take, repeated requests included.",
             example: "",
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(Value::Number(config.judgment.timeout.as_secs())),
                 set: |config, value| {
                     if let Value::Number(seconds) = value {

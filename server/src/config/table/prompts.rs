@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction.prompts]`.
 
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
 use rawr_core::prompt::PromptName;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ macro_rules! prompt {
             ),
             example: concat!("\"my-", $path, ".md\""),
             narrow: Narrow::Never,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| {
                     let path = config.prompt_paths.get(&PromptName::$name)?;
                     Some(Value::Text(path.display().to_string()))

@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction.semantic_signals]`.
 
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
 
 macro_rules! phrases {
     ($name:literal, $field:ident, $doc:expr) => {
@@ -10,7 +10,7 @@ macro_rules! phrases {
             doc: $doc,
             example: "",
             narrow: Narrow::Subset,
-            place: Place::Own {
+            place: KeyStorage::Own {
                 get: |config| Some(Value::Phrases(config.policy.phrases.$field.clone())),
                 set: |config, value| {
                     if let Value::Phrases(phrases) = value {

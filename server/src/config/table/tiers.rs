@@ -1,6 +1,6 @@
 //! The keys of `[rawr_auto_compaction.policy.<tier>]`, which are the same for every tier.
 
-use crate::config::keys::{Key, Kind, Narrow, Place, Table, Value};
+use crate::config::keys::{Key, KeyStorage, Kind, Narrow, Table, Value};
 use rawr_core::boundary::Boundaries;
 use rawr_core::policy::{Tier, TierRule};
 
@@ -24,7 +24,7 @@ macro_rules! tier {
                     doc: $keys.boundaries,
                     example: "",
                     narrow: Narrow::Subset,
-                    place: Place::Own {
+                    place: KeyStorage::Own {
                         get: |config| {
                             Some(Value::Boundaries(config.policy.tiers.$field.counting($tier)))
                         },
@@ -41,7 +41,7 @@ macro_rules! tier {
                     doc: $keys.semantic_break,
                     example: "false",
                     narrow: Narrow::ToTrue,
-                    place: Place::Own {
+                    place: KeyStorage::Own {
                         get: |config| plan_needs_break(&config.policy.tiers.$field, $tier),
                         set: |config, value| {
                             if let Value::Switch(on) = value {

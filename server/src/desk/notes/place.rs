@@ -20,7 +20,7 @@ pub(super) enum Missing {
     IsMade,
 }
 
-pub(super) struct Place {
+pub(super) struct NotesFile {
     folder: OwnedFd,
     name: OsString,
 }
@@ -36,7 +36,7 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 /// Without blocking: what poses as a file may be a pipe.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-impl Place {
+impl NotesFile {
     /// `None` where the folder is missing and stays so. The thread's own folder is never made.
     pub(super) fn find(cwd: &Path, file: &Path, missing: Missing) -> io::Result<Option<Self>> {
         if !cwd.is_absolute() {

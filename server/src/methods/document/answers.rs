@@ -1,6 +1,6 @@
 //! Hover, completion, links, definitions and references.
 
-use super::lsp::{self, Place};
+use super::lsp::{self, DocumentText};
 use super::open::{Editor, Open};
 use super::{on, uri, with_doc};
 use crate::language::{self, Text, Values};
@@ -19,7 +19,7 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     on::<lsp::ReferencesRequest>(module, references)
 }
 
-pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<Place<'o>> {
+pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<DocumentText<'o>> {
     open.text.as_ref().map(|text| editor.place(text))
 }
 

@@ -90,7 +90,7 @@ impl Can {
 
 /// A text, and how its client counts.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'t> {
+pub struct DocumentText<'t> {
     pub text: &'t Text,
     pub encoding: Encoding,
 }
@@ -103,7 +103,7 @@ const fn from_position(at: gen_lsp_types::Position) -> Position {
     Position { line: at.line, character: at.character }
 }
 
-impl Place<'_> {
+impl DocumentText<'_> {
     pub fn range(&self, span: &Range<usize>) -> gen_lsp_types::Range {
         let found = self.text.positions(span, self.encoding);
         gen_lsp_types::Range { start: position(found.start), end: position(found.end) }

@@ -1,7 +1,7 @@
 //! The documents that a client has open: their texts as they stand in the editor, kept within bounds. What is wrong with
 //! a message about them comes back as a sentence.
 
-use super::lsp::{Can, Diagnostic, Place};
+use super::lsp::{Can, Diagnostic, DocumentText};
 use crate::language::{Change, Doc, Encoding, Kind, Text};
 use crate::problem::MAX_BYTES;
 use rawr_core::prompt::PromptName;
@@ -112,8 +112,8 @@ impl Editor {
         self.open.iter().map(|(uri, open)| (uri.as_str(), open))
     }
 
-    pub const fn place<'t>(&self, text: &'t Text) -> Place<'t> {
-        Place { text, encoding: self.encoding }
+    pub const fn place<'t>(&self, text: &'t Text) -> DocumentText<'t> {
+        DocumentText { text, encoding: self.encoding }
     }
 
     /// The document in which a prompt is being edited.

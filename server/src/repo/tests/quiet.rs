@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn look<'s>(lab: &Lab, git: PathBuf, settings: &'s RepoObservation) -> Look<'s> {
-    Look { git, gt: None, cwd: lab.path("r"), settings }
+fn look<'s>(lab: &Lab, git: PathBuf, settings: &'s RepoObservation) -> RepoProbe<'s> {
+    RepoProbe { git, gt: None, cwd: lab.path("r"), settings }
 }
 
 #[tokio::test]

@@ -4,9 +4,9 @@ use super::*;
 
 const STACK: &str = "printf '◯   top\\n◉   \\033[36mmiddle\\033[39m   \\n◯   main\\n\\n'";
 
-fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation) -> Look<'s> {
+fn look<'s>(lab: &Lab, folder: &str, gt: PathBuf, settings: &'s RepoObservation) -> RepoProbe<'s> {
     let git = find("git", &env::var_os("PATH").unwrap()).unwrap();
-    Look { git, gt: Some(gt), cwd: lab.path(folder), settings }
+    RepoProbe { git, gt: Some(gt), cwd: lab.path(folder), settings }
 }
 
 /// What Graphite is asked where it says this, and what is seen.

@@ -4,7 +4,7 @@ use super::StoredThreads;
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
 use crate::redact::is_redacted;
-use crate::store::archive::Place;
+use crate::store::archive::ThreadFolder;
 use crate::store::cache::{self, FoldedBy};
 use crate::store::held;
 use crate::store::{
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// One thread, looked through.
 #[derive(Debug)]
 pub struct Checked {
-    pub place: Place,
+    pub place: ThreadFolder,
     pub events: u64,
     pub decisions: u64,
     pub bytes: u64,
@@ -57,7 +57,7 @@ impl StoredThreads {
         findings
     }
 
-    pub fn check(&self, place: &Place) -> Checked {
+    pub fn check(&self, place: &ThreadFolder) -> Checked {
         self.look_through(
             place,
             &[
@@ -71,11 +71,11 @@ impl StoredThreads {
     }
 
     /// For who holds the thread alone, and would only find himself.
-    pub(super) fn check_alone(&self, place: &Place) -> Checked {
+    pub(super) fn check_alone(&self, place: &ThreadFolder) -> Checked {
         self.look_through(place, &[ThreadCheck::files, ThreadCheck::events, ThreadCheck::decisions])
     }
 
-    fn look_through(&self, place: &Place, steps: &[Step]) -> Checked {
+    fn look_through(&self, place: &ThreadFolder, steps: &[Step]) -> Checked {
         let mut look = ThreadCheck {
             place: place.clone(),
             checked: Checked {
@@ -100,7 +100,7 @@ impl StoredThreads {
 type Step = fn(&mut ThreadCheck, &StoredThreads) -> Result<(), StoreError>;
 
 struct ThreadCheck {
-    place: Place,
+    place: ThreadFolder,
     checked: Checked,
 }
 
@@ -301,15 +301,15 @@ impl ThreadCheck {
             return Ok(());
         }
         #[derive(Deserialize)]
-        struct Written {
+        struct FileTimes {
             folded_by: Option<FoldedBy>,
         }
         let text = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             text => text.map_err(failed("read", &path))?,
         };
-        let finding = match serde_json::from_slice::<Written>(&text) {
-            Ok(Written { folded_by }) if folded_by != Some(FoldedBy::PRESENT) => {
+        let finding = match serde_json::from_slice::<FileTimes>(&text) {
+            Ok(FileTimes { folded_by }) if folded_by != Some(FoldedBy::PRESENT) => {
                 let message = "of another build; it is written again when the thread is opened";
                 Finding::new(Kind::CacheOld, &path, message)
             }

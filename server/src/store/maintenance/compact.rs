@@ -5,7 +5,7 @@
 use super::StoredThreads;
 use super::finding::Kind;
 use super::lines::{bytes_in, lines};
-use crate::store::archive::{Hold, Place};
+use crate::store::archive::{Hold, ThreadFolder};
 use crate::store::{DECISIONS, Disk, EVENTS, StoreError, cache, failed, sync_folder, unfinished};
 use std::fs::File;
 use std::io::Write;
@@ -31,7 +31,11 @@ pub enum Compacted {
 }
 
 impl StoredThreads {
-    pub fn compact(&self, place: &Place, kept_decisions: u64) -> Result<Compacted, StoreError> {
+    pub fn compact(
+        &self,
+        place: &ThreadFolder,
+        kept_decisions: u64,
+    ) -> Result<Compacted, StoreError> {
         let _alone = match self.store.alone(place)? {
             Hold::Alone(alone) => alone,
             Hold::Taken { by } => return Ok(Compacted::Taken { by }),

@@ -4,7 +4,7 @@
 use super::StoredThreads;
 use super::lines::{everything_in, lines};
 use crate::redact::redact;
-use crate::store::archive::Place;
+use crate::store::archive::ThreadFolder;
 use crate::store::{DECISIONS, EVENTS, QUARANTINE, STATE, StoreError, failed};
 use serde_json::{Value, json};
 use std::fs;
@@ -16,7 +16,7 @@ const FORMAT: u16 = 1;
 
 impl StoredThreads {
     /// Reads while others write; what they write meanwhile may be left out.
-    pub fn export(&self, place: &Place, out: &mut impl Write) -> Result<(), StoreError> {
+    pub fn export(&self, place: &ThreadFolder, out: &mut impl Write) -> Result<(), StoreError> {
         let checked = self.check(place);
         let files: Vec<_> = everything_in(&place.folder)?
             .into_iter()
@@ -59,7 +59,7 @@ impl StoredThreads {
 const MOST: u64 = 1 << 20;
 
 /// What else lies in the folder, as JSON where it is, else as text.
-fn other(place: &Place) -> Result<Vec<Value>, StoreError> {
+fn other(place: &ThreadFolder) -> Result<Vec<Value>, StoreError> {
     let mut other = Vec::new();
     for (path, metadata) in everything_in(&place.folder)? {
         let name = path.strip_prefix(&place.folder).unwrap_or(&path).display().to_string();

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-pub(super) struct Line {
+pub(super) struct LogLine {
     pub number: u64,
     /// Without its end.
     pub bytes: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) fn lines(path: &Path) -> Result<Option<Lines>, StoreError> {
 }
 
 impl Iterator for Lines {
-    type Item = Result<Line, StoreError>;
+    type Item = Result<LogLine, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut bytes = Vec::new();
@@ -42,7 +42,7 @@ impl Iterator for Lines {
         }
         let whole = bytes.pop_if(|last| *last == b'\n').is_some();
         self.number += 1;
-        Some(Ok(Line { number: self.number, bytes, whole }))
+        Some(Ok(LogLine { number: self.number, bytes, whole }))
     }
 }
 

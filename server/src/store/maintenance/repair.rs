@@ -5,7 +5,7 @@ use super::StoredThreads;
 use super::check::{is_leftover, right_mode};
 use super::finding::{Finding, Kind};
 use super::lines::{everything_in, lines};
-use crate::store::archive::{Hold, Place};
+use crate::store::archive::{Hold, ThreadFolder};
 use crate::store::held;
 use crate::store::{
     BadDecision, DECISION_FORMAT, DECISIONS, Damage, Disk, EVENTS, STATE, StoreError, ThreadLog,
@@ -54,7 +54,7 @@ impl StoredThreads {
         Ok(done)
     }
 
-    pub fn repair(&self, place: &Place, now: SystemTime) -> Result<Repaired, StoreError> {
+    pub fn repair(&self, place: &ThreadFolder, now: SystemTime) -> Result<Repaired, StoreError> {
         let mut done = Vec::new();
         for (path, metadata) in everything_in(&place.folder)? {
             done.extend(make_private(&path, &metadata)?);
@@ -97,7 +97,7 @@ fn make_private(path: &Path, metadata: &fs::Metadata) -> Result<Option<Done>, St
 }
 
 /// Caches that do not fit, and what dead processes left behind.
-fn remove_unfit(place: &Place, findings: &[Finding]) -> Result<Vec<Done>, StoreError> {
+fn remove_unfit(place: &ThreadFolder, findings: &[Finding]) -> Result<Vec<Done>, StoreError> {
     let mut done = Vec::new();
     for finding in findings {
         let path = &finding.file;

@@ -13,7 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-use rawr_host::drive::{Answer, Said, Typed};
+use rawr_host::drive::{Answer, HoldReply, Typed};
 use rawr_host::relay::{DRIVER, Question, Word};
 
 const PAUSE: Duration = Duration::from_millis(100);
@@ -70,8 +70,8 @@ async fn answer(stream: UnixStream, sessions: Sessions) -> io::Result<()> {
         loop {
             tokio::select! {
                 word = said.recv() => match word {
-                    Some(Said::StillHeld) => to.write_all(&line_of(Word::Hold)?).await?,
-                    Some(Said::Go) | None => break,
+                    Some(HoldReply::StillHeld) => to.write_all(&line_of(Word::Hold)?).await?,
+                    Some(HoldReply::Go) | None => break,
                 },
                 () = hangs_up(lines.get_mut()) => return Ok(()),
             }

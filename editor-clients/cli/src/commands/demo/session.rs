@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rawr_protocol::{PlanStep, StepStatus};
 
-use rawr_host::host::embedded::{Cue, Line, Scene, Script, Tool};
+use rawr_host::host::embedded::{Cue, Scene, Script, ScriptLine, Tool};
 
 /// Small enough that a short session fills a third of it.
 pub(super) const CONTEXT_WINDOW: u64 = 16_000;
@@ -131,8 +131,8 @@ pub(super) fn samples() -> Vec<(String, String)> {
 pub(super) fn script() -> Script {
     let scene = |cue, replies| Scene { cue, replies };
     Script::new(vec![
-        scene(Cue::Summary, vec![Line::says(SUMMARY)]),
-        scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
+        scene(Cue::Summary, vec![ScriptLine::says(SUMMARY)]),
+        scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
         scene(Cue::words(":handoff]"), documentation()),
         scene(Cue::words("write kv.sh"), parser()),
         scene(Cue::words("test it"), tests()),
@@ -140,51 +140,52 @@ pub(super) fn script() -> Script {
     ])
 }
 
-fn parser() -> Vec<Line> {
+fn parser() -> Vec<ScriptLine> {
     vec![
-        Line::says("I look at the samples first.").and(vec![plan(0), shell("cat samples/*.conf")]),
-        Line::does(vec![plan(1), write_file("kv.sh", KV)]),
-        Line::does(vec![shell("sh kv.sh samples/service-1.conf port")]),
-        Line::does(vec![plan(2)]),
-        Line::says(
+        ScriptLine::says("I look at the samples first.")
+            .and(vec![plan(0), shell("cat samples/*.conf")]),
+        ScriptLine::does(vec![plan(1), write_file("kv.sh", KV)]),
+        ScriptLine::does(vec![shell("sh kv.sh samples/service-1.conf port")]),
+        ScriptLine::does(vec![plan(2)]),
+        ScriptLine::says(
             "kv.sh prints the value of a key; blank lines and comments are skipped. It has no tests so far.",
         ),
     ]
 }
 
-fn tests() -> Vec<Line> {
+fn tests() -> Vec<ScriptLine> {
     vec![
-        Line::does(vec![write_file("test.sh", TEST), shell("sh test.sh")]),
-        Line::says("Every check passes, so I commit.").and(vec![shell(
+        ScriptLine::does(vec![write_file("test.sh", TEST), shell("sh test.sh")]),
+        ScriptLine::says("Every check passes, so I commit.").and(vec![shell(
             "git add kv.sh test.sh && git commit --quiet --message 'Print the value of a key'",
         )]),
-        Line::does(vec![plan(3)]),
-        Line::says(
+        ScriptLine::does(vec![plan(3)]),
+        ScriptLine::says(
             "kv.sh is tested against every sample and committed. The README is what remains.",
         ),
     ]
 }
 
-fn documentation() -> Vec<Line> {
+fn documentation() -> Vec<ScriptLine> {
     vec![
-        Line::says("I go on with the README.").and(vec![write_file("README.md", README)]),
-        Line::does(vec![plan(4)]),
-        Line::says(
+        ScriptLine::says("I go on with the README.").and(vec![write_file("README.md", README)]),
+        ScriptLine::does(vec![plan(4)]),
+        ScriptLine::says(
             "README.md explains kv.sh by two examples. It is not committed: I wait for your word.",
         ),
     ]
 }
 
-fn examples() -> Vec<Line> {
+fn examples() -> Vec<ScriptLine> {
     vec![
-        Line::does(vec![
+        ScriptLine::does(vec![
             shell("sh kv.sh samples/service-1.conf port"),
             shell("sh kv.sh samples/service-2.conf log_level"),
         ]),
-        Line::does(vec![shell(
+        ScriptLine::does(vec![shell(
             "git add README.md && git commit --quiet --message 'Explain kv.sh'",
         )]),
-        Line::says("Both examples print what the README says, and it is committed."),
+        ScriptLine::says("Both examples print what the README says, and it is committed."),
     ]
 }
 

@@ -10,7 +10,7 @@ use super::{History, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
 use crate::commands::compaction_prompts;
 use rawr_host::host::embedded::{
-    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Line, Model, Retry, Scene, Script,
+    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Model, Retry, Scene, Script, ScriptLine,
 };
 use rawr_host::sidecar::Sidecar;
 
@@ -145,16 +145,16 @@ const MAY_INTERRUPT: [(&str, bool); 3] = [
 
 /// There is no model, and it says so.
 fn stand_in() -> Script {
-    let reply = Line::says(
+    let reply = ScriptLine::says(
         "I am a script, not a model: I have read your message and can do nothing with it. `rawr demo` shows me at work, \
          and `--model NAME --base-url URL` puts a model in my place.",
     );
-    let packet = Line::says(
+    let packet = ScriptLine::says(
         "<continuation_packet>\nState: waiting_for_user\nGoal: none, this is a script\nDecisions: none\nNext step: wait for the user\n</continuation_packet>",
     );
     let judgment =
-        Line::says(r#"{"should_compact": true, "reason": "a script has nothing to lose"}"#);
-    let scene = |cue, reply: Line| Scene { cue, replies: vec![reply] };
+        ScriptLine::says(r#"{"should_compact": true, "reason": "a script has nothing to lose"}"#);
+    let scene = |cue, reply: ScriptLine| Scene { cue, replies: vec![reply] };
     Script::new(vec![
         scene(Cue::Summary, reply.clone()),
         scene(Cue::Aside, packet.clone()),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rawr_server::store::StoreError;
-use rawr_server::store::archive::{Place, Retired};
+use rawr_server::store::archive::{Retired, ThreadFolder};
 use rawr_server::store::maintenance::{
     Checked, Compacted, Done, Finding, Repaired, Resting, Weight,
 };
@@ -132,7 +132,7 @@ pub(super) fn folders_repaired(done: &[Done]) -> SessionEvent {
     shown
 }
 
-pub(super) fn repaired(place: &Place, repaired: &Repaired) -> SessionEvent {
+pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> SessionEvent {
     let wrong: Vec<_> = repaired.left.iter().filter(|finding| finding.is_wrong()).collect();
     let mut body = of_place(place);
     body["done"] = json!(repaired.done);
@@ -156,7 +156,7 @@ pub(super) fn changed_nothing(compacted: &Compacted) -> bool {
     matches!(compacted, Compacted::Done { decisions_dropped: 0, cached: false, .. })
 }
 
-pub(super) fn compacted(place: &Place, compacted: &Compacted) -> SessionEvent {
+pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> SessionEvent {
     let mut body = of_place(place);
     let line = match compacted {
         Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached } => {
@@ -203,17 +203,17 @@ pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> Se
     SessionEvent::new("thread_archived", body, line)
 }
 
-pub(super) fn failed(place: &Place, error: &str) -> SessionEvent {
+pub(super) fn failed(place: &ThreadFolder, error: &str) -> SessionEvent {
     let mut body = of_place(place);
     body["error"] = json!(error);
     SessionEvent::new("thread_failed", body, format!("✗ {}  {error}", name(place)))
 }
 
-fn of_place(place: &Place) -> Value {
+fn of_place(place: &ThreadFolder) -> Value {
     json!({ "threadId": place.thread.as_str(), "archived": place.archived })
 }
 
-fn name(place: &Place) -> String {
+fn name(place: &ThreadFolder) -> String {
     let archived = if place.archived { " (archived)" } else { "" };
     format!("{}{archived}", place.thread)
 }

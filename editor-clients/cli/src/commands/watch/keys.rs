@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rawr_protocol::{Choice, Phase, Until};
 
-use super::link::{Target, Wish};
+use super::link::{Target, WatchRequest};
 use super::view::{End, Page, Question, View, yes_to};
 use rawr_host::event::Level;
 
@@ -47,7 +47,7 @@ impl View {
         }
     }
 
-    pub(super) fn press(&mut self, key: KeyEvent) -> Vec<Wish> {
+    pub(super) fn press(&mut self, key: KeyEvent) -> Vec<WatchRequest> {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
@@ -83,12 +83,12 @@ impl View {
         }
     }
 
-    fn back(&mut self) -> Vec<Wish> {
+    fn back(&mut self) -> Vec<WatchRequest> {
         self.turn_to(Page::Threads);
         Vec::new()
     }
 
-    fn press_on_threads(&mut self, code: KeyCode) -> Vec<Wish> {
+    fn press_on_threads(&mut self, code: KeyCode) -> Vec<WatchRequest> {
         match code {
             KeyCode::Up | KeyCode::Char('k') => self.move_by(-1),
             KeyCode::Down | KeyCode::Char('j') => self.move_by(1),
@@ -136,7 +136,7 @@ impl View {
         }
     }
 
-    fn explain(&mut self) -> Vec<Wish> {
+    fn explain(&mut self) -> Vec<WatchRequest> {
         match (&self.details, self.decisions()) {
             (Some(_), 0) => {
                 self.say(Level::Info, "no decision is on record for this thread yet");
@@ -148,7 +148,7 @@ impl View {
     }
 
     /// A person's word on the selected thread, or what is to be asked before.
-    fn step_in(&mut self, code: KeyCode) -> Vec<Wish> {
+    fn step_in(&mut self, code: KeyCode) -> Vec<WatchRequest> {
         let Some(row) = self.row() else { return Vec::new() };
         let (target, sequence_id) = (row.target(), row.sequence_id.clone());
         let (phase, guards) = (row.thread.phase, row.guards);
@@ -161,7 +161,7 @@ impl View {
                     Some(Question::Snooze { target, sequence_id, typed: String::new() });
             }
             KeyCode::Char('c') => {
-                return vec![Wish::Respond {
+                return vec![WatchRequest::Respond {
                     target,
                     choice: yes_to(phase),
                     sequence_id,
@@ -175,20 +175,20 @@ impl View {
             KeyCode::Char('g') if guards > 0 => {
                 self.question = Some(Question::ClearGuards { target, guards });
             }
-            KeyCode::Char('g') => return vec![Wish::Guard(target)],
+            KeyCode::Char('g') => return vec![WatchRequest::Guard(target)],
             _ => {}
         }
         Vec::new()
     }
 
     /// Whatever is neither yes nor a part of an answer is no.
-    fn answer(&mut self, question: Question, code: KeyCode) -> Vec<Wish> {
+    fn answer(&mut self, question: Question, code: KeyCode) -> Vec<WatchRequest> {
         match (question, code) {
             (Question::Cancel { target, sequence_id }, KeyCode::Char('y' | 'Y')) => {
                 cancel(target, sequence_id)
             }
             (Question::ClearGuards { target, .. }, KeyCode::Char('y' | 'Y')) => {
-                vec![Wish::ClearGuards(target)]
+                vec![WatchRequest::ClearGuards(target)]
             }
             (Question::Cancel { .. } | Question::ClearGuards { .. }, _) => Vec::new(),
             (Question::Snooze { target, sequence_id, typed }, KeyCode::Enter) => {
@@ -238,12 +238,12 @@ fn how_long(typed: &str) -> Option<Until> {
     }
 }
 
-fn snooze(target: Target, sequence_id: Option<String>, until: Until) -> Vec<Wish> {
-    vec![Wish::Respond { target, choice: Choice::Snooze, sequence_id, until: Some(until) }]
+fn snooze(target: Target, sequence_id: Option<String>, until: Until) -> Vec<WatchRequest> {
+    vec![WatchRequest::Respond { target, choice: Choice::Snooze, sequence_id, until: Some(until) }]
 }
 
-fn cancel(target: Target, sequence_id: Option<String>) -> Vec<Wish> {
-    vec![Wish::Respond { target, choice: Choice::Cancel, sequence_id, until: None }]
+fn cancel(target: Target, sequence_id: Option<String>) -> Vec<WatchRequest> {
+    vec![WatchRequest::Respond { target, choice: Choice::Cancel, sequence_id, until: None }]
 }
 
 #[cfg(test)]

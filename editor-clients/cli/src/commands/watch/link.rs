@@ -49,7 +49,7 @@ pub(super) struct Target {
 
 /// What a person wants of the sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum WatchRequest {
     /// All threads: who runs them is told by no notification.
     List,
     Look(Target),
@@ -106,7 +106,7 @@ const ORDERLY: Duration = Duration::from_secs(10);
 /// The other end of both is the sidecar's task.
 #[derive(Debug)]
 pub(super) struct Link {
-    wishes: mpsc::UnboundedSender<Wish>,
+    wishes: mpsc::UnboundedSender<WatchRequest>,
     news: mpsc::UnboundedReceiver<News>,
     task: JoinHandle<()>,
 }
@@ -121,7 +121,7 @@ impl Link {
         let (wishes, wished) = mpsc::unbounded_channel();
         let (tell, news) = mpsc::unbounded_channel();
         let mut line =
-            Line { sidecar, settings, scope, wishes: wished, news: tell, is_second: false };
+            LogNote { sidecar, settings, scope, wishes: wished, news: tell, is_second: false };
         line.watch().await?;
         Ok(Self { wishes, news, task: tokio::spawn(line.run()) })
     }
@@ -136,7 +136,7 @@ impl Link {
         self.news.try_recv().ok()
     }
 
-    pub(super) fn ask(&self, wish: Wish) {
+    pub(super) fn ask(&self, wish: WatchRequest) {
         // Where nobody listens any more, the news says why.
         let _ = self.wishes.send(wish);
     }
@@ -152,16 +152,16 @@ impl Link {
     }
 }
 
-struct Line {
+struct LogNote {
     sidecar: Sidecar,
     settings: SidecarSettings,
     scope: Scope,
-    wishes: mpsc::UnboundedReceiver<Wish>,
+    wishes: mpsc::UnboundedReceiver<WatchRequest>,
     news: mpsc::UnboundedSender<News>,
     is_second: bool,
 }
 
-impl Line {
+impl LogNote {
     async fn run(mut self) {
         loop {
             let done = tokio::select! {
@@ -241,21 +241,21 @@ impl Line {
     }
 
     /// An error is the sidecar's end; whatever it refuses is news.
-    async fn grant(&mut self, wish: Wish) -> Result<(), SidecarError> {
+    async fn grant(&mut self, wish: WatchRequest) -> Result<(), SidecarError> {
         let news = match wish {
-            Wish::List => self.list().await,
-            Wish::Look(target) => match self.look(&target).await {
+            WatchRequest::List => self.list().await,
+            WatchRequest::Look(target) => match self.look(&target).await {
                 Err(error) if !error.is_end() => {
                     let thread_id = target.thread_id;
                     Ok(News::NotSeen { thread_id, error: reason(&error) })
                 }
                 looked => looked,
             },
-            Wish::Respond { target, choice, sequence_id, until } => {
+            WatchRequest::Respond { target, choice, sequence_id, until } => {
                 self.respond(target, choice, sequence_id, until).await
             }
-            Wish::Guard(target) => self.guard(target).await,
-            Wish::ClearGuards(target) => self.clear_guards(target).await,
+            WatchRequest::Guard(target) => self.guard(target).await,
+            WatchRequest::ClearGuards(target) => self.clear_guards(target).await,
         };
         match news {
             Ok(news) => self.tell(news),

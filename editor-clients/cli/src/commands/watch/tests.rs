@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::draw::Drawing;
 use super::ink::Ink;
-use super::link::{Details, News, Wish};
+use super::link::{Details, News, WatchRequest};
 use super::view::{End, View};
 use rawr_host::sidecar::{Note, SidecarError};
 
@@ -82,11 +82,11 @@ fn watching(threads: impl IntoIterator<Item = Value>) -> News {
     News::Watched(threads.into_iter().map(summary).collect())
 }
 
-fn press(view: &mut View, code: KeyCode) -> Vec<Wish> {
+fn press(view: &mut View, code: KeyCode) -> Vec<WatchRequest> {
     view.press(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-fn types(view: &mut View, keys: &str) -> Vec<Wish> {
+fn types(view: &mut View, keys: &str) -> Vec<WatchRequest> {
     let mut wishes = Vec::new();
     for key in keys.chars() {
         let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
@@ -394,9 +394,9 @@ fn the_thread_that_something_happens_in_comes_first_and_the_choice_stays() {
 fn one_look_is_under_way_at_a_time_and_the_last_wish_counts() {
     let mut view = View::default();
     let threads = ["a", "b", "c"].map(|id| json!({ "threadId": id }));
-    let asked = |wishes: Vec<Wish>| -> Vec<String> {
+    let asked = |wishes: Vec<WatchRequest>| -> Vec<String> {
         let looked = wishes.into_iter().filter_map(|wish| match wish {
-            Wish::Look(target) => Some(target.thread_id),
+            WatchRequest::Look(target) => Some(target.thread_id),
             _ => None,
         });
         looked.collect()
@@ -471,7 +471,7 @@ fn who_runs_what_is_asked_about_now_and_then() {
     view.hear(News::Listed(vec![owned]), NOW + 200);
     assert_eq!(view.threads[0].thread.owner.as_deref(), Some("codex"));
     assert_eq!(view.tick(NOW + 10_100), []);
-    assert_eq!(view.tick(NOW + 10_200), [Wish::List]);
+    assert_eq!(view.tick(NOW + 10_200), [WatchRequest::List]);
     view.hear(News::Listed(Vec::new()), NOW + 10_300);
     assert!(view.threads.is_empty() && view.selected.is_none());
     assert!(picture(&mut view, 80, 24).contains("no thread yet"));

@@ -10,7 +10,7 @@ use rawr_protocol::{
     ThreadSummary,
 };
 
-use super::link::{Details, News, Target, Wish};
+use super::link::{Details, News, Target, WatchRequest};
 use crate::render;
 use rawr_host::event::Level;
 use rawr_host::sidecar::{Note, SidecarError};
@@ -31,7 +31,7 @@ pub(super) struct View {
     pub banners: Vec<Banner>,
     pub page: Page,
     pub question: Option<Question>,
-    pub said: Option<Said>,
+    pub said: Option<StatusMessage>,
     /// How far down the page, and how far it goes.
     pub scroll: usize,
     furthest: usize,
@@ -79,7 +79,7 @@ pub(super) enum Question {
 
 /// The line above the keys, until the next key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct StatusMessage {
     pub level: Level,
     pub text: String,
 }
@@ -109,14 +109,14 @@ struct Listing {
 
 impl View {
     /// Time has passed.
-    pub(super) fn tick(&mut self, now_ms: i64) -> Vec<Wish> {
+    pub(super) fn tick(&mut self, now_ms: i64) -> Vec<WatchRequest> {
         if self.listing.asked_at_ms.is_some() || now_ms < self.listing.due_at_ms {
             return Vec::new();
         }
         self.list(now_ms)
     }
 
-    pub(super) fn hear(&mut self, news: News, now_ms: i64) -> Vec<Wish> {
+    pub(super) fn hear(&mut self, news: News, now_ms: i64) -> Vec<WatchRequest> {
         match news {
             News::Watched(threads) => {
                 threads.into_iter().for_each(|thread| self.put(thread));
@@ -156,7 +156,7 @@ impl View {
         }
     }
 
-    fn note(&mut self, note: Note, now_ms: i64) -> Vec<Wish> {
+    fn note(&mut self, note: Note, now_ms: i64) -> Vec<WatchRequest> {
         match note {
             Note::Changed(changed) => self.changed(&changed, now_ms),
             Note::HeadsUp(heads_up) => {
@@ -216,7 +216,7 @@ impl View {
         self.banners.push(Banner { heads_up, phase, is_decided: false });
     }
 
-    fn changed(&mut self, changed: &ThreadChangedNotification, now_ms: i64) -> Vec<Wish> {
+    fn changed(&mut self, changed: &ThreadChangedNotification, now_ms: i64) -> Vec<WatchRequest> {
         self.banners.retain_mut(|banner| {
             banner.heads_up.thread_id != changed.thread_id || banner.survives(changed)
         });
@@ -237,7 +237,7 @@ impl View {
         self.news_of(&changed.thread_id)
     }
 
-    fn responded(&mut self, responded: &SequenceRespondedNotification) -> Vec<Wish> {
+    fn responded(&mut self, responded: &SequenceRespondedNotification) -> Vec<WatchRequest> {
         let SequenceRespondedNotification { thread_id, choice, by, .. } = responded;
         self.banners.retain(|banner| banner.heads_up.thread_id != *thread_id);
         let by = by.as_deref().unwrap_or("another client");
@@ -246,7 +246,7 @@ impl View {
         self.news_of(thread_id)
     }
 
-    fn listed(&mut self, threads: Vec<ThreadSummary>, now_ms: i64) -> Vec<Wish> {
+    fn listed(&mut self, threads: Vec<ThreadSummary>, now_ms: i64) -> Vec<WatchRequest> {
         let took = self.listing.asked_at_ms.take().map_or(0, |asked| now_ms - asked);
         self.listing.due_at_ms = now_ms + LIST_EVERY_MS.max(took.saturating_mul(LIST_SHARE));
         let rows = std::mem::take(&mut self.threads).into_iter();
@@ -264,7 +264,7 @@ impl View {
         wishes
     }
 
-    fn looked(&mut self, details: Details) -> Vec<Wish> {
+    fn looked(&mut self, details: Details) -> Vec<WatchRequest> {
         let thread = &details.thread;
         if let Some(row) = self.threads.iter_mut().find(|row| row.id() == thread.thread.thread_id) {
             row.thread = thread.thread.clone();
@@ -284,7 +284,7 @@ impl View {
     }
 
     /// A look has ended: where it went to the wrong thread or came too early, there is another.
-    fn seen(&mut self) -> Vec<Wish> {
+    fn seen(&mut self) -> Vec<WatchRequest> {
         let at = self.looking.at.take();
         if std::mem::take(&mut self.looking.is_stale) || at != self.selected {
             return self.look();
@@ -293,7 +293,7 @@ impl View {
     }
 
     /// Looks at the selected thread.
-    pub(super) fn look(&mut self) -> Vec<Wish> {
+    pub(super) fn look(&mut self) -> Vec<WatchRequest> {
         if self.looking.at.is_some() {
             self.looking.is_stale = true;
             return Vec::new();
@@ -301,20 +301,20 @@ impl View {
         let Some(row) = self.row() else { return Vec::new() };
         let target = row.target();
         self.looking.at = Some(target.thread_id.clone());
-        vec![Wish::Look(target)]
+        vec![WatchRequest::Look(target)]
     }
 
-    fn news_of(&mut self, thread_id: &str) -> Vec<Wish> {
+    fn news_of(&mut self, thread_id: &str) -> Vec<WatchRequest> {
         if self.selected.as_deref() == Some(thread_id) { self.look() } else { Vec::new() }
     }
 
-    fn list(&mut self, now_ms: i64) -> Vec<Wish> {
+    fn list(&mut self, now_ms: i64) -> Vec<WatchRequest> {
         if self.listing.asked_at_ms.is_some() {
             self.listing.is_stale = true;
             return Vec::new();
         }
         self.listing.asked_at_ms = Some(now_ms);
-        vec![Wish::List]
+        vec![WatchRequest::List]
     }
 
     fn put(&mut self, thread: ThreadSummary) {
@@ -338,13 +338,13 @@ impl View {
     }
 
     /// Selects the row so many rows from here; the ends hold.
-    pub(super) fn move_by(&mut self, rows: isize) -> Vec<Wish> {
+    pub(super) fn move_by(&mut self, rows: isize) -> Vec<WatchRequest> {
         let at = self.position().unwrap_or(0).saturating_add_signed(rows);
         let at = at.min(self.threads.len().saturating_sub(1));
         self.go_to(self.threads.get(at).map(|row| row.id().to_owned()))
     }
 
-    pub(super) fn go_to(&mut self, thread_id: Option<String>) -> Vec<Wish> {
+    pub(super) fn go_to(&mut self, thread_id: Option<String>) -> Vec<WatchRequest> {
         self.select(thread_id);
         if self.details.is_none() { self.look() } else { Vec::new() }
     }
@@ -364,7 +364,7 @@ impl View {
     }
 
     pub(super) fn say(&mut self, level: Level, text: &str) {
-        self.said = Some(Said { level, text: text.to_owned() });
+        self.said = Some(StatusMessage { level, text: text.to_owned() });
     }
 
     pub(super) fn position(&self) -> Option<usize> {

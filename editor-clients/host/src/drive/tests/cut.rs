@@ -151,7 +151,7 @@ struct Case {
 
 const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
 
-fn scene(cue: Cue, replies: Vec<Line>) -> Scene {
+fn scene(cue: Cue, replies: Vec<ScriptLine>) -> Scene {
     Scene { cue, replies }
 }
 
@@ -159,16 +159,16 @@ fn scene(cue: Cue, replies: Vec<Line>) -> Scene {
 const TURN_END: Case = Case {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(40);
-        let done = Line::says("The parser is committed, and it can be looked at.");
+        let done = ScriptLine::says("The parser is committed, and it can be looked at.");
         vec![
-            scene(Cue::Summary, vec![Line::says("a summary")]),
-            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
-            scene(Cue::words(":handoff]"), vec![Line::says("I go on with the docs.")]),
+            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
+            scene(Cue::words(":handoff]"), vec![ScriptLine::says("I go on with the docs.")]),
             scene(
                 Cue::words("parser"),
-                vec![Line::says(long).and([shell("git commit -m x")]), done],
+                vec![ScriptLine::says(long).and([shell("git commit -m x")]), done],
             ),
-            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,
@@ -185,7 +185,7 @@ const JUDGED: Case = Case {
     scenes: || {
         let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
         let mut scenes = (TURN_END.scenes)();
-        scenes.push(scene(Cue::Judgment, vec![Line::says(yes)]));
+        scenes.push(scene(Cue::Judgment, vec![ScriptLine::says(yes)]));
         scenes
     },
     config: "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\npolicy.asap.decision_prompt_path = \"judgment.md\"\n",
@@ -200,21 +200,24 @@ const JUDGED: Case = Case {
 const MID_TURN: Case = Case {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);
-        let work = || Line::does([shell("git status")]);
+        let work = || ScriptLine::does([shell("git status")]);
         vec![
-            scene(Cue::Summary, vec![Line::says("a summary")]),
-            scene(Cue::words(":packet_request]"), vec![Line::says(PACKET)]),
-            scene(Cue::words(":handoff]"), vec![work(), Line::says("I went on with the docs.")]),
+            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
+            scene(
+                Cue::words(":handoff]"),
+                vec![work(), ScriptLine::says("I went on with the docs.")],
+            ),
             scene(
                 Cue::words("parser"),
                 vec![
                     work(),
-                    Line::says(long).and([shell("git status")]),
+                    ScriptLine::says(long).and([shell("git status")]),
                     work(),
-                    Line::says("All done."),
+                    ScriptLine::says("All done."),
                 ],
             ),
-            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,
@@ -230,12 +233,15 @@ const MID_TURN: Case = Case {
 const INLINE: Case = Case {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);
-        let work = || Line::does([shell("git status")]);
+        let work = || ScriptLine::does([shell("git status")]);
         vec![
-            scene(Cue::Summary, vec![Line::says("a summary")]),
-            scene(Cue::words("a summary"), vec![work(), Line::says("All done.")]),
-            scene(Cue::words("parser"), vec![Line::says(long).and([shell("git status")]), work()]),
-            scene(Cue::Anything, vec![Line::says("Here you are.")]),
+            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(Cue::words("a summary"), vec![work(), ScriptLine::says("All done.")]),
+            scene(
+                Cue::words("parser"),
+                vec![ScriptLine::says(long).and([shell("git status")]), work()],
+            ),
+            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,

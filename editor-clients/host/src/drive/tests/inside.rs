@@ -4,18 +4,21 @@ use super::*;
 
 /// Two requests with a tool call each, then the end; a packet, a handoff, a nudge where it is asked.
 fn worker(folder: &TempDir) -> Embedded {
-    let work = || Line::does([shell("true")]);
+    let work = || ScriptLine::does([shell("true")]);
     let scene = |cue, replies| Scene { cue, replies };
     let scenes = vec![
-        scene(Cue::Summary, vec![Line::says("SUMMARY")]),
+        scene(Cue::Summary, vec![ScriptLine::says("SUMMARY")]),
         scene(
             Cue::words("packet please"),
-            vec![Line::says("First my notes.").and([shell("true")]), Line::says("the packet")],
+            vec![
+                ScriptLine::says("First my notes.").and([shell("true")]),
+                ScriptLine::says("the packet"),
+            ],
         ),
-        scene(Cue::words("packet back"), vec![work(), Line::says("done after the handoff")]),
-        scene(Cue::words("Go on with"), vec![Line::says("done in the end")]),
-        scene(Cue::words("SUMMARY"), vec![Line::says("done after the summary")]),
-        scene(Cue::Anything, vec![work(), work(), Line::says("done")]),
+        scene(Cue::words("packet back"), vec![work(), ScriptLine::says("done after the handoff")]),
+        scene(Cue::words("Go on with"), vec![ScriptLine::says("done in the end")]),
+        scene(Cue::words("SUMMARY"), vec![ScriptLine::says("done after the summary")]),
+        scene(Cue::Anything, vec![work(), work(), ScriptLine::says("done")]),
     ];
     start(folder, scenes, 1000)
 }
@@ -198,11 +201,14 @@ async fn inline_compaction_has_no_packet_and_the_turn_goes_on_without_a_word() {
 #[tokio::test]
 async fn a_request_that_may_be_cut_off_is_cut_off() {
     let folder = TempDir::new().unwrap();
-    let scene = |cue, line: Line| Scene { cue, replies: vec![line] };
+    let scene = |cue, line: ScriptLine| Scene { cue, replies: vec![line] };
     let scenes = vec![
-        scene(Cue::Summary, Line::says("SUMMARY")),
-        scene(Cue::words("SUMMARY"), Line::says("done after the summary")),
-        scene(Cue::Anything, Line { times: Some(300), hangs: true, ..Line::says("word ") }),
+        scene(Cue::Summary, ScriptLine::says("SUMMARY")),
+        scene(Cue::words("SUMMARY"), ScriptLine::says("done after the summary")),
+        scene(
+            Cue::Anything,
+            ScriptLine { times: Some(300), hangs: true, ..ScriptLine::says("word ") },
+        ),
     ];
     let mut settings = settings(&folder, 1000);
     settings.estimate_every = Some(250);
@@ -239,10 +245,10 @@ async fn a_request_that_may_be_cut_off_is_cut_off() {
 #[tokio::test]
 async fn who_stops_a_session_inside_a_compaction_leaves_nothing_half_done() {
     let folder = TempDir::new().unwrap();
-    let hanging = Line { hangs: true, ..Line::default() };
+    let hanging = ScriptLine { hangs: true, ..ScriptLine::default() };
     let scenes = vec![
         Scene { cue: Cue::Summary, replies: vec![hanging] },
-        Scene { cue: Cue::Anything, replies: vec![Line::does([shell("true")])] },
+        Scene { cue: Cue::Anything, replies: vec![ScriptLine::does([shell("true")])] },
     ];
     let host = start(&folder, scenes, 1000);
     let life = life(|method, params| {

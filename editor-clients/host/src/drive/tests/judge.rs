@@ -30,9 +30,9 @@ fn asking() -> Life {
     })
 }
 
-async fn check_judged(judgment: Option<Line>, expected: Expect) {
+async fn check_judged(judgment: Option<ScriptLine>, expected: Expect) {
     let folder = TempDir::new().unwrap();
-    let mut scenes = vec![Scene { cue: Cue::Anything, replies: vec![Line::says("done")] }];
+    let mut scenes = vec![Scene { cue: Cue::Anything, replies: vec![ScriptLine::says("done")] }];
     scenes.extend(judgment.map(|line| Scene { cue: Cue::Judgment, replies: vec![line] }));
     let host = start(&folder, scenes, 1000);
     let done = run_on(host, &["hello"], vec![asking()], None).await;
@@ -43,7 +43,7 @@ async fn check_judged(judgment: Option<Line>, expected: Expect) {
 
 #[tokio::test]
 async fn the_hosts_judgment_is_given_back_under_its_name() {
-    let judgment = Line::says(r#"{"should_compact": true, "reason": "committed"}"#);
+    let judgment = ScriptLine::says(r#"{"should_compact": true, "reason": "committed"}"#);
     check_judged(
         Some(judgment),
         expect![[r#"
@@ -66,7 +66,7 @@ async fn a_judgment_that_fails_or_is_none_is_told() {
         thread/close"#]],
     )
     .await;
-    check_judged(Some(Line::says("perhaps")), expect![[r#"
+    check_judged(Some(ScriptLine::says("perhaps")), expect![[r#"
         thread/open
         input/submit hello
         action/report failed a1 the judge's answer is not understood: expected value at line 1 column 1

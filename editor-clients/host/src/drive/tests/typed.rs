@@ -14,16 +14,16 @@ impl Screen {
     }
 }
 
-struct Waiting(UnboundedReceiver<Said>);
+struct Waiting(UnboundedReceiver<HoldReply>);
 
 impl Waiting {
-    async fn hears(&mut self, expected: Said) {
+    async fn hears(&mut self, expected: HoldReply) {
         assert_eq!(self.0.recv().await, Some(expected));
     }
 
     /// After whatever signs of life.
     async fn is_let_go(&mut self) {
-        while self.0.recv().await.unwrap() != Said::Go {}
+        while self.0.recv().await.unwrap() != HoldReply::Go {}
     }
 }
 
@@ -77,7 +77,8 @@ async fn until_heard(heard: &Mutex<String>, words: &str) {
 
 #[tokio::test]
 async fn what_nothing_comes_before_goes_at_once() {
-    let heard = beside(plainly(), async |screen, _| screen.types("hello").hears(Said::Go).await);
+    let heard =
+        beside(plainly(), async |screen, _| screen.types("hello").hears(HoldReply::Go).await);
     expect![[r#"
         thread/open
         input/submit hello
@@ -91,7 +92,7 @@ async fn the_handoff_is_said_and_the_message_let_go() {
     let life = delivering(&[("handoff", "packet back")]);
     let heard = beside(life, async |screen, heard| {
         let mut waiting = screen.types("hello");
-        waiting.hears(Said::StillHeld).await;
+        waiting.hears(HoldReply::StillHeld).await;
         waiting.is_let_go().await;
         until_heard(&heard, "action/report completed").await;
     });
@@ -126,7 +127,7 @@ async fn without_a_handoff_it_is_only_let_go() {
 #[tokio::test]
 async fn one_that_has_gone_another_way_is_taken_back() {
     let heard = beside(holding(|_, _| Vec::new()), async |screen, heard| {
-        screen.types("hello").hears(Said::StillHeld).await;
+        screen.types("hello").hears(HoldReply::StillHeld).await;
         until_heard(&heard, "input/cancel").await;
     });
     expect![[r#"
@@ -157,7 +158,7 @@ async fn for_a_question_to_a_person_nobody_waits() {
 #[tokio::test]
 async fn a_sidecar_that_refuses_holds_nothing() {
     let refuses = life(|method, _| (method == "rawr/input/submit").then(|| vec![Do::Refuse]));
-    let heard = beside(refuses, async |screen, _| screen.types("hello").hears(Said::Go).await);
+    let heard = beside(refuses, async |screen, _| screen.types("hello").hears(HoldReply::Go).await);
     assert!(heard.await.contains("input/submit hello"));
 }
 
@@ -166,13 +167,13 @@ async fn with_the_session_everything_is_let_go() {
     let (say, said) = tokio::sync::oneshot::channel();
     let heard = beside(holding(|_, _| Vec::new()), async |screen, _| {
         let mut waiting = screen.types("hello");
-        waiting.hears(Said::StillHeld).await;
+        waiting.hears(HoldReply::StillHeld).await;
         let _ = say.send(waiting);
     });
     assert!(heard.await.contains("input/cancel"));
     let Waiting(mut said) = said.await.unwrap();
     // Dropped without a word, it lets the message go.
     while let Some(word) = said.recv().await {
-        assert_eq!(word, Said::StillHeld);
+        assert_eq!(word, HoldReply::StillHeld);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// One line from Claude Code.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum ClaudeLine {
     System(System),
     /// A block of an answer, as soon as it is whole.
     Assistant(Spoken),

@@ -9,7 +9,7 @@ use rawr_protocol::CompactionOrigin;
 use self::running::{Compaction, Running};
 use super::calls::{self, Call};
 use super::message::{
-    Block, Init, Lifecycle, Line, Spoken, Status, StreamEvent, System, TurnResult,
+    Block, ClaudeLine, Init, Lifecycle, Spoken, Status, StreamEvent, System, TurnResult,
 };
 use super::plan::Plan;
 use crate::host::{HostEvent, TurnKind};
@@ -77,22 +77,22 @@ impl Turns {
         self.promised = Some(Promised { turn_id: turn_id.to_owned(), kind, origin });
     }
 
-    pub(super) fn read(&mut self, line: Line) -> Vec<HostEvent> {
+    pub(super) fn read(&mut self, line: ClaudeLine) -> Vec<HostEvent> {
         let mut events = Vec::new();
         match line {
-            Line::CommandLifecycle(lifecycle) => self.lifecycle(&lifecycle, &mut events),
-            Line::System(System::Init(init)) => self.init(init, &mut events),
-            Line::System(System::Status(status)) => self.status(status, &mut events),
-            Line::System(System::CompactBoundary { compact_metadata }) => {
+            ClaudeLine::CommandLifecycle(lifecycle) => self.lifecycle(&lifecycle, &mut events),
+            ClaudeLine::System(System::Init(init)) => self.init(init, &mut events),
+            ClaudeLine::System(System::Status(status)) => self.status(status, &mut events),
+            ClaudeLine::System(System::CompactBoundary { compact_metadata }) => {
                 self.compacted(Ok(compact_metadata.post_tokens), &mut events);
             }
-            Line::System(System::PermissionDenied { tool_name }) => {
+            ClaudeLine::System(System::PermissionDenied { tool_name }) => {
                 events.push(HostEvent::Notice(format!(
                     "claude asked for approval of {tool_name}; declined, because nobody is there to ask: \
                      `--permission-mode` or claude's settings.json can allow it"
                 )));
             }
-            Line::System(System::ApiRetry(retry)) => {
+            ClaudeLine::System(System::ApiRetry(retry)) => {
                 let status = retry.error_status.map(|status| format!(" with {status}"));
                 events.push(HostEvent::Notice(format!(
                     "the model did not answer{}; claude tries again ({} of {})",
@@ -101,17 +101,17 @@ impl Turns {
                     retry.max_retries
                 )));
             }
-            Line::Assistant(spoken) => self.spoke(spoken, &mut events),
-            Line::User(spoken) => self.answered(spoken, &mut events),
-            Line::StreamEvent(streamed) if streamed.parent_tool_use_id.is_none() => {
+            ClaudeLine::Assistant(spoken) => self.spoke(spoken, &mut events),
+            ClaudeLine::User(spoken) => self.answered(spoken, &mut events),
+            ClaudeLine::StreamEvent(streamed) if streamed.parent_tool_use_id.is_none() => {
                 self.requested(streamed.event, &mut events);
             }
-            Line::Result(result) => self.ended(*result, &mut events),
-            Line::StreamEvent(_)
-            | Line::System(System::Unknown)
-            | Line::ControlResponse { .. }
-            | Line::ControlRequest { .. }
-            | Line::Unknown => {}
+            ClaudeLine::Result(result) => self.ended(*result, &mut events),
+            ClaudeLine::StreamEvent(_)
+            | ClaudeLine::System(System::Unknown)
+            | ClaudeLine::ControlResponse { .. }
+            | ClaudeLine::ControlRequest { .. }
+            | ClaudeLine::Unknown => {}
         }
         events
     }

@@ -11,7 +11,7 @@ use super::connection::{Arrived, Connection, Experimental};
 use super::message::{Incoming, Status};
 use super::paused::Paused;
 use super::rollout::LastUsage;
-use super::turns::{Company, Turns};
+use super::turns::{ThreadAccess, Turns};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
@@ -54,7 +54,7 @@ impl Codex {
         let turns = Turns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
         let thread = about(answer, origin, sample, *typed);
-        let mut codex = Self::with(thread, connection, turns, Company::People);
+        let mut codex = Self::with(thread, connection, turns, ThreadAccess::People);
         let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == Status::Active && turns <= 1;
         // Codex writes it down a moment after the turn has begun.

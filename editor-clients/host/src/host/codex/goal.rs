@@ -6,11 +6,11 @@ use serde_json::Value;
 
 #[derive(Debug, Default)]
 pub(super) struct Goal {
-    stand: Stand,
+    stand: GoalState,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Stand {
+enum GoalState {
     /// None, or one that starts nothing.
     #[default]
     Quiet,
@@ -46,39 +46,39 @@ impl Goal {
         self.stand = match goal.as_ref().map(|goal| goal.status.as_str()) {
             // No turn resumes a paused goal: what it used was counted before the pause, and is reported after it.
             Some(ACTIVE) if is_of_a_turn && self.is_owed() => self.stand,
-            Some(ACTIVE) => Stand::Active,
+            Some(ACTIVE) => GoalState::Active,
             Some(PAUSED) if self.is_owed() => self.stand,
-            _ => Stand::Quiet,
+            _ => GoalState::Quiet,
         };
     }
 
     pub(super) fn is_active(&self) -> bool {
-        self.stand == Stand::Active
+        self.stand == GoalState::Active
     }
 
     pub(super) fn paused(&mut self) {
-        self.stand = Stand::Paused;
+        self.stand = GoalState::Paused;
     }
 
     /// As another rawr has left it.
     pub(super) fn found_paused(&mut self) {
-        self.stand = Stand::FoundPaused;
+        self.stand = GoalState::FoundPaused;
     }
 
     pub(super) fn is_owed(&self) -> bool {
-        matches!(self.stand, Stand::Paused | Stand::FoundPaused)
+        matches!(self.stand, GoalState::Paused | GoalState::FoundPaused)
     }
 
     /// Whether it is not ours to set going, should we have no part in the thread.
     pub(super) fn is_anothers(&self) -> bool {
-        self.stand == Stand::FoundPaused
+        self.stand == GoalState::FoundPaused
     }
 
     /// Whether it has to be set going again. Asked once.
     pub(super) fn resume(&mut self) -> bool {
         let owed = self.is_owed();
         if owed {
-            self.stand = Stand::Quiet;
+            self.stand = GoalState::Quiet;
         }
         owed
     }

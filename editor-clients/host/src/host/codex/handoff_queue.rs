@@ -6,7 +6,7 @@ use super::message::{Item, Note};
 /// The handoff of the compaction that runs.
 #[derive(Debug, Default)]
 pub(super) struct HandoffQueue {
-    stand: Stand,
+    stand: QueueState,
     /// What the last turn from the line began with.
     said: Option<String>,
     /// Counts the names of its messages.
@@ -14,7 +14,7 @@ pub(super) struct HandoffQueue {
 }
 
 #[derive(Debug, Default)]
-enum Stand {
+enum QueueState {
     #[default]
     Nothing,
     /// For the compaction that was asked for.
@@ -39,25 +39,25 @@ pub(super) struct Entry {
 
 impl HandoffQueue {
     pub(super) fn prepare(&mut self, text: String) {
-        self.stand = Stand::Ready { text };
+        self.stand = QueueState::Ready { text };
     }
 
     /// The history is rewritten.
     pub(super) fn compacted(&mut self) -> Option<Entry> {
-        let Stand::Ready { text } = &mut self.stand else { return None };
+        let QueueState::Ready { text } = &mut self.stand else { return None };
         let text = std::mem::take(text);
         self.count += 1;
         let name = format!("rawr-{}-{}", std::process::id(), self.count);
-        self.stand = Stand::Queued { name: name.clone(), text: text.clone(), entry: None };
+        self.stand = QueueState::Queued { name: name.clone(), text: text.clone(), entry: None };
         Some(Entry { name, text })
     }
 
     /// Codex has taken it, or has not.
     pub(super) fn taken(&mut self, taken: Option<String>) {
-        if let Stand::Queued { entry, .. } = &mut self.stand {
+        if let QueueState::Queued { entry, .. } = &mut self.stand {
             match taken {
                 Some(taken) => *entry = Some(taken),
-                None => self.stand = Stand::Nothing,
+                None => self.stand = QueueState::Nothing,
             }
         }
     }
@@ -66,37 +66,37 @@ impl HandoffQueue {
     pub(super) fn begins(&mut self, note: &Note) -> bool {
         let Note::ItemStarted(note) = note else { return false };
         let Item::UserMessage { client_id: Some(client_id), .. } = &note.item else { return false };
-        let Stand::Queued { name, text, .. } = &mut self.stand else { return false };
+        let QueueState::Queued { name, text, .. } = &mut self.stand else { return false };
         let is_ours = name == client_id;
         if is_ours {
             self.said = Some(std::mem::take(text));
-            self.stand = Stand::Begun { turn_id: note.turn_id.clone() };
+            self.stand = QueueState::Begun { turn_id: note.turn_id.clone() };
         }
         is_ours
     }
 
     pub(super) fn is_queued(&self) -> bool {
-        matches!(self.stand, Stand::Queued { .. })
+        matches!(self.stand, QueueState::Queued { .. })
     }
 
     /// Events that came since are not told while this holds.
     pub(super) fn has_begun(&self) -> bool {
-        matches!(self.stand, Stand::Begun { .. })
+        matches!(self.stand, QueueState::Begun { .. })
     }
 
     /// Whether this waits in Codex's line, or has begun a turn that is not claimed yet.
     pub(super) fn holds(&self, text: &str) -> bool {
         match &self.stand {
-            Stand::Queued { text: queued, .. } => queued == text,
-            Stand::Begun { .. } => self.has_said(text),
-            Stand::Nothing | Stand::Ready { .. } => false,
+            QueueState::Queued { text: queued, .. } => queued == text,
+            QueueState::Begun { .. } => self.has_said(text),
+            QueueState::Nothing | QueueState::Ready { .. } => false,
         }
     }
 
     /// The turn that it has begun.
     pub(super) fn claim(&mut self) -> Option<String> {
         match std::mem::take(&mut self.stand) {
-            Stand::Begun { turn_id } => Some(turn_id),
+            QueueState::Begun { turn_id } => Some(turn_id),
             other => {
                 self.stand = other;
                 None
@@ -112,14 +112,14 @@ impl HandoffQueue {
     /// What has to be said to Codex to take it out again.
     pub(super) fn entry(&self) -> Option<&str> {
         match &self.stand {
-            Stand::Queued { entry, .. } => entry.as_deref(),
+            QueueState::Queued { entry, .. } => entry.as_deref(),
             _ => None,
         }
     }
 
     /// Nobody will claim it, or it was taken out.
     pub(super) fn forget(&mut self) {
-        self.stand = Stand::Nothing;
+        self.stand = QueueState::Nothing;
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rawr_protocol::TokenUsage;
 
-pub use self::line::{Event, Item, Line};
+pub use self::line::{Event, Item, RolloutLine};
 pub(super) use self::past::{named_at_ms, past};
 
 /// What the thread's last sampling request used.
@@ -77,15 +77,15 @@ impl Stored {
             return;
         }
         match serde_json::from_str(line) {
-            Ok(Line::EventMsg(Event::TaskStarted { turn_id, .. })) => {
+            Ok(RolloutLine::EventMsg(Event::TaskStarted { turn_id, .. })) => {
                 self.turns.push(StoredTurn { id: turn_id, last: None });
                 self.is_open = true;
             }
-            Ok(Line::EventMsg(Event::TaskComplete { turn_id, .. })) => {
+            Ok(RolloutLine::EventMsg(Event::TaskComplete { turn_id, .. })) => {
                 self.is_open &= self.turns.last().is_some_and(|last| last.id != turn_id);
             }
-            Ok(Line::EventMsg(Event::TurnAborted {})) => self.is_open = false,
-            Ok(Line::EventMsg(Event::TokenCount { info: Some(info) })) => {
+            Ok(RolloutLine::EventMsg(Event::TurnAborted {})) => self.is_open = false,
+            Ok(RolloutLine::EventMsg(Event::TokenCount { info: Some(info) })) => {
                 let turn_id = self.turns.last().map(|turn| turn.id.clone()).unwrap_or_default();
                 self.used(Some(LastUsage {
                     turn_id,
@@ -94,9 +94,12 @@ impl Stored {
                 }));
             }
             // What was told before it in the same turn is what the summary itself used.
-            Ok(Line::Compacted(_)) => self.used(None),
+            Ok(RolloutLine::Compacted(_)) => self.used(None),
             Ok(
-                Line::SessionMeta { .. } | Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other,
+                RolloutLine::SessionMeta { .. }
+                | RolloutLine::EventMsg(_)
+                | RolloutLine::ResponseItem(_)
+                | RolloutLine::Other,
             )
             | Err(_) => {}
         }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
-use self::middle::Middle;
+use self::middle::PendingUsage;
 use self::running::{Compaction, Running};
 use super::message::{
     Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Tokens, Turn, TurnStatus,
@@ -22,13 +22,13 @@ use crate::host::{HostEvent, TurnKind, is_marked};
 pub(super) struct Turns {
     thread_id: String,
     status: Status,
-    company: Company,
+    company: ThreadAccess,
     /// What a person began the running turn with, where that was before we came.
     began_with: Option<String>,
     /// The turn that runs since before we came, until something is told of it.
     came_into: Option<String>,
     /// A turn runs since before we came, and what it is at has not shown.
-    middle: Option<Middle>,
+    middle: Option<PendingUsage>,
     /// Turns that Codex promised us and has not started.
     promised: HashSet<String>,
     /// A compaction was accepted, and its turn has not ended.
@@ -42,7 +42,7 @@ pub(super) struct Turns {
 
 /// Who else starts turns of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Company {
+pub(super) enum ThreadAccess {
     Nobody,
     /// Whoever sits at another client. A turn says by its first item whose it is.
     People,
@@ -53,7 +53,7 @@ impl Turns {
         Self {
             thread_id,
             status: Status::Idle,
-            company: Company::Nobody,
+            company: ThreadAccess::Nobody,
             began_with: None,
             came_into: None,
             middle: None,
@@ -67,13 +67,13 @@ impl Turns {
 
     /// Of a thread that other clients use, too. To be told first what happened there before.
     pub(super) fn beside_people(thread_id: String) -> Self {
-        Self { company: Company::People, ..Self::new(thread_id) }
+        Self { company: ThreadAccess::People, ..Self::new(thread_id) }
     }
 
     /// The thread is at this now; what comes from here on is heard as it happens.
     pub(super) fn joined_at(&mut self, status: Status) {
         self.status = status;
-        self.middle = (status == Status::Active).then(Middle::default);
+        self.middle = (status == Status::Active).then(PendingUsage::default);
     }
 
     /// What the thread's file says that its last sampling request used. Returned where it is true for certain.
@@ -203,7 +203,7 @@ impl Turns {
     /// Whoever comes to a thread while a turn runs is not told of its start. Ids of turns grow with time, and things
     /// are said late of turns that are over.
     fn missed_the_start_of(&self, turn_id: &str) -> bool {
-        self.company == Company::People
+        self.company == ThreadAccess::People
             && self.status == Status::Active
             && self.running.is_none()
             && self.latest.as_deref().is_none_or(|latest| turn_id > latest)
@@ -224,7 +224,7 @@ impl Turns {
             (true, _) => {
                 running.is(TurnKind::Asked, events);
             }
-            (false, false) if self.company == Company::Nobody => {
+            (false, false) if self.company == ThreadAccess::Nobody => {
                 running.is(TurnKind::Host, events);
             }
             // A person's, or the host's own.
@@ -236,7 +236,7 @@ impl Turns {
 
     fn completed(&mut self, turn: Turn, events: &mut Vec<HostEvent>) {
         self.promised.remove(&turn.id);
-        let held = self.middle.take().and_then(Middle::last);
+        let held = self.middle.take().and_then(PendingUsage::last);
         let Some(mut running) = self.running.take_if(|running| running.id == turn.id) else {
             events.extend(held);
             return;
@@ -323,13 +323,19 @@ impl Turns {
     /// A message in the middle of a turn. In a thread without people it is the driver's; in a thread with people it
     /// is the driver's where it is marked as such.
     fn joined(&mut self, turn_id: &str, text: String, events: &mut Vec<HostEvent>) {
-        if self.company == Company::People && !is_marked(&text) && self.turn(turn_id).is_some() {
+        if self.company == ThreadAccess::People && !is_marked(&text) && self.turn(turn_id).is_some()
+        {
             events.push(HostEvent::UserMessage { turn_id: turn_id.to_owned(), text });
         }
     }
 
     /// Of a compaction that was asked for, the turn's end decides; one inside another turn is over here.
-    fn compacted(&mut self, turn_id: &str, middle: Option<Middle>, events: &mut Vec<HostEvent>) {
+    fn compacted(
+        &mut self,
+        turn_id: &str,
+        middle: Option<PendingUsage>,
+        events: &mut Vec<HostEvent>,
+    ) {
         let Some(running) = self.turn(turn_id) else { return };
         let estimate = match (running.compaction, middle) {
             (Compaction::Running { estimate }, _) => estimate,
@@ -411,7 +417,7 @@ impl Turns {
         }
         let kind = match first {
             Item::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
-            Item::UserMessage { content, .. } if self.company == Company::People => {
+            Item::UserMessage { content, .. } if self.company == ThreadAccess::People => {
                 TurnKind::Person { text: words(content) }
             }
             _ => TurnKind::Host,

@@ -6,7 +6,7 @@ use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
 use super::history::{CALL, History, Item, tokens_of};
-use super::mailbox::{Mailbox, Order, Said, Worked};
+use super::mailbox::{AgentInput, Mailbox, Order, Worked};
 use super::model::{Call, Counted, Heard, Model, ModelError, Reply, Want};
 use super::tools::Tool;
 use super::{EmbeddedSettings, files, shell};
@@ -49,7 +49,7 @@ impl<M: Model> Agent<M> {
         history: History,
         settings: EmbeddedSettings,
         model: M,
-        orders: mpsc::UnboundedReceiver<Said>,
+        orders: mpsc::UnboundedReceiver<AgentInput>,
         events: mpsc::UnboundedSender<HostEvent>,
     ) -> Self {
         let model = Arc::new(model);

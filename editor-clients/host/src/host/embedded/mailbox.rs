@@ -35,7 +35,7 @@ pub(super) enum Aside {
 
 /// All that can be said to the agent.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum AgentInput {
     Order(Order),
     Aside(Aside),
     /// What is the conversation?
@@ -45,7 +45,7 @@ pub(super) enum Said {
 }
 
 pub(super) struct Mailbox<M> {
-    orders: mpsc::UnboundedReceiver<Said>,
+    orders: mpsc::UnboundedReceiver<AgentInput>,
     events: mpsc::UnboundedSender<HostEvent>,
     /// The turn that runs.
     turn_id: Option<String>,
@@ -66,7 +66,7 @@ pub(super) enum Worked<T> {
 
 impl<M: Model> Mailbox<M> {
     pub(super) fn new(
-        orders: mpsc::UnboundedReceiver<Said>,
+        orders: mpsc::UnboundedReceiver<AgentInput>,
         events: mpsc::UnboundedSender<HostEvent>,
         model: Arc<M>,
         history: Arc<Vec<Item>>,
@@ -117,9 +117,9 @@ impl<M: Model> Mailbox<M> {
     pub(super) async fn next_order(&mut self) -> Option<Order> {
         loop {
             match self.orders.recv().await? {
-                Said::Order(order) => return Some(order),
-                Said::Aside(aside) => self.see_to(aside),
-                Said::History { reply } => {
+                AgentInput::Order(order) => return Some(order),
+                AgentInput::Aside(aside) => self.see_to(aside),
+                AgentInput::History { reply } => {
                     // Whoever dropped the reply does not wait for it.
                     let _ = reply.send(Arc::clone(&self.history));
                 }

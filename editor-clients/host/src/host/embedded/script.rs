@@ -30,7 +30,7 @@ pub struct Script {
 pub struct Scene {
     #[serde(rename = "on")]
     pub cue: Cue,
-    pub replies: Vec<Line>,
+    pub replies: Vec<ScriptLine>,
 }
 
 /// What a scene answers to.
@@ -54,7 +54,7 @@ pub enum Cue {
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Line {
+pub struct ScriptLine {
     pub message: Option<String>,
     /// The message so many times over; once if absent.
     pub times: Option<usize>,
@@ -92,7 +92,7 @@ impl Script {
     }
 
     /// The next answer outside of turns.
-    fn next(&self, at: usize, scene: &Scene) -> Option<Line> {
+    fn next(&self, at: usize, scene: &Scene) -> Option<ScriptLine> {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         let count = answered.entry(at).or_default();
         let line = scene.replies.get(*count).or(scene.replies.last());
@@ -100,7 +100,7 @@ impl Script {
         line.cloned()
     }
 
-    fn line(&self, history: &[Item], want: Want<'_>) -> Result<Line, String> {
+    fn line(&self, history: &[Item], want: Want<'_>) -> Result<ScriptLine, String> {
         const NONE: &str = "the script has no scene for this";
         let cue = match want {
             Want::Step => {
@@ -189,7 +189,7 @@ fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl Line {
+impl ScriptLine {
     pub fn says(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::default() }
     }

@@ -22,12 +22,12 @@ fn plan() -> Tool {
     Tool::UpdatePlan { plan: Vec::new(), explanation: None }
 }
 
-fn on(words: &str, replies: Vec<Line>) -> Scene {
+fn on(words: &str, replies: Vec<ScriptLine>) -> Scene {
     Scene { cue: Cue::words(words), replies }
 }
 
 fn summary(text: &str) -> Scene {
-    Scene { cue: Cue::Summary, replies: vec![Line::says(text)] }
+    Scene { cue: Cue::Summary, replies: vec![ScriptLine::says(text)] }
 }
 
 fn settings(folder: &TempDir) -> EmbeddedSettings {

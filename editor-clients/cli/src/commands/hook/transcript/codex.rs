@@ -3,7 +3,7 @@
 use rawr_protocol::{CommandLine, Signal};
 
 use super::{LastTurn, Used, holds};
-use rawr_host::host::codex::rollout::{Event, Item, Line};
+use rawr_host::host::codex::rollout::{Event, Item, RolloutLine};
 
 /// How Codex names the turns, and the sessions, of `codex exec`.
 const EXEC: &str = "exec";
@@ -21,36 +21,36 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
     turn
 }
 
-fn read(turn: &mut LastTurn, line: Line) {
+fn read(turn: &mut LastTurn, line: RolloutLine) {
     match line {
-        Line::Compacted(_) => turn.used = None,
+        RolloutLine::Compacted(_) => turn.used = None,
         // Older releases of Codex do not say it of each turn.
-        Line::SessionMeta { source } => {
+        RolloutLine::SessionMeta { source } => {
             turn.is_headless = source == EXEC;
         }
-        Line::EventMsg(Event::TaskStarted { turn_attribution, .. }) => {
+        RolloutLine::EventMsg(Event::TaskStarted { turn_attribution, .. }) => {
             turn.signals.clear();
             if let Some(trigger) = turn_attribution.and_then(|it| it.turn_trigger) {
                 turn.is_headless = trigger == EXEC;
             }
         }
         // An estimate after a compaction has no input; the compaction's own request came before.
-        Line::EventMsg(Event::TokenCount { info: Some(info) })
+        RolloutLine::EventMsg(Event::TokenCount { info: Some(info) })
             if info.last_token_usage.input_tokens.is_some_and(|tokens| tokens > 0) =>
         {
             let tokens = info.last_token_usage.total_tokens;
             turn.used = Some(Used { tokens, window: info.model_context_window });
         }
-        Line::EventMsg(Event::ItemCompleted {
+        RolloutLine::EventMsg(Event::ItemCompleted {
             item: Item::CommandExecution { command, exit_code: Some(exit_code) },
         }) => {
             let command = CommandLine::Words(command);
             turn.signals.push(Signal::CommandFinished { command, exit_code, cwd: None });
         }
-        Line::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
+        RolloutLine::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
             turn.said = content.into_iter().map(|part| part.text).collect();
         }
-        Line::EventMsg(_) | Line::ResponseItem(_) | Line::Other => {}
+        RolloutLine::EventMsg(_) | RolloutLine::ResponseItem(_) | RolloutLine::Other => {}
     }
 }
 

@@ -8,7 +8,7 @@ fn wished(phase: &str, guards: usize, keys: &str) -> Vec<(Choice, Option<Until>)
     view.threads[0].guards = guards;
     view.threads[0].sequence_id = Some("s1".to_owned());
     let choices = types(&mut view, keys).into_iter().filter_map(|wish| match wish {
-        Wish::Respond { choice, until, sequence_id, .. } => {
+        WatchRequest::Respond { choice, until, sequence_id, .. } => {
             assert_eq!(sequence_id.as_deref(), Some("s1"));
             Some((choice, until))
         }
@@ -36,11 +36,11 @@ fn keys_are_answers() {
 #[test]
 fn a_guard_is_set_or_after_a_question_cleared() {
     let mut view = after([watching([json!({})])]);
-    assert!(matches!(types(&mut view, "g").as_slice(), [Wish::Guard(_)]));
+    assert!(matches!(types(&mut view, "g").as_slice(), [WatchRequest::Guard(_)]));
     view.threads[0].guards = 2;
     assert_eq!(types(&mut view, "g"), []);
     assert!(picture(&mut view, 80, 24).contains("Clear all 2 guards of t?"));
-    assert!(matches!(types(&mut view, "y").as_slice(), [Wish::ClearGuards(_)]));
+    assert!(matches!(types(&mut view, "y").as_slice(), [WatchRequest::ClearGuards(_)]));
 }
 
 #[test]

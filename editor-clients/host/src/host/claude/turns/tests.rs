@@ -9,9 +9,9 @@ use crate::host::{HostEvent, TurnKind};
 /// What happens to the turns: a message is given to Claude Code, or it speaks.
 enum Step {
     Promise(&'static str, TurnKind, &'static str),
-    Line(Value),
+    ClaudeLine(Value),
 }
-use Step::{Line, Promise};
+use Step::{ClaudeLine, Promise};
 
 fn check(steps: impl IntoIterator<Item = Step>, expected: Expect) {
     let mut turns = Turns::new("/repo".to_owned());
@@ -19,7 +19,7 @@ fn check(steps: impl IntoIterator<Item = Step>, expected: Expect) {
     for step in steps {
         match step {
             Promise(turn_id, kind, text) => turns.promise(turn_id, kind, text),
-            Line(line) => {
+            ClaudeLine(line) => {
                 let events = turns.read(serde_json::from_value(line).unwrap());
                 told.extend(events.iter().map(|event| short(event) + "\n"));
             }
@@ -53,7 +53,7 @@ fn compaction() -> Step {
 }
 
 fn lifecycle(turn: &str, state: &str) -> Step {
-    Line(json!({"type": "command_lifecycle", "command_uuid": turn, "state": state}))
+    ClaudeLine(json!({"type": "command_lifecycle", "command_uuid": turn, "state": state}))
 }
 
 fn begun(turn: &str) -> [Step; 3] {
@@ -62,27 +62,31 @@ fn begun(turn: &str) -> [Step; 3] {
 
 fn init() -> Step {
     let capabilities = json!(["interrupt_receipt_v1", "msg_lifecycle_v1"]);
-    Line(json!({"type": "system", "subtype": "init", "model": "m", "capabilities": capabilities}))
+    ClaudeLine(
+        json!({"type": "system", "subtype": "init", "model": "m", "capabilities": capabilities}),
+    )
 }
 
 fn compacting() -> Step {
-    Line(json!({"type": "system", "subtype": "status", "status": "compacting"}))
+    ClaudeLine(json!({"type": "system", "subtype": "status", "status": "compacting"}))
 }
 
 fn not_compacted(error: &str) -> Step {
-    Line(json!({"type": "system", "subtype": "status", "status": null,
+    ClaudeLine(json!({"type": "system", "subtype": "status", "status": null,
         "compact_result": "failed", "compact_error": error}))
 }
 
 fn compacted() -> Step {
     let metadata = json!({"trigger": "manual", "pre_tokens": 95_000, "post_tokens": 2_500});
-    Line(json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}))
+    ClaudeLine(
+        json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}),
+    )
 }
 
 /// A request to the model, with what it answers.
 fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Vec<Step> {
     let event = |event: Value| {
-        Line(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
+        ClaudeLine(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
     };
     let usage = json!({"input_tokens": input - 500, "cache_read_input_tokens": 500,
         "cache_creation_input_tokens": 0, "output_tokens": 1});
@@ -98,7 +102,7 @@ fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Ve
 
 fn assistant(block: Value, parent: Value) -> Step {
     let message = json!({"model": "m", "content": [block]});
-    Line(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent}))
+    ClaudeLine(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent}))
 }
 
 fn says(text: &str) -> Step {
@@ -107,7 +111,7 @@ fn says(text: &str) -> Step {
 
 fn errs(text: &str) -> Step {
     let message = json!({"model": "<synthetic>", "content": [{"type": "text", "text": text}]});
-    Line(json!({"type": "assistant", "message": message}))
+    ClaudeLine(json!({"type": "assistant", "message": message}))
 }
 
 fn calls(id: &str, command: &str, parent: Value) -> Step {
@@ -119,12 +123,12 @@ fn answers(id: &str, parent: Value) -> Step {
     let result =
         json!({"type": "tool_result", "tool_use_id": id, "content": "", "is_error": false});
     let message = json!({"role": "user", "content": [result]});
-    Line(json!({"type": "user", "message": message, "parent_tool_use_id": parent,
+    ClaudeLine(json!({"type": "user", "message": message, "parent_tool_use_id": parent,
         "tool_use_result": {"stdout": "", "interrupted": false}}))
 }
 
 fn result(is_error: bool, reason: &str, said: &str) -> Step {
-    Line(json!({"type": "result", "subtype": "success", "is_error": is_error,
+    ClaudeLine(json!({"type": "result", "subtype": "success", "is_error": is_error,
         "terminal_reason": reason, "result": said,
         "modelUsage": {"m": {"contextWindow": 200_000}, "helper": {"contextWindow": 100_000}}}))
 }
@@ -191,9 +195,9 @@ fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
         answers("a", json!("task")),
     ]);
     for step in request(9_000, "tool_use", []) {
-        let Line(mut line) = step else { continue };
+        let ClaudeLine(mut line) = step else { continue };
         line["parent_tool_use_id"] = json!("task");
-        steps.push(Line(line));
+        steps.push(ClaudeLine(line));
     }
     check(
         steps,
@@ -314,7 +318,7 @@ fn a_turn_of_claudes_own_ends_where_it_takes_a_message_up() {
 fn an_older_claude_that_does_not_tell_of_messages_begins_with_what_it_was_given() {
     let init = json!({"type": "system", "subtype": "init", "model": "m"});
     check(
-        [asked("t"), Line(init), over("Done.")],
+        [asked("t"), ClaudeLine(init), over("Done.")],
         expect![[r#"
         TurnStarted { turn_id: "t", kind: Asked }
         t completed, last said: Some("Done."), error: None
@@ -354,9 +358,9 @@ fn an_interruption_is_no_failure_and_ends_what_ran() {
 fn lines_of_another_release_are_passed_over() {
     check(
         [
-            Line(json!({"type": "news", "of": "tomorrow"})),
-            Line(json!({"type": "system", "subtype": "task_started", "task_id": "b"})),
-            Line(json!({"type": "assistant", "message": {"content": [{"type": "odd"}]}})),
+            ClaudeLine(json!({"type": "news", "of": "tomorrow"})),
+            ClaudeLine(json!({"type": "system", "subtype": "task_started", "task_id": "b"})),
+            ClaudeLine(json!({"type": "assistant", "message": {"content": [{"type": "odd"}]}})),
         ],
         expect![[""]],
     );

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-pub enum Line {
+pub enum RolloutLine {
     SessionMeta {
         /// A text, or more about a sub-agent.
         #[serde(default)]
@@ -15,7 +15,7 @@ pub enum Line {
     },
     EventMsg(Event),
     Compacted(IgnoredAny),
-    ResponseItem(Said),
+    ResponseItem(RolloutMessage),
     #[serde(other)]
     Other,
 }
@@ -50,7 +50,7 @@ pub struct Attribution {
 
 /// A message as the model is sent it.
 #[derive(Deserialize)]
-pub struct Said {
+pub struct RolloutMessage {
     #[serde(default)]
     pub id: String,
     #[serde(default)]

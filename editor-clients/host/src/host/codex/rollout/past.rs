@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{Event, Line};
+use super::{Event, RolloutLine};
 use crate::host::record::{Compacted, Past, Sent};
 
 /// Turns and messages are named by time: the first 48 bits of the name are milliseconds.
@@ -37,7 +37,7 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
         return;
     }
     let Ok(line) = serde_json::from_str(line) else { return };
-    if let Line::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
+    if let RolloutLine::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
         let began_at_ms = named_at_ms(&turn_id);
         turns.push(Past { turn_id, began_at_ms, ..Past::default() });
         return;
@@ -46,7 +46,7 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
     let before = turns.iter().rev().skip(1).find_map(|turn| turn.used);
     let Some(turn) = turns.last_mut() else { return };
     match line {
-        Line::ResponseItem(said) if said.role == "user" => {
+        RolloutLine::ResponseItem(said) if said.role == "user" => {
             let (at_ms, kinds) = (named_at_ms(&said.id), said.about.content_item_kinds);
             // What is said together stays apart.
             turn.sent.extend(said.content.into_iter().enumerate().map(|(at, part)| Sent {
@@ -55,7 +55,7 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
                 is_users: kinds.get(at).is_some_and(|kind| kind == USERS),
             }));
         }
-        Line::EventMsg(Event::TokenCount { info: Some(info) }) => {
+        RolloutLine::EventMsg(Event::TokenCount { info: Some(info) }) => {
             let tokens = info.last_token_usage;
             match &mut turn.compacted {
                 None => turn.used = Some(tokens.total_tokens),
@@ -68,16 +68,19 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
                 }
             }
         }
-        Line::EventMsg(Event::TaskComplete { turn_id, last_agent_message })
+        RolloutLine::EventMsg(Event::TaskComplete { turn_id, last_agent_message })
             if turn_id == turn.turn_id =>
         {
             turn.has_ended = true;
             turn.last_agent_message = last_agent_message;
         }
-        Line::Compacted(_) => {
+        RolloutLine::Compacted(_) => {
             turn.compacted = Some(Compacted { before: before.or(turn.used), after: None });
         }
-        Line::EventMsg(_) | Line::ResponseItem(_) | Line::SessionMeta { .. } | Line::Other => {}
+        RolloutLine::EventMsg(_)
+        | RolloutLine::ResponseItem(_)
+        | RolloutLine::SessionMeta { .. }
+        | RolloutLine::Other => {}
     }
 }
 

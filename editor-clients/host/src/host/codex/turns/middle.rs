@@ -5,13 +5,13 @@ use crate::host::HostEvent;
 
 /// Kept until something shows what the turn is at.
 #[derive(Debug, Default)]
-pub(super) struct Middle {
+pub(super) struct PendingUsage {
     last: Option<HostEvent>,
     /// Of a history that was rewritten.
     estimate: Option<u64>,
 }
 
-impl Middle {
+impl PendingUsage {
     /// A usage that may be true, the newest of them.
     pub(super) fn hold(&mut self, event: HostEvent) {
         if let HostEvent::Usage { usage, .. } = &event {

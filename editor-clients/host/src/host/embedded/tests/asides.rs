@@ -18,11 +18,11 @@ fn question(text: &str) -> Question {
 async fn questions_are_answered_while_the_agent_is_idle_and_while_it_works() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
-    let fenced = Line::says("```json\n{\"should_compact\": true}\n```");
+    let fenced = ScriptLine::says("```json\n{\"should_compact\": true}\n```");
     let scenes = vec![
         Scene { cue: Cue::Judgment, replies: vec![fenced] },
-        Scene { cue: Cue::Aside, replies: vec![Line::says("what I know")] },
-        on("go", vec![Line::does([shell("sleep 60")])]),
+        Scene { cue: Cue::Aside, replies: vec![ScriptLine::says("what I know")] },
+        on("go", vec![ScriptLine::does([shell("sleep 60")])]),
     ];
     let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
     let mut host = Embedded::start(settings(&folder), model);
@@ -46,10 +46,10 @@ async fn questions_are_answered_while_the_agent_is_idle_and_while_it_works() {
 #[tokio::test]
 async fn a_question_without_an_answer_says_why() {
     let folder = TempDir::new().unwrap();
-    let failing = Line { fails: Some("no more credit".to_owned()), ..Line::default() };
+    let failing = ScriptLine { fails: Some("no more credit".to_owned()), ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Judgment, replies: vec![failing, Line::says("{}")] },
-        Scene { cue: Cue::Aside, replies: vec![Line::says(" ")] },
+        Scene { cue: Cue::Judgment, replies: vec![failing, ScriptLine::says("{}")] },
+        Scene { cue: Cue::Aside, replies: vec![ScriptLine::says(" ")] },
     ];
     let mut host = agent(&folder, scenes);
     host.judge(question("now?")).await.unwrap();

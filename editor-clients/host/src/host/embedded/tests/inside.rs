@@ -9,11 +9,18 @@ use crate::host::{Compactor, Keep, Timing};
 fn worker() -> Vec<Scene> {
     vec![
         summary("SUMMARY"),
-        on("packet please", vec![Line::says("the packet")]),
-        on("handoff", vec![Line::does([shell("true")]), Line::says("all done")]),
-        on("Go on with", vec![Line::says("still done")]),
-        on("SUMMARY", vec![Line::does([plan()]), Line::says("done after the summary")]),
-        on("go", vec![Line::does([shell("true")]), Line::does([plan()]), Line::says("done")]),
+        on("packet please", vec![ScriptLine::says("the packet")]),
+        on("handoff", vec![ScriptLine::does([shell("true")]), ScriptLine::says("all done")]),
+        on("Go on with", vec![ScriptLine::says("still done")]),
+        on("SUMMARY", vec![ScriptLine::does([plan()]), ScriptLine::says("done after the summary")]),
+        on(
+            "go",
+            vec![
+                ScriptLine::does([shell("true")]),
+                ScriptLine::does([plan()]),
+                ScriptLine::says("done"),
+            ],
+        ),
     ]
 }
 
@@ -77,8 +84,8 @@ async fn a_turn_that_owes_work_is_told_to_go_on() {
 async fn what_is_added_while_a_tool_runs_is_answered_in_the_turn() {
     let folder = TempDir::new().unwrap();
     let scenes = vec![
-        on("more", vec![Line::says("more it is")]),
-        on("go", vec![Line::does([shell("sleep 0.05")]), Line::says("without more")]),
+        on("more", vec![ScriptLine::says("more it is")]),
+        on("go", vec![ScriptLine::does([shell("sleep 0.05")]), ScriptLine::says("without more")]),
     ];
     let mut host = agent(&folder, scenes);
     let turn_id = host.start_turn(&["go"]).await.unwrap();
@@ -126,7 +133,7 @@ async fn a_compaction_that_keeps_nothing_lets_the_turn_go_on_without_a_word() {
 #[tokio::test]
 async fn a_compaction_that_fails_inside_a_turn_leaves_the_turn_as_it_was() {
     let folder = TempDir::new().unwrap();
-    let scenes = vec![on("go", vec![Line::does([plan()]), Line::says("done")])];
+    let scenes = vec![on("go", vec![ScriptLine::does([plan()]), ScriptLine::says("done")])];
     let mut host = agent(&folder, scenes);
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
@@ -148,10 +155,10 @@ async fn a_compaction_that_fails_inside_a_turn_leaves_the_turn_as_it_was() {
 #[tokio::test]
 async fn an_interrupt_ends_a_pause_and_a_compaction_inside_a_turn() {
     let folder = TempDir::new().unwrap();
-    let hanging = Line { hangs: true, ..Line::default() };
+    let hanging = ScriptLine { hangs: true, ..ScriptLine::default() };
     let scenes = vec![
         Scene { cue: Cue::Summary, replies: vec![hanging] },
-        on("go", vec![Line::does([plan()])]),
+        on("go", vec![ScriptLine::does([plan()])]),
     ];
     let mut host = agent(&folder, scenes);
     host.start_turn(&["go"]).await.unwrap();
@@ -176,10 +183,10 @@ async fn an_interrupt_ends_a_pause_and_a_compaction_inside_a_turn() {
 #[tokio::test]
 async fn a_request_that_runs_is_cut_off_for_a_compaction_that_is_to_come_at_once() {
     let folder = TempDir::new().unwrap();
-    let endless = Line { times: Some(100), hangs: true, ..Line::says("word ") };
+    let endless = ScriptLine { times: Some(100), hangs: true, ..ScriptLine::says("word ") };
     let scenes = vec![
         summary("SUMMARY"),
-        on("SUMMARY", vec![Line::says("done after all")]),
+        on("SUMMARY", vec![ScriptLine::says("done after all")]),
         on("go", vec![endless]),
     ];
     let settings = EmbeddedSettings { estimate_every: Some(60), ..settings(&folder) };
@@ -210,7 +217,7 @@ async fn a_request_that_runs_is_cut_off_for_a_compaction_that_is_to_come_at_once
 #[tokio::test]
 async fn a_tool_that_runs_is_not_cut_off() {
     let folder = TempDir::new().unwrap();
-    let mut host = agent(&folder, vec![on("go", vec![Line::does([shell("sleep 60")])])]);
+    let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell("sleep 60")])])]);
     host.start_turn(&["go"]).await.unwrap();
     until(&mut host, "tool shell").await;
     assert!(matches!(host.compact(&at_once()).await, Err(HostError::Busy)));
@@ -219,13 +226,13 @@ async fn a_tool_that_runs_is_not_cut_off() {
 
 #[tokio::test]
 async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
-    let failing = Line { fails: Some("not today".to_owned()), ..Line::default() };
+    let failing = ScriptLine { fails: Some("not today".to_owned()), ..ScriptLine::default() };
     let by_host = CompactionOrder { by: Compactor::Host, ..CompactionOrder::default() };
     let by_provider = CompactionOrder::default;
-    let provider = |line: Line| Scene { cue: Cue::Provider, replies: vec![line] };
+    let provider = |line: ScriptLine| Scene { cue: Cue::Provider, replies: vec![line] };
     for (line, order, expected) in [
         (
-            Line::says("SEALED"),
+            ScriptLine::says("SEALED"),
             by_provider(),
             expect![[r#"
             started Compaction
@@ -235,7 +242,7 @@ async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
         "#]],
         ),
         (
-            Line::says("SEALED"),
+            ScriptLine::says("SEALED"),
             by_host,
             expect![[r#"
             started Compaction
@@ -266,7 +273,7 @@ async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
 #[tokio::test]
 async fn a_compaction_keeps_the_users_words_and_the_summary() {
     let folder = TempDir::new().unwrap();
-    let long = Line { times: Some(40), ..Line::says("a long answer ") };
+    let long = ScriptLine { times: Some(40), ..ScriptLine::says("a long answer ") };
     let mut host = agent(&folder, vec![summary("summary"), on("go", vec![long])]);
     host.start_turn(&["go"]).await.unwrap();
     let first = turn(&mut host).await;
@@ -296,10 +303,10 @@ async fn a_compaction_without_a_summary_leaves_the_history_alone() {
 async fn of_a_history_that_is_too_long_the_newer_part_is_summed_up() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
-    let too_long = Line { too_long: true, ..Line::default() };
+    let too_long = ScriptLine { too_long: true, ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: vec![too_long, Line::says("of the rest")] },
-        Scene { cue: Cue::Anything, replies: vec![Line::says("hm")] },
+        Scene { cue: Cue::Summary, replies: vec![too_long, ScriptLine::says("of the rest")] },
+        Scene { cue: Cue::Anything, replies: vec![ScriptLine::says("hm")] },
     ];
     let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
     let mut host = Embedded::start(settings(&folder), model);

@@ -8,12 +8,12 @@ use super::*;
 async fn a_turn_samples_until_an_answer_calls_no_tool() {
     let path = || "a/b.txt".to_owned();
     let replies = vec![
-        Line::does([
+        ScriptLine::does([
             Tool::WriteFile { path: path(), content: "hello".to_owned() },
             Tool::ReadFile { path: path(), first_line: None, lines: None },
             shell("cat a/b.txt && exit 3"),
         ]),
-        Line::says("done with it"),
+        ScriptLine::says("done with it"),
     ];
     let folder = check(
         vec![on("go", replies)],
@@ -39,7 +39,7 @@ async fn a_turn_samples_until_an_answer_calls_no_tool() {
 
 #[tokio::test]
 async fn pretended_programs_are_not_run() {
-    let replies = vec![Line::does([shell("git status && false")]), Line::says("ok")];
+    let replies = vec![ScriptLine::does([shell("git status && false")]), ScriptLine::says("ok")];
     check(
         vec![on("go", replies)],
         &["go"],
@@ -60,11 +60,11 @@ async fn pretended_programs_are_not_run() {
 #[tokio::test]
 async fn a_model_that_fails_fails_the_turn_and_the_next_one_begins() {
     let folder = TempDir::new().unwrap();
-    let failing = Line { fails: Some("no more credit".to_owned()), ..Line::default() };
+    let failing = ScriptLine { fails: Some("no more credit".to_owned()), ..ScriptLine::default() };
     let scenes = vec![
-        on("go", vec![Line::does([plan()])]),
+        on("go", vec![ScriptLine::does([plan()])]),
         on("pay", vec![failing]),
-        on("again", vec![Line::says("here")]),
+        on("again", vec![ScriptLine::says("here")]),
     ];
     let mut host = agent(&folder, scenes);
     for (say, expected) in [
@@ -104,7 +104,10 @@ async fn a_model_that_fails_fails_the_turn_and_the_next_one_begins() {
 #[tokio::test]
 async fn the_last_item_of_a_message_is_answered() {
     check(
-        vec![on("handoff", vec![Line::says("one")]), on("question", vec![Line::says("two")])],
+        vec![
+            on("handoff", vec![ScriptLine::says("one")]),
+            on("question", vec![ScriptLine::says("two")]),
+        ],
         &["handoff", "question"],
         expect![[r#"
             started Asked
@@ -118,8 +121,9 @@ async fn the_last_item_of_a_message_is_answered() {
 
 #[tokio::test]
 async fn the_providers_count_goes_before_the_estimate() {
-    let counted = |tokens| Line { context_tokens: Some(tokens), ..Line::does([shell("true")]) };
-    let last = Line { context_tokens: Some(700), ..Line::says("done") };
+    let counted =
+        |tokens| ScriptLine { context_tokens: Some(tokens), ..ScriptLine::does([shell("true")]) };
+    let last = ScriptLine { context_tokens: Some(700), ..ScriptLine::says("done") };
     check(
         vec![on("go", vec![counted(500), last])],
         &["go"],
@@ -140,7 +144,7 @@ async fn the_providers_count_goes_before_the_estimate() {
 #[tokio::test]
 async fn while_a_turn_runs_nothing_else_is_begun_and_an_interrupt_ends_it() {
     let folder = TempDir::new().unwrap();
-    let mut host = agent(&folder, vec![on("go", vec![Line::does([shell("sleep 60")])])]);
+    let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell("sleep 60")])])]);
     host.start_turn(&["go"]).await.unwrap();
     until(&mut host, "tool shell").await;
     let order = CompactionOrder::default();
@@ -162,8 +166,8 @@ async fn a_history_is_whole_also_after_an_interrupt() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
     let scenes = vec![
-        on("again", vec![Line::says("ok")]),
-        on("go", vec![Line::does([shell("sleep 60"), shell("true")])]),
+        on("again", vec![ScriptLine::says("ok")]),
+        on("go", vec![ScriptLine::does([shell("sleep 60"), shell("true")])]),
     ];
     let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
     let mut host = Embedded::start(settings(&folder), model);
@@ -189,7 +193,7 @@ async fn a_history_is_whole_also_after_an_interrupt() {
 async fn an_interrupt_ends_whatever_a_command_has_started() {
     let folder = TempDir::new().unwrap();
     let line = "sh -c 'echo $$ > child; sleep 60' & echo $$ > parent; wait";
-    let mut host = agent(&folder, vec![on("go", vec![Line::does([shell(line)])])]);
+    let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell(line)])])]);
     host.start_turn(&["go"]).await.unwrap();
     until(&mut host, "tool shell").await;
     let process = |name: &str| {
@@ -222,7 +226,7 @@ fn is_running(process: rustix::process::Pid) -> bool {
 async fn a_command_that_takes_too_long_is_stopped_and_what_it_left_running_holds_nobody_up() {
     let quick = Tool::Shell { command: "sleep 60 & echo begun".to_owned(), timeout_seconds: None };
     let slow = Tool::Shell { command: "echo begun; sleep 60".to_owned(), timeout_seconds: Some(1) };
-    let replies = vec![Line::does([quick, slow]), Line::says("ok")];
+    let replies = vec![ScriptLine::does([quick, slow]), ScriptLine::says("ok")];
     check(
         vec![on("go", replies)],
         &["go"],
@@ -247,7 +251,7 @@ async fn a_command_that_takes_too_long_is_stopped_and_what_it_left_running_holds
 #[tokio::test]
 async fn an_agent_that_goes_on_with_the_history_of_another_has_a_thread_of_its_own() {
     let folder = TempDir::new().unwrap();
-    let mut first = agent(&folder, vec![on("go", vec![Line::says("done")])]);
+    let mut first = agent(&folder, vec![on("go", vec![ScriptLine::says("done")])]);
     first.start_turn(&["go"]).await.unwrap();
     turn(&mut first).await;
     let history = first.history().await.unwrap().unwrap();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rawr_server::config::{Config, Home};
-use rawr_server::problem::{Look, Position, Problem, Severity, positions, read_text, render};
+use rawr_server::problem::{Position, Problem, RenderMode, Severity, positions, read_text, render};
 use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
 
-pub(super) struct Written {
+pub(super) struct UserFiles {
     pub config: Config,
     pub problems: Vec<Problem>,
     pub prompts: Vec<PromptFile>,
@@ -33,7 +33,7 @@ impl PromptFile {
     }
 }
 
-impl Written {
+impl UserFiles {
     pub(super) fn read(home: &Home, project: Option<&Path>, model: Option<&str>) -> Self {
         let load = |front_matter: &PacketFrontMatter| {
             Config::load_for(home, project, model, None, front_matter)
@@ -117,7 +117,7 @@ pub(super) struct ShownProblem {
 /// With the lines that they are about.
 pub(super) fn show<'p>(
     problems: impl IntoIterator<Item = &'p Problem>,
-    look: Look,
+    look: RenderMode,
 ) -> Vec<ShownProblem> {
     let mut sources = BTreeMap::new();
     let mut shown = Vec::new();
