@@ -1,7 +1,7 @@
 //! Prompt files: a text or at least one error, every place inside of the file, and a text that is read as itself.
 
 use rawr_core::prompt::PromptName;
-use rawr_server::problem::{Look, Problem, Severity, positions, render};
+use rawr_server::problem::{Problem, RenderMode, Severity, positions, render};
 use rawr_server::prompts::parse;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub fn tell(source: &str, problems: &[Problem]) {
             let place = positions(source, span);
             assert!(place.start <= place.end, "{problem:?}");
         }
-        let shown = render(problem, Some(source), Look::Plain);
+        let shown = render(problem, Some(source), RenderMode::Plain);
         let steers = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
         assert!(!shown.contains(steers), "{shown:?} steers the terminal");
     }
