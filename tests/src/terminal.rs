@@ -18,6 +18,9 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Of whoever runs the tests. Continuous integration counts as a terminal with colors.
+const DECIDE_ON_COLORS: [&str; 4] = ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
+
 /// No program writes it, and no screen shows it.
 const END: u8 = 0;
 
@@ -60,6 +63,9 @@ impl Terminal {
         resize(&keyboard, rows, columns);
         let mut leader = Command::new("setsid");
         leader.arg("--ctty").arg(command.get_program()).args(command.get_args());
+        for name in DECIDE_ON_COLORS {
+            leader.env_remove(name);
+        }
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => leader.env(name, value),
