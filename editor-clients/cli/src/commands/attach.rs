@@ -187,7 +187,7 @@ async fn too_late(orphaned_at: Option<Instant>) {
     }
 }
 
-/// The shell that waits for Codex would ask for that, and was killed. Nobody listens to the turns any more: that they are
+/// The shell that waits for Codex would ask for that, and was killed. No client listens to the turns any more: that they are
 /// interrupted is no person's word.
 async fn end_the_app_server(args: &AttachArgs) {
     let Some((folder, owner)) = args.beside.as_deref().zip(args.lease) else { return };

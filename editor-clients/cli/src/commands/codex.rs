@@ -129,7 +129,7 @@ pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<Exit
     }
 }
 
-/// Asked before anything is started: such a Codex refuses options in words that tell nobody what to do.
+/// Checked before anything starts: the error of such a Codex does not say what to do.
 async fn too_old(codex: &Path) -> Option<String> {
     let version = version(codex).await.ok()?;
     let [major, minor] = LEAST_BESIDE;

@@ -78,7 +78,7 @@ impl UserFiles {
     }
 }
 
-/// The sidecar leaves it to Codex to tell, where nothing of rawr's is in the file. Whoever checks wants to know.
+/// The sidecar leaves it to Codex to tell, where nothing of rawr's is in the file. `doctor` reports it.
 fn broken_codex_file(path: &Path, told: &[Problem]) -> Option<Problem> {
     if told.iter().any(|problem| problem.file.as_deref() == Some(path)) {
         return None;
