@@ -48,13 +48,13 @@ pub(crate) use names;
 names! {
     /// Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
     pub enum Tier {
-        /// Below 85 % unless configured.
+        /// Below 85% unless configured.
         Early = "early",
-        /// Below 75 % unless configured.
+        /// Below 75% unless configured.
         Ready = "ready",
-        /// Below 65 % unless configured.
+        /// Below 65% unless configured.
         Asap = "asap",
-        /// Below 15 % unless configured; bypasses boundaries and judgment.
+        /// Below 15% unless configured; bypasses boundaries and judgment.
         Emergency = "emergency",
     }
 

@@ -27,7 +27,7 @@ pub struct TokensCountResult {
     /// How many. Text that looks like a special token is counted as the text that it is.
     pub tokens: u64,
     /// How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against
-    /// `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and
+    /// `o200k_base`, that is 10 to 28% low on large bodies of source code, a third low on lock files and tables, and
     /// up to a quarter high on plain English prose.
     pub method: String,
 }

@@ -43,7 +43,7 @@ fn platform() -> (&'static str, &'static str) {
 /// What a test's Codex is configured as.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Codex reports 95 % of it.
+    /// Codex reports 95% of it.
     pub context_window: u64,
     /// A model that Codex knows gets its tools; any other name works, with a warning.
     pub model: String,

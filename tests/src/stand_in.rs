@@ -20,7 +20,7 @@ use rawr_protocol::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Of a window of 190,000: 25 % are left, which is `asap`.
+/// Of a window of 190,000: 25% are left, which is `asap`.
 pub const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \

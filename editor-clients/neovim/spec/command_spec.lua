@@ -33,7 +33,7 @@ describe(':Rawr', function()
   end)
 
   it('says where a thread stands', function()
-    lab.told({ thread, '31 % left · asap', 'awaiting_packet: the agent writes its packet' }, function()
+    lab.told({ thread, '31% left · asap', 'awaiting_packet: the agent writes its packet' }, function()
       vim.cmd.Rawr('status')
     end)
   end)

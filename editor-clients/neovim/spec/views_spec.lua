@@ -47,7 +47,7 @@ describe('a page', function()
     local closed, open = {}, {}
     page.thread(closed, row, false, nil, 0)
     assert.same(
-      { '▸ t  31 % left · calm' },
+      { '▸ t  31% left · calm' },
       vim.tbl_map(function(line)
         return line.text
       end, closed)
@@ -156,7 +156,7 @@ describe('rawr://', function()
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
     end)
-    lab.text(0, 'thread ' .. thread, '✓ pressure        31 % left is below 65 % (asap)', '✗ mode')
+    lab.text(0, 'thread ' .. thread, '✓ pressure        31% left is below 65% (asap)', '✗ mode')
     lab.wait('the latest decision to be open', function()
       return vim.fn.foldclosed(2) == -1
     end)

@@ -21,7 +21,7 @@ describe('words', function()
   it('says why a banner is shown and what will happen', function()
     assert.same({
       'a phase ended here (commit)',
-      '31 % left · tier asap · commit, agent_done',
+      '31% left · tier asap · commit, agent_done',
       'The agent writes its continuation packet, the history is',
       'compacted, the packet is handed back, and work goes on.',
     }, words.banner(heads_up(), 60))
@@ -33,7 +33,7 @@ describe('words', function()
     local lines = words.banner({ stage = 'recommended', reason = 'r', boundaries = {}, choices = {} }, 60)
     assert.same({ 'r', '`mode = "suggest"`: nothing happens by itself.' }, lines)
     assert.equal('usage not known', words.pressure(nil, nil))
-    assert.equal('99 % left · calm', words.pressure(99, nil))
+    assert.equal('99% left · calm', words.pressure(99, nil))
   end)
 
   it('lets no control character through', function()
@@ -55,7 +55,7 @@ describe('words', function()
   end)
 
   it('makes numbers and times readable', function()
-    assert.same({ '7', '1 234', '1 234 567' }, vim.tbl_map(words.number, { 7, 1234, 1234567 }))
+    assert.same({ '7', '1,234', '1,234,567' }, vim.tbl_map(words.number, { 7, 1234, 1234567 }))
     local told = vim.tbl_map(function(seconds)
       return words.ago(0, seconds * 1000)
     end, { -5, 9, 59, 125, 7200, 172800 })
@@ -76,7 +76,7 @@ describe('words', function()
       outcome = 'nothing',
       reason = 'no boundary',
       gates = {
-        { gate = 'pressure', outcome = 'pass', evidence = '31 % left' },
+        { gate = 'pressure', outcome = 'pass', evidence = '31% left' },
         { gate = 'cooldown', outcome = 'bypassed', evidence = 'one turn ago' },
         { gate = 'boundary', outcome = 'fail', evidence = 'none' },
         { gate = 'mode', outcome = 'not_reached', evidence = '' },
@@ -85,7 +85,7 @@ describe('words', function()
     }
     assert.equal('no compaction: no boundary', words.decided(decision))
     assert.same({
-      '✓ pressure        31 % left',
+      '✓ pressure        31% left',
       '⤳ cooldown        one turn ago (passed over)',
       '✗ boundary        none',
       '– mode            not reached',

@@ -1866,7 +1866,7 @@ export interface TokensCountParams {
 export interface TokensCountResult {
   /**
    * How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against
-   * `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and
+   * `o200k_base`, that is 10 to 28% low on large bodies of source code, a third low on lock files and tables, and
    * up to a quarter high on plain English prose.
    */
   method: string;

@@ -304,7 +304,7 @@ fn decided() -> Vec<Sample> {
         DecisionListParams { "threadId": "t1", "limit": 20, "before": "d9" }
         DecisionListResult {
             "decisions": [{ "decisionId": "d1", "outcome": "judge", "reason": "r", "atMs": 7, "entrance": "inline",
-                "gates": [{ "gate": "pressure", "outcome": "fail", "evidence": "91 % left" }], "wouldFireIf": [],
+                "gates": [{ "gate": "pressure", "outcome": "fail", "evidence": "91% left" }], "wouldFireIf": [],
                 "judgment": { "requestId": "j-d1", "source": "chat", "reason": "", "error": "timed out" },
                 "compaction": { "status": "in_progress", "packetAdded": [] } }],
         }

@@ -134,7 +134,7 @@ pub fn context(case: &Case<'_>, template: &str) -> String {
     let names: Vec<_> =
         case.boundaries.iter().map(|boundary| format!("\"{}\"", boundary.name())).collect();
     let number = |tokens: Option<crate::units::Tokens>| {
-        tokens.map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string())
+        tokens.map_or_else(|| "unknown".to_owned(), |tokens| tokens.0.to_string())
     };
     let turn = case.thread.turns.back().map(|turn| turn.id.to_string());
     let values = [

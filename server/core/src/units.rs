@@ -1,7 +1,7 @@
 //! The small types everything else is built of: ids, tokens, percent, time. No rules live here.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::fmt::{self, Write};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -95,9 +95,17 @@ impl Timestamp {
 #[serde(transparent)]
 pub struct Tokens(pub u64);
 
+/// With commas between thousands: `5,494`.
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        let digits = self.0.to_string();
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
     }
 }
 
@@ -108,7 +116,7 @@ pub struct Percent(pub u8);
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", self.0)
+        write!(f, "{}%", self.0)
     }
 }
 
@@ -133,6 +141,13 @@ pub fn stable_hash(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_print_as_in_english() {
+        let tokens = [7, 123, 1234, 123_456, 1_234_567].map(|count| Tokens(count).to_string());
+        assert_eq!(tokens, ["7", "123", "1,234", "123,456", "1,234,567"]);
+        assert_eq!(Percent(69).to_string(), "69%");
+    }
 
     #[test]
     fn percent_takes_the_baseline_off_both_sides() {

@@ -31,7 +31,7 @@ impl Config {
                 .or_else(|| origins.into_iter().flatten().next());
             let model = origin.and_then(|origin| origin.model.as_deref());
             let message = format!(
-                "{mild} (below {} %) never comes before {urgent} (below {} %){}",
+                "{mild} (below {}%) never comes before {urgent} (below {}%){}",
                 percent(mild),
                 percent(urgent),
                 model.map(|model| format!(", for model {model}")).unwrap_or_default()
@@ -53,7 +53,7 @@ impl Config {
         let model = origin.model.as_deref().map(|model| format!(", for model {model}"));
         (percent > HIGHEST).then(|| {
             let message = format!(
-                "an emergency below {percent} % interrupts work that has room left{}: it waits for no boundary, asks no judge and passes guards",
+                "an emergency below {percent}% interrupts work that has room left{}: it waits for no boundary, asks no judge and passes guards",
                 model.unwrap_or_default()
             );
             Problem::warning("early-emergency", message)

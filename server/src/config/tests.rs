@@ -374,14 +374,14 @@ fn thresholds_must_fall_from_tier_to_tier() {
     check_problems(
         &rawr("[rawr_auto_compaction]\nready_percent_remaining_lt = 90"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "90": early (below 85 %) never comes before ready (below 90 %); thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "90": early (below 85%) never comes before ready (below 90%); thresholds fall from early over ready and asap to emergency
     "#]],
     );
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 65"),
         expect![[r#"
-            warning[threshold-order] rawr.toml at "65": asap (below 65 %) never comes before emergency (below 65 %); thresholds fall from early over ready and asap to emergency
-            warning[early-emergency] rawr.toml at "65": an emergency below 65 % interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
+            warning[threshold-order] rawr.toml at "65": asap (below 65%) never comes before emergency (below 65%); thresholds fall from early over ready and asap to emergency
+            warning[early-emergency] rawr.toml at "65": an emergency below 65% interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
     check_problems(&rawr("[rawr_auto_compaction]\nearly_percent_remaining_lt = 0"), expect![[""]]);
@@ -392,7 +392,7 @@ fn an_emergency_that_comes_early_is_told_where_it_is_written() {
     check_problems(
         &rawr("[rawr_auto_compaction.policy.emergency]\npercent_remaining_lt = 60"),
         expect![[r#"
-            warning[early-emergency] rawr.toml at "60": an emergency below 60 % interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
+            warning[early-emergency] rawr.toml at "60": an emergency below 60% interrupts work that has room left: it waits for no boundary, asks no judge and passes guards; use at most 40; to compact earlier, raise `asap`
         "#]],
     );
     check_problems(
@@ -404,7 +404,7 @@ fn an_emergency_that_comes_early_is_told_where_it_is_written() {
             "[rawr_auto_compaction]\nready_percent_remaining_lt = 20\nasap_percent_remaining_lt = 0\nemergency_percent_remaining_lt = 30",
         ),
         expect![[r#"
-            warning[threshold-order] rawr.toml at "20": ready (below 20 %) never comes before emergency (below 30 %); thresholds fall from early over ready and asap to emergency
+            warning[threshold-order] rawr.toml at "20": ready (below 20%) never comes before emergency (below 30%); thresholds fall from early over ready and asap to emergency
         "#]],
     );
 }

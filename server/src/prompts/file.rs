@@ -8,6 +8,7 @@ use rawr_core::boundary::{Boundaries, Boundary};
 use rawr_core::policy::Tier;
 use rawr_core::prompt::{Placeholder, PromptName, scan};
 use rawr_core::rewrite::{BYTES_PER_TOKEN, estimate};
+use rawr_core::units::Tokens;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -253,7 +254,8 @@ fn check_length(name: PromptName, source: &str, body: Range<usize>, reader: &mut
     }
     let limit = usize::try_from(budget).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
     let beyond = (body.start + limit..body.end).find(|at| source.is_char_boundary(*at));
-    let message = format!("about {tokens} tokens, {budget} are enough for {}", name.name());
+    let message =
+        format!("about {} tokens, {budget} are enough for {}", Tokens(tokens), name.name());
     let problem = Problem::warning("over-budget", message).at(beyond.map(|at| at..body.end));
     reader.tell(
         problem.help("shorten it: every token of it stands in the agent's context".to_owned()),

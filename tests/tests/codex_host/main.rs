@@ -209,7 +209,7 @@ async fn no_compaction_and_no_turn_is_asked_for_while_a_turn_runs() {
 
 #[tokio::test]
 async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
-    // By itself Codex would compact at 90 % of 20,000; what rawr sets leaves it the full window of 19,000.
+    // By itself Codex would compact at 90% of 20,000; what rawr sets leaves it the full window of 19,000.
     let work = [
         shell("echo one").input_tokens(18_000),
         shell("echo two").input_tokens(19_500),

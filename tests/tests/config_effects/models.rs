@@ -71,16 +71,16 @@ fn of_mode(mode: &str, layer: &str) -> (Value, String) {
 #[test]
 fn a_thread_goes_by_the_table_of_its_model_and_the_record_names_it() {
     for (model, expected, compacted_with) in [
-        (None, "25 % left is below 65 % (asap); auto", None),
-        (Some("large"), "25 % left is below 65 % (asap); auto", None),
+        (None, "25% left is below 65% (asap); auto", None),
+        (Some("large"), "25% left is below 65% (asap); auto", None),
         (
             Some("small-1"),
-            "25 % left is below 55 % (asap, set by model \"small*\"); tag: would compact here",
+            "25% left is below 55% (asap, set by model \"small*\"); tag: would compact here",
             None,
         ),
         (
             Some("small-2"),
-            "25 % left is below 55 % (asap, set by model \"small*\"); auto",
+            "25% left is below 55% (asap, set by model \"small*\"); auto",
             Some("tiny"),
         ),
     ] {
@@ -180,7 +180,7 @@ fn a_projects_threshold_is_named_in_the_record() {
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, Role::Owner, None);
     let (decided, _) = turn(&mut host, &mut sidecar);
-    assert_eq!(decided, "25 % left is below 30 % (asap, set by project); tag: would compact here");
+    assert_eq!(decided, "25% left is below 30% (asap, set by project); tag: would compact here");
     sidecar.leave();
 }
 
@@ -199,7 +199,7 @@ fn what_is_wrong_in_a_models_table_is_told_at_the_start_and_not_again() {
         told.iter().map(after_the_file).collect::<Vec<_>>(),
         [
             "2:1: no key `mdoe` in `[rawr_auto_compaction.models.\"small\"]`; did you mean `mode`?",
-            "3:30: early (below 60 %) never comes before ready (below 75 %), for model small; \
+            "3:30: early (below 60%) never comes before ready (below 75%), for model small; \
              thresholds fall from early over ready and asap to emergency",
         ]
     );

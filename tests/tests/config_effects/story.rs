@@ -76,7 +76,7 @@ impl Story {
             ThreadChanged::METHOD => {
                 self.signs.push(Sign::Changed);
                 let (phase, tier) = (text(params, "phase"), text(params, "tier"));
-                self.tell(format!("thread {phase} {tier} {} %", params["percentRemaining"]));
+                self.tell(format!("thread {phase} {tier} {}%", params["percentRemaining"]));
             }
             CompactionUpdate::METHOD => self.tell(format!("compaction {}", text(params, "status"))),
             JudgmentRequested::METHOD => self.tell("the judge is asked"),

@@ -415,7 +415,7 @@ fn the_golden_path_is_what_the_model_sees() {
 #[test]
 fn off_is_off_and_codex_compacts_as_it_is_configured() {
     let off = "[features]\nrawr_auto_compaction = false\n";
-    // Codex by itself compacts from 90 % of its window on, and with rawr at its side when it is full.
+    // Codex by itself compacts from 90% of its window on, and with rawr at its side when it is full.
     for (config, expected) in [(off, 1), ("", 0), (INLINE, 0)] {
         let work = [shell("true").input_tokens(18_500), say("done").input_tokens(8_000)];
         let config_of_codex = Config { context_window: 20_000, ..Config::default() };

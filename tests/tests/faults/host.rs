@@ -12,7 +12,7 @@ use rawr_core::thread::Issued;
 use rawr_core::units::{ActionId, InputId, Tokens, TurnId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Of a window of 190,000: 25 % are left.
+/// Of a window of 190,000: 25% are left.
 pub const PRESSURE: u64 = 143_139;
 const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \

@@ -57,11 +57,11 @@ fn a_yes_starts_the_sequence() {
         |wire| vec![wire.said(YES)],
         1,
         expect![[r#"
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: yes, the parser is committed
-        [compact] 70 % left (ready) at commit
+        [compact] 70% left (ready) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -75,7 +75,7 @@ fn a_no_starts_nothing() {
         |wire| vec![wire.said(NO)],
         1,
         expect![[r#"
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no, a test is being repaired
@@ -92,11 +92,11 @@ fn a_busy_endpoint_is_asked_again_and_its_answer_counts() {
         |wire| vec![busy(), busy(), wire.said(YES)],
         3,
         expect![[r#"
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: yes, the parser is committed
-        [compact] 70 % left (ready) at commit
+        [compact] 70% left (ready) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -194,23 +194,23 @@ fn an_answer_that_is_no_json_is_none() {
         |wire| wire.said("Sure, go on!"),
         &[],
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+        [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
         [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
         phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
         [defer] <wire> gave no answer: the model's answer is not JSON: expected value at line 1 column 1
         phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
+        [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is not JSON: expected value at line 1 column 1
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -225,23 +225,23 @@ fn an_answer_against_the_schema_is_none() {
         |wire| wire.said(text),
         &[],
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+        [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         [defer] <wire> gave no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         [defer] <wire> gave no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
         phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
+        [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
         judged by <wire>: no answer: the model's answer is against the schema: invalid type: string "yes", expected a boolean at line 1 column 24
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -256,23 +256,23 @@ fn a_key_that_is_refused_gives_no_answer() {
         |_| refused.clone(),
         &[],
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+        [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
         judged by <wire>: no answer: the endpoint answers 401: no such key
         [defer] <wire> gave no answer: the endpoint answers 401: no such key
         phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no answer: the endpoint answers 401: no such key
         [defer] <wire> gave no answer: the endpoint answers 401: no such key
         phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
+        [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
         judged by <wire>: no answer: the endpoint answers 401: no such key
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -291,23 +291,23 @@ fn an_endpoint_that_is_not_there_gives_no_answer() {
     on_both_wires(
         told,
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+        [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
         judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
         [defer] <wire> gave no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
         phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
         [defer] <wire> gave no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
         phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
+        [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
         judged by <wire>: no answer: `<endpoint>/v1/<wire>` cannot be reached: Connection refused (os error 111)
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -321,23 +321,23 @@ fn an_endpoint_that_is_too_slow_gives_no_answer() {
         |_| Reply::Stall,
         &["judgment.timeout_seconds = 1"],
         expect![[r#"
-        [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+        [judge] 80% left (early) at pr_checkpoint; the judge is asked
         asked at early
         phase awaiting_judgment
         judged by <wire>: no answer: no answer within 1s, in 1 request(s)
         [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
         phase idle
-        [judge] 70 % left (ready) at commit; the judge is asked
+        [judge] 70% left (ready) at commit; the judge is asked
         asked at ready
         phase awaiting_judgment
         judged by <wire>: no answer: no answer within 1s, in 1 request(s)
         [defer] <wire> gave no answer: no answer within 1s, in 1 request(s)
         phase idle
-        [judge] 50 % left (asap) at commit; the judge is asked
+        [judge] 50% left (asap) at commit; the judge is asked
         asked at asap
         phase awaiting_judgment
         judged by <wire>: no answer: no answer within 1s, in 1 request(s)
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -351,23 +351,23 @@ fn a_deadline_that_passes_is_no_answer_either() {
         |_| Reply::Stall,
         &["deadlines.judgment_seconds = 1"],
         expect![[r#"
-            [judge] 80 % left (early) at pr_checkpoint; the judge is asked
+            [judge] 80% left (early) at pr_checkpoint; the judge is asked
             asked at early
             phase awaiting_judgment
             judged by <wire>: no answer: the judge did not answer in time
             [defer] <wire> gave no answer: the judge did not answer in time
             phase idle
-            [judge] 70 % left (ready) at commit; the judge is asked
+            [judge] 70% left (ready) at commit; the judge is asked
             asked at ready
             phase awaiting_judgment
             judged by <wire>: no answer: the judge did not answer in time
             [defer] <wire> gave no answer: the judge did not answer in time
             phase idle
-            [judge] 50 % left (asap) at commit; the judge is asked
+            [judge] 50% left (asap) at commit; the judge is asked
             asked at asap
             phase awaiting_judgment
             judged by <wire>: no answer: the judge did not answer in time
-            [compact] 50 % left (asap) at commit
+            [compact] 50% left (asap) at commit
             heads-up will_compact
             perform packet_request
             phase awaiting_packet

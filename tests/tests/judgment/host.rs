@@ -70,7 +70,7 @@ fn the_hosts_yes_starts_the_sequence() {
         true,
         expect![[r#"
         judged by host: yes, as I see it
-        [compact] 70 % left (ready) at commit
+        [compact] 70% left (ready) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet
@@ -156,7 +156,7 @@ fn a_host_that_fails_to_judge_has_given_no_answer() {
         [defer] host gave no answer: out of credit
         phase idle
         judged by host: no answer: out of credit
-        [compact] 50 % left (asap) at commit
+        [compact] 50% left (asap) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet

@@ -32,7 +32,7 @@ fn after_a_crash_the_same_question_is_put_again_and_answered_once() {
         told,
         expect![[r#"
         judged by <wire>: yes, the parser is committed
-        [compact] 70 % left (ready) at commit
+        [compact] 70% left (ready) at commit
         heads-up will_compact
         perform packet_request
         phase awaiting_packet

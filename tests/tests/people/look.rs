@@ -49,12 +49,12 @@ fn status_tells_where_a_thread_stands() {
         &home,
         &["status"],
         &[
-            "alpha  93 % left · calm · just now",
+            "alpha  93% left · calm · just now",
             "run by     nobody now",
             "phase      idle: nothing under way",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
-            "decided    compaction decided: 25 % left (asap) at commit, plan_checkpoint, plan_update",
-            "compacted  143 139 → 13 000 tokens, by rawr (asap, commit, plan_checkpoint",
+            "decided    compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
+            "compacted  143,139 → 13,000 tokens, by rawr (asap, commit, plan_checkpoint",
         ],
     );
     let status = event(&home, &["status", "alpha"]);
@@ -94,7 +94,7 @@ fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
         &home,
         &["status", "alpha"],
         &[
-            "25 % left · asap",
+            "25% left · asap",
             &format!("run by     {}", running.owner()),
             &phase,
             "waiting    1 message of yours, until the handoff",
@@ -113,7 +113,7 @@ fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
         pressed(&home, thread);
     }
     run(&home, &["guard", "alpha", "--until-released"]);
-    check(&home, &["status"], &["alpha  25 %", "\n\nbeta  ", "\n\nalphabet  "]);
+    check(&home, &["status"], &["alpha  25%", "\n\nbeta  ", "\n\nalphabet  "]);
     let name = |wanted: &str| event(&home, &["status", wanted])["threadId"].clone();
     assert_eq!(
         ["last", "alpha", "alphab", "b"].map(name),
@@ -137,10 +137,10 @@ fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
 fn a_thread_that_nobody_runs_is_measured_by_its_own_projects_tiers() {
     let home = Home::new();
     pressed(&home, "alpha");
-    check(&home, &["status"], &["alpha  25 % left · asap"]);
+    check(&home, &["status"], &["alpha  25% left · asap"]);
     let narrower = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 20\n";
     fs::write(home.work().join(".rawr.toml"), narrower).unwrap();
-    check(&home, &["status"], &["alpha  25 % left · ready"]);
+    check(&home, &["status"], &["alpha  25% left · ready"]);
 }
 
 #[test]
@@ -182,12 +182,12 @@ fn explain_tells_what_led_to_a_compaction() {
         &home,
         &["explain", "alpha"],
         &[
-            "Compaction decided: 25 % left (asap) at commit, plan_checkpoint, plan_update",
+            "Compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
             "  ✓ boundary        commit, plan_checkpoint, plan_update",
-            "  tier       asap: 25 % of the context was left",
+            "  tier       asap: 25% of the context was left",
             "  boundary   commit, plan_checkpoint, plan_update",
             "  sequence   s1-",
-            "  compaction 143 139 → 13 000 tokens",
+            "  compaction 143,139 → 13,000 tokens",
             "  packet     by the agent",
             "             the check added what its author had left out:",
             "             · directive: Never touch the main branch.",
@@ -205,7 +205,7 @@ fn past_decisions_are_listed_and_found_by_the_beginning_of_their_names() {
     running.turn();
     running.turn();
     running.leave();
-    check(&home, &["explain", "alpha", "--list"], &["d1-", "25 %  asap", "nothing", "\nd2-"]);
+    check(&home, &["explain", "alpha", "--list"], &["d1-", "25%  asap", "nothing", "\nd2-"]);
     let listed = events(&home, &["explain", "alpha", "--list"]);
     assert_eq!(listed.len(), 2);
     let first = event(&home, &["explain", "alpha", "--decision", "d1"]);
@@ -246,7 +246,7 @@ fn why_the_built_in_compaction_did_not_come_is_told() {
     check(
         &home,
         &["explain", "alpha"],
-        &["the built-in compaction decides here", "25 % of the context is left", "15 % is left"],
+        &["the built-in compaction decides here", "25% of the context is left", "15% is left"],
     );
     home.configure(&format!("{BUILT_IN}threshold_percent = 50\n"));
     run(&home, &["guard", "alpha", "--until-released"]);
@@ -260,7 +260,7 @@ fn why_the_built_in_compaction_did_not_come_is_told() {
         &[
             "by the built-in compaction",
             "No compaction: guard g1",
-            "25 % left is below 50 % (auto_compact)",
+            "25% left is below 50% (auto_compact)",
             "The first gate that failed is guard",
         ],
     );

@@ -16,7 +16,7 @@ fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["rawr watch · 1 thread", "run by", "test for stand-in"]);
     running.end_a_phase();
-    let text = terminal.wait_for(&["compact now?: t", "25 % left · asap", "awaiting_approval"]);
+    let text = terminal.wait_for(&["compact now?: t", "25% left · asap", "awaiting_approval"]);
     assert!(text.contains("s not now"), "{text}");
     terminal.press("s");
     terminal.wait_for(&["Snoozed: no compaction for 1 turn", "takes it up now"]);
@@ -49,7 +49,7 @@ fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
         assert!(running.host.run(&mut running.sidecar));
         running.sidecar.call::<ThreadList>(&ThreadListParams {});
     }
-    terminal.wait_for(&["idle: nothing under way", "→ 12 000 tokens", "93 % left · calm"]);
+    terminal.wait_for(&["idle: nothing under way", "→ 12,000 tokens", "93% left · calm"]);
     terminal.press("\r");
     terminal.wait_for(&["Compaction needs your word", "✓ pressure", "✓ weak_boundary"]);
     terminal.press("\u{1b}");

@@ -93,14 +93,14 @@ async fn none_yet(
         (true, Some(left), _) => {
             let below = built_in_below.unwrap_or_default();
             format!(
-                "the built-in compaction decides here (auto_compact.enabled = true), and {left} % of the context is left; decisions are kept at the end of each turn once less than {below} % is left (auto_compact.threshold_percent)"
+                "the built-in compaction decides here (auto_compact.enabled = true), and {left}% of the context is left; decisions are kept at the end of each turn once less than {below}% is left (auto_compact.threshold_percent)"
             )
         }
         (_, Some(left), None) => format!(
-            "{left} % of the context is left, which is above every tier; decisions are kept at the end of each turn once less than {below} % is left"
+            "{left}% of the context is left, which is above every tier; decisions are kept at the end of each turn once less than {below}% is left"
         ),
         (_, Some(left), Some(tier)) => format!(
-            "{left} % of the context is left ({tier}); one comes at the end of the turn"
+            "{left}% of the context is left ({tier}); one comes at the end of the turn"
         ),
     };
     let line = format!("No decision is on record for thread {}: {when}.", summary.thread_id);

@@ -25,7 +25,7 @@ pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Ve
 pub fn banner_words(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
     let SequenceHeadsUpNotification { tier, percent_remaining, boundaries, .. } = heads_up;
     let mut facts = Vec::new();
-    facts.extend(percent_remaining.map(|percent| format!("{percent} % left")));
+    facts.extend(percent_remaining.map(|percent| format!("{percent}% left")));
     facts.extend(tier.map(|tier| format!("tier {tier}")));
     if !boundaries.is_empty() {
         let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();

@@ -31,7 +31,7 @@ pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String
 
 /// A decision in one line.
 pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
-    let left = decision.percent_remaining.map_or_else(String::new, |left| format!("{left} %"));
+    let left = decision.percent_remaining.map_or_else(String::new, |left| format!("{left}%"));
     let tier = decision.tier.map_or("", |tier| tier.as_str());
     let reason = one_line(&decision.reason, WIDTH);
     let (style, outcome) = (style(decision.outcome), decision.outcome.as_str());
@@ -144,7 +144,7 @@ fn why_not(failure: &GateResult, decision: &Decision) -> Vec<String> {
 fn what_came_of_it(decision: &Decision) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(tier), Some(left)) = (decision.tier, decision.percent_remaining) {
-        lines.push(fact("tier", &format!("{tier}: {left} % of the context was left")));
+        lines.push(fact("tier", &format!("{tier}: {left}% of the context was left")));
     }
     if let Some(CompactionTrigger::Rawr { boundaries, .. }) = &decision.trigger {
         let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
@@ -225,7 +225,7 @@ mod tests {
         let mut fields = json!({
             "decisionId": "d7-1f", "outcome": "compact", "reason": "the reason", "atMs": 0,
             "entrance": "turn_complete",
-            "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75 %" },
+            "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75%" },
                 { "gate": "guard", "outcome": "bypassed", "evidence": "guard g1 is active" }],
         });
         for (name, field) in more.as_object().expect("an object") {
@@ -253,15 +253,15 @@ mod tests {
                 thread t · d7-1f · 1 min ago, at the end of a turn
                 Compaction decided: the reason
 
-                  ✓ pressure        below 75 %
+                  ✓ pressure        below 75%
                   ⤳ guard           guard g1 is active (passed over)
 
-                  tier       ready: 70 % of the context was left
+                  tier       ready: 70% of the context was left
                   boundary   commit
                   judge      yes, by the host: The parser is done and committed, and the next step stands in the plan: a
                              compaction costs nothing here.
                   sequence   s1
-                  compaction 150 000 → 12 345 tokens
+                  compaction 150,000 → 12,345 tokens
                   packet     by rawr, from what it saw
                              the check added what its author had left out:
                              · branch: feature

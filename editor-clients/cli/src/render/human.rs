@@ -306,7 +306,7 @@ fn command_line(command: &str, exit_code: i64) -> String {
 
 fn meter(percent: u8, tier: Option<Tier>) -> String {
     let (style, word) = tier_style(tier);
-    format!("  context {} · {}", paint(style, &format!("{percent} % left")), paint(style, word))
+    format!("  context {} · {}", paint(style, &format!("{percent}% left")), paint(style, word))
 }
 
 fn verdict(decision: &Decision) -> Vec<String> {

@@ -76,11 +76,11 @@ fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
             }
         },
         expect![[r#"
-            |  context 90 % left · calm
-            |  context 62 % left · asap
+            |  context 90% left · calm
+            |  context 62% left · asap
             |  writing packet…
             |  compacting…
-            |  context 95 % left · calm
+            |  context 95% left · calm
         "#]],
     );
 }
@@ -164,7 +164,7 @@ fn a_banner_asks_with_its_choices() {
         expect![[r#"
             |╭─ compact now? ─────────────────────────────────────────────────────────────╮
             |│ a phase ended here (commit)                                                │
-            |│ 62 % left · tier ready · commit                                            │
+            |│ 62% left · tier ready · commit                                             │
             |│                                                                            │
             |│ Nothing happens until somebody agrees.                                     │
             |│ Your choices: go on, not now, not this time.                               │

@@ -57,13 +57,13 @@ pub(crate) fn causes(error: &anyhow::Error) -> String {
     told
 }
 
-/// With thin gaps between thousands.
+/// With commas between thousands.
 pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(' ');
+            grouped.push(',');
         }
         grouped.push(digit);
     }
@@ -145,7 +145,7 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!(
             (number(7), number(1234), number(1_234_567)),
-            ("7".into(), "1 234".into(), "1 234 567".into())
+            ("7".into(), "1,234".into(), "1,234,567".into())
         );
         assert_eq!((bytes(999), bytes(1_250)), ("999 B".into(), "1.2 kB".into()));
     }

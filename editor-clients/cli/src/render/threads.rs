@@ -152,7 +152,7 @@ pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
 pub fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
     let Some(percent) = percent else { return paint(DIM, "usage not known") };
     let (style, word) = tier_style(tier);
-    format!("{} · {word}", paint(style, &format!("{percent} % left")))
+    format!("{} · {word}", paint(style, &format!("{percent}% left")))
 }
 
 /// A tier's colour and word.
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_pause_of_compactions_says_why_and_what_ends_it() {
         let paused = json!({ "heldTier": "asap", "strikes": 3, "reason": "the last 3 compactions failed",
-            "endsWhen": "less than 15 % is left (emergency), or 30 minutes pass" });
+            "endsWhen": "less than 15% is left (emergency), or 30 minutes pass" });
         check(
             json!({ "breaker": paused }),
             None,
@@ -284,7 +284,7 @@ mod tests {
               run by     nobody now
               phase      idle: nothing under way
               paused     the last 3 compactions failed
-                         compacts again when less than 15 % is left (emergency), or 30 minutes pass
+                         compacts again when less than 15% is left (emergency), or 30 minutes pass
         "#]],
         );
     }

@@ -1254,10 +1254,10 @@
 
 --- Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
 ---@alias rawr.Tier
----| 'early' # Below 85 % unless configured.
----| 'ready' # Below 75 % unless configured.
----| 'asap' # Below 65 % unless configured.
----| 'emergency' # Below 15 % unless configured; bypasses boundaries and judgment.
+---| 'early' # Below 85% unless configured.
+---| 'ready' # Below 75% unless configured.
+---| 'asap' # Below 65% unless configured.
+---| 'emergency' # Below 15% unless configured; bypasses boundaries and judgment.
 
 --- Tokens as the host's model reported them.
 ---@class rawr.TokenUsage
@@ -1275,7 +1275,7 @@
 
 --- Answer to `rawr/tokens/count`.
 ---@class rawr.TokensCountResult
----@field method string How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against `o200k_base`, that is 10 to 28 % low on large bodies of source code, a third low on lock files and tables, and up to a quarter high on plain English prose.
+---@field method string How they were counted: an encoding's name, which is exact, or `bytes/4` for the estimate. Measured against `o200k_base`, that is 10 to 28% low on large bodies of source code, a third low on lock files and tables, and up to a quarter high on plain English prose.
 ---@field tokens integer How many. Text that looks like a special token is counted as the text that it is.
 
 --- How much of its work the sidecar tells.

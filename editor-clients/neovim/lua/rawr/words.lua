@@ -99,7 +99,7 @@ function M.number(value)
   for at = first + 1, #digits, 3 do
     table.insert(groups, digits:sub(at, at + 2))
   end
-  return table.concat(groups, ' ')
+  return table.concat(groups, ',')
 end
 
 ---@param at_ms integer
@@ -124,7 +124,7 @@ end
 ---@param tier? rawr.Tier
 ---@return string
 function M.pressure(percent, tier)
-  return percent and ('%d %% left · %s'):format(percent, tier or 'calm') or 'usage not known'
+  return percent and ('%d%% left · %s'):format(percent, tier or 'calm') or 'usage not known'
 end
 
 --- What comes of it without an answer, and when.
@@ -148,7 +148,7 @@ end
 function M.banner(heads_up, width)
   local facts = {}
   if heads_up.percentRemaining then
-    table.insert(facts, heads_up.percentRemaining .. ' % left')
+    table.insert(facts, heads_up.percentRemaining .. '% left')
   end
   if heads_up.tier then
     table.insert(facts, 'tier ' .. heads_up.tier)

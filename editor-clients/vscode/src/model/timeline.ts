@@ -66,7 +66,7 @@ export function timeline(decisions: readonly Decision[], selected: string, nowMs
   const line = all.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   const grid = [0, 50, 100].map((percent) => {
     const y = height(percent).toFixed(1);
-    return `<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="0" y="${y}" dy="4">${percent} %</text>`;
+    return `<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="0" y="${y}" dy="4">${percent}%</text>`;
   });
   const label = escape(l10n.t('Percent of the context left at the last {0} decisions', all.length));
   const marks = all.map((point) => mark(point, nowMs, selected));

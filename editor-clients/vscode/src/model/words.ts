@@ -169,14 +169,14 @@ export function until(of: Until): string {
 }
 
 export function left(percent: number | undefined): string {
-  return percent === undefined ? l10n.t('usage unknown') : l10n.t('{0} % left', percent);
+  return percent === undefined ? l10n.t('usage unknown') : l10n.t('{0}% left', percent);
 }
 
 export function tokens(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** "5 494 → 538 tokens", or what is known of it. */
+/** "5,494 → 538 tokens", or what is known of it. */
 export function landed(before: number | undefined, after: number | undefined): string {
   if (before === undefined) return after === undefined ? '' : l10n.t('{0} tokens now', tokens(after));
   if (after === undefined) return l10n.t('from {0} tokens', tokens(before));

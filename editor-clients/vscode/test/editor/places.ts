@@ -21,7 +21,7 @@ async function inWindow(editor: string, options: Options, look: (lab: Lab) => Pr
 async function showsAThread(lab: Lab): Promise<void> {
   lab.configure('[rawr_auto_compaction]\nmode = "tag"\n');
   lab.agent().prompt('write the parser');
-  await lab.says(lab.bar, '45 % left · asap');
+  await lab.says(lab.bar, '45% left · asap');
 }
 
 /** As it is released for this machine's platform. */

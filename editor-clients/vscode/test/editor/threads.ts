@@ -38,7 +38,7 @@ export function journeys(editor: string): void {
 
   test('the status bar shows how much is left, and nothing once nobody works', async () => {
     const agent = work(TAG);
-    await lab.says(lab.bar, '45 % left · asap');
+    await lab.says(lab.bar, '45% left · asap');
     await lab.shot('status-bar');
     await agent.leave();
     await lab.bar.waitFor({ state: 'hidden' });
@@ -47,7 +47,7 @@ export function journeys(editor: string): void {
   test('a click on Snooze in the banner stops the sequence, and is recorded as an answer from this window', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, 'compaction ahead · a phase ended here (agent_done) (45 % left, asap)');
+    await lab.says(lab.toast, 'compaction ahead · a phase ended here (agent_done) (45% left, asap)');
     await lab.says(lab.bar, '2 of 4: the agent writes its packet');
     await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
     await lab.openThreads();
@@ -80,12 +80,12 @@ export function journeys(editor: string): void {
   test('the tree shows a compaction with its figures, and the gates with their evidence', async () => {
     work(AUTO);
     await lab.openThreads();
-    await lab.says(lab.rows, /5\u202f620 → \d+ tokens/);
+    await lab.says(lab.rows, /5,620 → \d+ tokens/);
     await lab.says(lab.rows, 'completed');
     await lab.rows.filter({ hasText: 'Decisions' }).first().click();
     const decision = lab.rows.filter({ hasText: 'compaction decided' }).first();
     await decision.locator('.monaco-tl-twistie').click();
-    await lab.says(lab.rows, 'passed: 45 % left is below 65 % (asap)');
+    await lab.says(lab.rows, 'passed: 45% left is below 65% (asap)');
     await lab.shot('tree');
   });
 
@@ -163,7 +163,7 @@ export function journeys(editor: string): void {
 
   test('the notes of an agent are opened, and show what it adds to them', async () => {
     const agent = work(TAG);
-    await lab.says(lab.bar, '45 % left');
+    await lab.says(lab.bar, '45% left');
     const file = path.join(lab.folder, await agent.told('scratchFile'));
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, 'The parser is written.\n');
@@ -177,12 +177,12 @@ export function journeys(editor: string): void {
 
   test('the decision view says why, with a plot and no script', async () => {
     const agent = work(TAG);
-    await lab.says(lab.bar, '45 % left');
+    await lab.says(lab.bar, '45% left');
     agent.prompt('and now more of the parser');
     await lab.command('rawr: Explain the last decision');
     const page = await lab.frame('main h1');
     await page.locator('h1', { hasText: 'Why' }).first().waitFor();
-    await page.getByText('45 % left is below 65 % (asap)').first().waitFor();
+    await page.getByText('45% left is below 65% (asap)').first().waitFor();
     assert.equal(await page.locator('main script').count(), 0);
     await lab.shot('decision');
     await lab.command('View: Close Editor');
@@ -190,9 +190,9 @@ export function journeys(editor: string): void {
 
   test('a guard, an instruction and the end of a phase are given from the menu of a thread', async () => {
     work(TAG);
-    await lab.says(lab.bar, '45 % left');
+    await lab.says(lab.bar, '45% left');
     await lab.openThreads();
-    const thread = lab.rows.filter({ hasText: '45 % left · asap · idle' }).first();
+    const thread = lab.rows.filter({ hasText: '45% left · asap · idle' }).first();
     await lab.menu(thread, 'Do not compact until…');
     await lab.choose('until the next commit');
     const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });

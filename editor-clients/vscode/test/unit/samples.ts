@@ -58,7 +58,7 @@ export function decision(more: Partial<Decision> = {}): Decision {
     outcome: 'compact',
     tier: 'ready',
     percentRemaining: 62,
-    reason: '62 % left (ready) at commit',
+    reason: '62% left (ready) at commit',
     sequenceId: 's1',
     atMs: NOW - 120_000,
     trigger: TRIGGER,

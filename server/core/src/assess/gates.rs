@@ -179,7 +179,7 @@ pub(super) fn rearm(case: &Case<'_>) -> Finding {
         }
     };
     if grown < needed {
-        let missing = needed.0 - grown.0;
+        let missing = Tokens(needed.0 - grown.0);
         let floor = case.thread.floor.filter(|_| needed == of_emergency);
         let floor = floor.map(|floor| format!(", and nothing to free below {floor}"));
         let floor = floor.unwrap_or_default();

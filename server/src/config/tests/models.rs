@@ -215,15 +215,15 @@ early_percent_remaining_lt = 55
     check_problems(
         &rawr(text),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55 %) never comes before asap (below 60 %), for model gpt*; thresholds fall from early over ready and asap to emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55 %) never comes before ready (below 75 %), for model o3; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": ready (below 55%) never comes before asap (below 60%), for model gpt*; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": early (below 55%) never comes before ready (below 75%), for model o3; thresholds fall from early over ready and asap to emergency
     "#]],
     );
     check_problems(
         &of_model(text, "gpt-5"),
         expect![[r#"
-        warning[threshold-order] rawr.toml at "55": ready (below 55 %) never comes before asap (below 60 %), for model gpt*; thresholds fall from early over ready and asap to emergency
-        warning[threshold-order] rawr.toml at "55": early (below 55 %) never comes before ready (below 75 %), for model o3; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": ready (below 55%) never comes before asap (below 60%), for model gpt*; thresholds fall from early over ready and asap to emergency
+        warning[threshold-order] rawr.toml at "55": early (below 55%) never comes before ready (below 75%), for model o3; thresholds fall from early over ready and asap to emergency
     "#]],
     );
 }
@@ -272,7 +272,7 @@ fn a_threshold_may_be_written_as_a_text_with_a_sign() {
     let text = r#"
 [rawr_auto_compaction]
 early_percent_remaining_lt = "82%"
-breaker_land_at_percent = "70 %"
+breaker_land_at_percent = "70%"
 cooldown_turns = "2%"
 [rawr_auto_compaction.policy.ready]
 percent_remaining_lt = "101%"

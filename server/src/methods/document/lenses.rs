@@ -12,7 +12,7 @@ use crate::tokens::Method;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::policy::Policy;
-use rawr_core::units::Timestamp;
+use rawr_core::units::{Timestamp, Tokens};
 use rawr_protocol::ErrorCode;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
@@ -73,7 +73,7 @@ async fn of_prompt(
     let method = Method::choose(None, model.as_deref());
     let tokens = session.tokens.count(method, text).await.map_err(error)?;
     let about = if matches!(method, Method::Estimate) { "about " } else { "" };
-    let title = format!("renders to {about}{tokens} tokens");
+    let title = format!("renders to {about}{} tokens", Tokens(tokens));
     let lenses = with_doc(session, uri, |editor, open, _, _| {
         let Some(place) = place(editor, open) else { return Ok(Vec::new()) };
         let preview = lsp::command(title, actions::PREVIEW, uri);

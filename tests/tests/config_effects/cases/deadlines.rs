@@ -22,7 +22,7 @@ pub fn cases() -> Vec<Case> {
             + judged by host: null, , error the judge did not answer in time
             + decided turn_complete defer early: host gave no answer: the judge did not answer in time
             +   feature pass: features.rawr_auto_compaction is on
-            +   pressure pass: 80 % left is below 85 % (early)
+            +   pressure pass: 80% left is below 85% (early)
             +   origin pass: a turn of the user's or the host's own
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
@@ -36,7 +36,7 @@ pub fn cases() -> Vec<Case> {
             +   packet_worth pass: there is something to carry over
             +   judgment fail: host gave no answer: the judge did not answer in time
             +   mode pass: auto
-            + thread idle early 80 %
+            + thread idle early 80%
         "#]]).also(&[EARLY_JUDGED]).can(&[Can::Judge]),
         case("rawr_auto_compaction.deadlines.approval_seconds", "20", commit(ASAP), expect![[r#"
             - heads-up awaiting_approval asap, packet by agent, goes on in 600 s
@@ -45,26 +45,26 @@ pub fn cases() -> Vec<Case> {
         case("rawr_auto_compaction.deadlines.heads_up_seconds", "20", late(commit(ASAP)), expect![[r#"
             + rawr/packet/changed
             + perform compact for rawr
-            + thread compacting asap 60 %
+            + thread compacting asap 60%
         "#]]).also(&[WATCHER]),
         case("rawr_auto_compaction.deadlines.scratch_write_seconds", "20", late(then(commit(ASAP), &[DO])), expect![[r#"
             + rawr/packet/changed
             + perform compact for rawr
-            + thread compacting asap 60 %
+            + thread compacting asap 60%
         "#]]).also(&[WATCHER, SCRATCH]),
         case("rawr_auto_compaction.deadlines.packet_seconds", "20", late(commit(ASAP)), expect![[r#"
             + rawr/packet/changed
             + perform compact for rawr
-            + thread compacting asap 60 %
+            + thread compacting asap 60%
         "#]]),
         case("rawr_auto_compaction.deadlines.compaction_seconds", "20", late(then(commit(ASAP), &[DO, Step::Accept])), expect![[r#"
             + log thread t: s1-860202a3 failed: the compaction did not finish in time
-            + thread idle asap 60 %
+            + thread idle asap 60%
         "#]]),
         case("rawr_auto_compaction.deadlines.handoff_seconds", "20", late(then(commit(ASAP), &[DO, DO])), expect![[r#"
-            + thread awaiting_handoff - 88 %
+            + thread awaiting_handoff - 88%
             + log thread t: s1-860202a3 failed: the handoff was not taken in time
-            + thread idle - 88 %
+            + thread idle - 88%
         "#]]),
     ]
 }

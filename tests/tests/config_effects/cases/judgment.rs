@@ -30,14 +30,14 @@ pub fn cases() -> Vec<Case> {
             - judged by chat: null, , error no model is set: `rawr_auto_compaction.judgment.model`
             - decided turn_complete defer ready: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
             + judged by chat: true, yes, error -
-            + decided turn_complete compact ready: 70 % left (ready) at commit
+            + decided turn_complete compact ready: 70% left (ready) at commit
             +   boundaries ["commit"]
             -   judgment fail: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
             +   judgment pass: chat: yes
-            - thread idle ready 70 %
+            - thread idle ready 70%
             + heads-up will_compact ready, packet by agent
             + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-            + thread awaiting_packet ready 70 %
+            + thread awaiting_packet ready 70%
             + shown POST /v1/chat/completions
             + shown Bearer usual
             + shown model "judge"
@@ -55,7 +55,7 @@ pub fn cases() -> Vec<Case> {
             + judged by chat: null, , error no answer within 1s, in 1 request(s)
             + decided turn_complete defer ready: chat gave no answer: no answer within 1s, in 1 request(s)
             +   feature pass: features.rawr_auto_compaction is on
-            +   pressure pass: 70 % left is below 75 % (ready)
+            +   pressure pass: 70% left is below 75% (ready)
             +   origin pass: a turn of the user's or the host's own
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
@@ -69,14 +69,14 @@ pub fn cases() -> Vec<Case> {
             +   packet_worth pass: there is something to carry over
             +   judgment fail: chat gave no answer: no answer within 1s, in 1 request(s)
             +   mode pass: auto
-            + thread idle ready 70 %
+            + thread idle ready 70%
         "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[Reply::Stall]),
         case("rawr_auto_compaction.judgment.for_advice", "true", advised(), expect![[r#"
             - verdict "tag": tag: would compact here
-            + verdict "judge": 70 % left (ready) at commit; the judge is asked
-            + decided turn_complete judge ready: 70 % left (ready) at commit; the judge is asked
+            + verdict "judge": 70% left (ready) at commit; the judge is asked
+            + decided turn_complete judge ready: 70% left (ready) at commit; the judge is asked
             +   feature pass: features.rawr_auto_compaction is on
-            +   pressure pass: 70 % left is below 75 % (ready)
+            +   pressure pass: 70% left is below 75% (ready)
             +   origin pass: a turn of the user's or the host's own
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
@@ -91,7 +91,7 @@ pub fn cases() -> Vec<Case> {
             +   judgment not_reached: the judge is asked
             +   mode fail: tag: would compact here
             + the judge is asked
-            + thread awaiting_judgment ready 70 %
+            + thread awaiting_judgment ready 70%
             + judged by chat: true, yes, error -
             -   judgment not_reached: no model is asked where mode compacts nothing
             +   judgment pass: chat: yes
@@ -104,7 +104,7 @@ pub fn cases() -> Vec<Case> {
             .replying(&[said("yes")]),
         case("rawr_auto_compaction.judgment.max_retries", "0", judged(), expect![[r#"
             - judged by chat: true, yes, error -
-            - decided turn_complete compact ready: 70 % left (ready) at commit
+            - decided turn_complete compact ready: 70% left (ready) at commit
             -   boundaries ["commit"]
             + judged by chat: null, , error the endpoint answers 503: busy
             + decided turn_complete defer ready: chat gave no answer: the endpoint answers 503: busy
@@ -112,12 +112,12 @@ pub fn cases() -> Vec<Case> {
             +   judgment fail: chat gave no answer: the endpoint answers 503: busy
             - heads-up will_compact ready, packet by agent
             - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-            - thread awaiting_packet ready 70 %
+            - thread awaiting_packet ready 70%
             - shown POST /v1/chat/completions
             - shown Bearer usual
             - shown model "judge"
             - shown effort null
-            + thread idle ready 70 %
+            + thread idle ready 70%
         "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[busy(), said("yes")]),
         case("rawr_auto_compaction.judgment.reasoning_effort", r#""low""#, judged(), expect![[r#"
             - shown effort null

@@ -30,17 +30,17 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60 % left (asap) at agent_done
-                + decided turn_complete compact asap: 60 % left (asap) at agent_done
+                + verdict "compact": 60% left (asap) at agent_done
+                + decided turn_complete compact asap: 60% left (asap) at agent_done
                 +   boundaries ["agent_done"]
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: agent_done
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only the plan speaks for it
-                - thread idle asap 60 %
+                - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + thread awaiting_packet asap 60 %
+                + thread awaiting_packet asap 60%
             "#]],
         ),
         case(
@@ -50,17 +50,17 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60 % left (asap) at topic_shift
-                + decided turn_complete compact asap: 60 % left (asap) at topic_shift
+                + verdict "compact": 60% left (asap) at topic_shift
+                + decided turn_complete compact asap: 60% left (asap) at topic_shift
                 +   boundaries ["topic_shift"]
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: topic_shift
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only the plan speaks for it
-                - thread idle asap 60 %
+                - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (topic_shift) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + thread awaiting_packet asap 60 %
+                + thread awaiting_packet asap 60%
             "#]],
         ),
         case(
@@ -70,17 +70,17 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 - verdict "nothing": no boundary in this turn
                 - decided turn_complete nothing asap: no boundary in this turn
-                + verdict "compact": 60 % left (asap) at concluding_thought
-                + decided turn_complete compact asap: 60 % left (asap) at concluding_thought
+                + verdict "compact": 60% left (asap) at concluding_thought
+                + decided turn_complete compact asap: 60% left (asap) at concluding_thought
                 +   boundaries ["concluding_thought"]
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: concluding_thought
                 -   semantic_break not_reached: no boundary counts
                 +   semantic_break pass: not only the plan speaks for it
-                - thread idle asap 60 %
+                - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (concluding_thought) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + thread awaiting_packet asap 60 %
+                + thread awaiting_packet asap 60%
             "#]],
         ),
         case(
@@ -92,7 +92,7 @@ pub fn cases() -> Vec<Case> {
                 Step::Show(Show::Directives),
             ],
             expect![[r#"
-                + thread idle - null %
+                + thread idle - null%
                 + shown Immer erst testen.
             "#]],
         ),

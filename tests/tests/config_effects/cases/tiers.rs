@@ -16,11 +16,11 @@ pub fn cases() -> Vec<Case> {
             "78",
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80 % left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80 % left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
                 -   boundaries ["pr_checkpoint"]
                 -   feature pass: features.rawr_auto_compaction is on
-                -   pressure pass: 80 % left is below 85 % (early)
+                -   pressure pass: 80% left is below 85% (early)
                 -   origin pass: a turn of the user's or the host's own
                 -   mode_of_host pass: the host allows it
                 -   guard pass: no guard is active
@@ -36,9 +36,9 @@ pub fn cases() -> Vec<Case> {
                 -   mode pass: auto
                 - heads-up will_compact early, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet early 80 %
-                + verdict "nothing": 80 % left is above every tier
-                + thread idle - 80 %
+                - thread awaiting_packet early 80%
+                + verdict "nothing": 80% left is above every tier
+                + thread idle - 80%
             "#]],
         ),
         case(
@@ -46,8 +46,8 @@ pub fn cases() -> Vec<Case> {
             r#"["topic_shift"]"#,
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80 % left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80 % left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
                 -   boundaries ["pr_checkpoint"]
                 + verdict "nothing": pr_checkpoint does not count at early
                 + decided turn_complete nothing early: pr_checkpoint does not count at early
@@ -57,8 +57,8 @@ pub fn cases() -> Vec<Case> {
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact early, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet early 80 %
-                + thread idle early 80 %
+                - thread awaiting_packet early 80%
+                + thread idle early 80%
             "#]],
         ),
         case(
@@ -68,15 +68,15 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 - verdict "nothing": only the plan speaks for it
                 - decided turn_complete nothing early: only the plan speaks for it
-                + verdict "compact": 80 % left (early) at plan_checkpoint, plan_update
-                + decided turn_complete compact early: 80 % left (early) at plan_checkpoint, plan_update
+                + verdict "compact": 80% left (early) at plan_checkpoint, plan_update
+                + decided turn_complete compact early: 80% left (early) at plan_checkpoint, plan_update
                 +   boundaries ["plan_checkpoint","plan_update"]
                 -   semantic_break fail: only the plan speaks for it
                 +   semantic_break pass: early does not ask for one
-                - thread idle early 80 %
+                - thread idle early 80%
                 + heads-up will_compact early, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + thread awaiting_packet early 80 %
+                + thread awaiting_packet early 80%
             "#]],
         ),
         case(
@@ -84,19 +84,19 @@ pub fn cases() -> Vec<Case> {
             r#""my-judgment.md""#,
             pull_request(EARLY),
             expect![[r#"
-                - verdict "compact": 80 % left (early) at pr_checkpoint
-                - decided turn_complete compact early: 80 % left (early) at pr_checkpoint
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
                 -   boundaries ["pr_checkpoint"]
-                + verdict "judge": 80 % left (early) at pr_checkpoint; the judge is asked
-                + decided turn_complete judge early: 80 % left (early) at pr_checkpoint; the judge is asked
+                + verdict "judge": 80% left (early) at pr_checkpoint; the judge is asked
+                + decided turn_complete judge early: 80% left (early) at pr_checkpoint; the judge is asked
                 -   judgment pass: not configured
                 +   judgment not_reached: the judge is asked
                 - heads-up will_compact early, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet early 80 %
+                - thread awaiting_packet early 80%
                 + the judge is asked
                 + perform judge MY-JUDGE | CASE early
-                + thread awaiting_judgment early 80 %
+                + thread awaiting_judgment early 80%
             "#]],
         )
         .can(&[Can::Judge]),
@@ -105,21 +105,21 @@ pub fn cases() -> Vec<Case> {
             "68",
             commit(READY),
             expect![[r#"
-                - verdict "compact": 70 % left (ready) at commit
-                - decided turn_complete compact ready: 70 % left (ready) at commit
+                - verdict "compact": 70% left (ready) at commit
+                - decided turn_complete compact ready: 70% left (ready) at commit
                 -   boundaries ["commit"]
                 + verdict "nothing": commit does not count at early
                 + decided turn_complete nothing early: commit does not count at early
-                -   pressure pass: 70 % left is below 75 % (ready)
-                +   pressure pass: 70 % left is below 85 % (early)
+                -   pressure pass: 70% left is below 75% (ready)
+                +   pressure pass: 70% left is below 85% (early)
                 -   boundary pass: commit
                 +   boundary fail: commit does not count at early
                 -   semantic_break pass: not only the plan speaks for it
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact ready, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet ready 70 %
-                + thread idle early 70 %
+                - thread awaiting_packet ready 70%
+                + thread idle early 70%
             "#]],
         ),
         case(
@@ -127,18 +127,18 @@ pub fn cases() -> Vec<Case> {
             r#"["turn_complete"]"#,
             commit(READY),
             expect![[r#"
-                - verdict "compact": 70 % left (ready) at commit
-                - decided turn_complete compact ready: 70 % left (ready) at commit
+                - verdict "compact": 70% left (ready) at commit
+                - decided turn_complete compact ready: 70% left (ready) at commit
                 -   boundaries ["commit"]
-                + verdict "defer": 70 % left (ready) at turn_complete
-                + decided preflight defer ready: 70 % left (ready) at turn_complete
+                + verdict "defer": 70% left (ready) at turn_complete
+                + decided preflight defer ready: 70% left (ready) at turn_complete
                 -   boundary pass: commit
                 +   boundary pass: turn_complete
                 - heads-up will_compact ready, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet ready 70 %
+                - thread awaiting_packet ready 70%
                 + heads-up deferred ready, packet by agent
-                + thread deferred ready 70 %
+                + thread deferred ready 70%
             "#]],
         ),
         case(
@@ -148,15 +148,15 @@ pub fn cases() -> Vec<Case> {
             expect![[r#"
                 - verdict "nothing": only the plan speaks for it
                 - decided turn_complete nothing ready: only the plan speaks for it
-                + verdict "compact": 70 % left (ready) at plan_checkpoint, plan_update
-                + decided turn_complete compact ready: 70 % left (ready) at plan_checkpoint, plan_update
+                + verdict "compact": 70% left (ready) at plan_checkpoint, plan_update
+                + decided turn_complete compact ready: 70% left (ready) at plan_checkpoint, plan_update
                 +   boundaries ["plan_checkpoint","plan_update"]
                 -   semantic_break fail: only the plan speaks for it
                 +   semantic_break pass: ready does not ask for one
-                - thread idle ready 70 %
+                - thread idle ready 70%
                 + heads-up will_compact ready, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                + thread awaiting_packet ready 70 %
+                + thread awaiting_packet ready 70%
             "#]],
         ),
         case(
@@ -173,16 +173,16 @@ pub fn cases() -> Vec<Case> {
             "55",
             commit(ASAP),
             expect![[r#"
-                - verdict "compact": 60 % left (asap) at commit
-                - decided turn_complete compact asap: 60 % left (asap) at commit
-                + verdict "compact": 60 % left (ready) at commit
-                + decided turn_complete compact ready: 60 % left (ready) at commit
-                -   pressure pass: 60 % left is below 65 % (asap)
-                +   pressure pass: 60 % left is below 75 % (ready)
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
+                + verdict "compact": 60% left (ready) at commit
+                + decided turn_complete compact ready: 60% left (ready) at commit
+                -   pressure pass: 60% left is below 65% (asap)
+                +   pressure pass: 60% left is below 75% (ready)
                 - heads-up will_compact asap, packet by agent
                 + heads-up will_compact ready, packet by agent
-                - thread awaiting_packet asap 60 %
-                + thread awaiting_packet ready 60 %
+                - thread awaiting_packet asap 60%
+                + thread awaiting_packet ready 60%
             "#]],
         ),
         case(
@@ -190,8 +190,8 @@ pub fn cases() -> Vec<Case> {
             r#"["agent_done"]"#,
             commit(ASAP),
             expect![[r#"
-                - verdict "compact": 60 % left (asap) at commit
-                - decided turn_complete compact asap: 60 % left (asap) at commit
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
                 -   boundaries ["commit"]
                 + verdict "nothing": commit does not count at asap
                 + decided turn_complete nothing asap: commit does not count at asap
@@ -201,8 +201,8 @@ pub fn cases() -> Vec<Case> {
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet asap 60 %
-                + thread idle asap 60 %
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
             "#]],
         ),
         case(
@@ -210,8 +210,8 @@ pub fn cases() -> Vec<Case> {
             "true",
             plan_step(ASAP),
             expect![[r#"
-                - verdict "compact": 60 % left (asap) at plan_checkpoint, plan_update
-                - decided turn_complete compact asap: 60 % left (asap) at plan_checkpoint, plan_update
+                - verdict "compact": 60% left (asap) at plan_checkpoint, plan_update
+                - decided turn_complete compact asap: 60% left (asap) at plan_checkpoint, plan_update
                 -   boundaries ["plan_checkpoint","plan_update"]
                 + verdict "nothing": only the plan speaks for it
                 + decided turn_complete nothing asap: only the plan speaks for it
@@ -219,8 +219,8 @@ pub fn cases() -> Vec<Case> {
                 +   semantic_break fail: only the plan speaks for it
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet asap 60 %
-                + thread idle asap 60 %
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
             "#]],
         ),
         case(
@@ -228,19 +228,19 @@ pub fn cases() -> Vec<Case> {
             r#""my-judgment.md""#,
             commit(ASAP),
             expect![[r#"
-                - verdict "compact": 60 % left (asap) at commit
-                - decided turn_complete compact asap: 60 % left (asap) at commit
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
                 -   boundaries ["commit"]
-                + verdict "judge": 60 % left (asap) at commit; the judge is asked
-                + decided turn_complete judge asap: 60 % left (asap) at commit; the judge is asked
+                + verdict "judge": 60% left (asap) at commit; the judge is asked
+                + decided turn_complete judge asap: 60% left (asap) at commit; the judge is asked
                 -   judgment pass: not configured
                 +   judgment not_reached: the judge is asked
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet asap 60 %
+                - thread awaiting_packet asap 60%
                 + the judge is asked
                 + perform judge MY-JUDGE | CASE asap
-                + thread awaiting_judgment asap 60 %
+                + thread awaiting_judgment asap 60%
             "#]],
         )
         .can(&[Can::Judge]),
@@ -249,19 +249,19 @@ pub fn cases() -> Vec<Case> {
             "5",
             says(EMERGENCY, LOOKED),
             expect![[r#"
-                - verdict "compact": 10 % left: emergency
-                - decided turn_complete compact emergency: 10 % left: emergency
+                - verdict "compact": 10% left: emergency
+                - decided turn_complete compact emergency: 10% left: emergency
                 -   boundaries []
                 + verdict "nothing": no boundary in this turn
                 + decided turn_complete nothing asap: no boundary in this turn
-                -   pressure pass: 10 % left is below 15 % (emergency)
-                +   pressure pass: 10 % left is below 65 % (asap)
+                -   pressure pass: 10% left is below 15% (emergency)
+                +   pressure pass: 10% left is below 65% (asap)
                 -   boundary bypassed: no boundary in this turn
                 +   boundary fail: no boundary in this turn
                 - heads-up will_compact emergency, packet by agent
                 - perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
-                - thread awaiting_packet emergency 10 %
-                + thread idle asap 10 %
+                - thread awaiting_packet emergency 10%
+                + thread idle asap 10%
             "#]],
         ),
         case(

@@ -44,7 +44,7 @@ fn details(fields: Value) -> News {
 fn decision(outcome: &str, reason: &str) -> Value {
     json!({ "decisionId": "d1", "outcome": outcome, "tier": "ready", "percentRemaining": 69,
         "reason": reason, "atMs": NOW - 65_000, "entrance": "turn_complete",
-        "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75 %" },
+        "gates": [{ "gate": "pressure", "outcome": "pass", "evidence": "below 75%" },
             { "gate": "boundary", "outcome": "fail", "evidence": "none is present" }] })
 }
 
@@ -124,7 +124,7 @@ fn full() -> View {
             "plan": [{ "step": "write the parser", "status": "completed" },
                 { "step": "write the docs", "status": "in_progress" }],
             "guards": [{ "guardId": "g1", "until": { "kind": "next_commit" }, "setAtMs": NOW }],
-            "decisions": [decision("nothing", "no boundary"), decision("compact", "69 % left (ready) at commit")],
+            "decisions": [decision("nothing", "no boundary"), decision("compact", "69% left (ready) at commit")],
             "lastCompaction": { "atMs": NOW - 90_000, "origin": "rawr", "tokensBefore": 150_000,
                 "tokensAfter": 12_000 },
         })),
@@ -140,22 +140,21 @@ fn a_sequence_under_way() {
             rawr watch · 2 threads · 1 compacting
             ╭ compaction ahead: t ─────────────────────────────────────────────────────────────────────────────╮
             │ a phase ended here (commit)                                                                      │
-            │ 69 % left · tier ready · commit                                                                  │
+            │ 69% left · tier ready · commit                                                                   │
             │                                                                                                  │
             │ The agent writes its continuation packet, the history is compacted, the packet is handed back,   │
             │ and work goes on.                                                                                │
             │ It goes on by itself in 90 s.                                                                    │
             │ s not now · x not this time                                                                      │
             ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
-            › t guarded  codex (process 7)          │t  69 % left · ready · just now
-              ███████░░░ 69 % left · ready · the age│  folder     /code/parser
+            › t guarded  codex (process 7)          │t  69% left · ready · just now
+              ███████░░░ 69% left · ready · the agen│  folder     /code/parser
               docs  2 h ago                         │  run by     codex (process 7)
-              █████████░ 93 % left · calm           │  phase      awaiting_packet: the agent writes its packet,
+              █████████░ 93% left · calm            │  phase      awaiting_packet: the agent writes its packet,
                                                     │             sequence s1
                                                     │  guards     g1 until the next commit, set just now
-                                                    │  decided    compaction decided: 69 % left (ready) at
-                                                    │             commit
-                                                    │  compacted  150 000 → 12 000 tokens, by rawr, 1 min ago
+                                                    │  decided    compaction decided: 69% left (ready) at commit
+                                                    │  compacted  150,000 → 12,000 tokens, by rawr, 1 min ago
                                                     │
                                                     │  ✓ heads-up → ▸ packet → · compaction → · handoff
                                                     │  It goes on by itself in 90 s.
@@ -165,9 +164,10 @@ fn a_sequence_under_way() {
                                                     │  ▸ write the docs
                                                     │
                                                     │decisions
-                                                    │  1 min ago  compaction decided: 69 % left (ready) at
-                                                    │             commit
+                                                    │  1 min ago  compaction decided: 69% left (ready) at commit
                                                     │  1 min ago  no compaction: no boundary
+                                                    │
+                                                    │
             ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
         "#]],
     );
@@ -176,9 +176,9 @@ fn a_sequence_under_way() {
 #[test]
 fn a_pause_of_compactions_and_what_became_of_decisions() {
     let fate = |decision: &str, status: &str, text: &str| json!({ "decisionId": decision, "status": status, "text": text, "atMs": NOW - 20_000 });
-    let mut called_off = decision("compact", "69 % left (ready) at commit");
+    let mut called_off = decision("compact", "69% left (ready) at commit");
     called_off["fate"] = fate("d1", "called_off", "called off by rawr compact (cancelled)");
-    let mut failed = decision("compact", "60 % left (asap) at commit");
+    let mut failed = decision("compact", "60% left (asap) at commit");
     put(
         &mut failed,
         json!({ "decisionId": "d2",
@@ -186,7 +186,7 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
     );
     let paused = json!({ "heldTier": "asap", "neededTier": "emergency", "strikes": 3,
         "reason": "the last 3 compactions failed",
-        "endsWhen": "less than 15 % is left (emergency), or a compaction frees enough" });
+        "endsWhen": "less than 15% is left (emergency), or a compaction frees enough" });
     let thread = json!({ "percentRemaining": 60, "tier": "asap", "breaker": paused,
         "lastFate": fate("d2", "failed", "failed: the compaction failed: HTTP 500") });
     let mut view = after([
@@ -197,31 +197,31 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
         &mut view,
         (110, 24),
         expect![[r#"
-        rawr watch · 1 thread
-        › t  just now                               │t  60 % left · asap · just now
-          ██████░░░░ 60 % left · asap               │  folder     /code/parser
-                                                    │  run by     nobody now
-                                                    │  phase      idle: nothing under way
-                                                    │  decided    compaction decided: 60 % left (asap) at commit
-                                                    │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
-                                                    │  paused     the last 3 compactions failed
-                                                    │             compacts again when less than 15 % is left
-                                                    │             (emergency), or a compaction frees enough
-                                                    │
-                                                    │decisions
-                                                    │  1 min ago  compaction decided: 60 % left (asap) at commit
-                                                    │             → failed: the compaction failed: HTTP 500, 20 s ago
-                                                    │  1 min ago  compaction decided: 69 % left (ready) at commit
-                                                    │             → called off by rawr compact (cancelled), 20 s ago
-                                                    │
-                                                    │
-                                                    │
-                                                    │
-                                                    │
-                                                    │
-                                                    │
-        ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
-    "#]],
+            rawr watch · 1 thread
+            › t  just now                               │t  60% left · asap · just now
+              ██████░░░░ 60% left · asap                │  folder     /code/parser
+                                                        │  run by     nobody now
+                                                        │  phase      idle: nothing under way
+                                                        │  decided    compaction decided: 60% left (asap) at commit
+                                                        │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
+                                                        │  paused     the last 3 compactions failed
+                                                        │             compacts again when less than 15% is left
+                                                        │             (emergency), or a compaction frees enough
+                                                        │
+                                                        │decisions
+                                                        │  1 min ago  compaction decided: 60% left (asap) at commit
+                                                        │             → failed: the compaction failed: HTTP 500, 20 s ago
+                                                        │  1 min ago  compaction decided: 69% left (ready) at commit
+                                                        │             → called off by rawr compact (cancelled), 20 s ago
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+            ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
+        "#]],
     );
 }
 
@@ -231,33 +231,33 @@ fn a_narrow_terminal_has_one_below_the_other() {
         &mut full(),
         (50, 26),
         expect![[r#"
-        rawr watch · 2 threads · 1 compacting
-        ╭ compaction ahead: t ───────────────────────────╮
-        │ a phase ended here (commit)                    │
-        │ 69 % left · tier ready · commit                │
-        │                                                │
-        │ The agent writes its continuation packet, the  │
-        │ history is compacted, the packet is handed     │
-        │ back, and work goes on.                        │
-        │ It goes on by itself in 90 s.                  │
-        │ s not now · x not this time                    │
-        ╰────────────────────────────────────────────────╯
-        › t guarded  codex (process 7)
-          ███████░░░ 69 % left · ready · the agent writes
-          docs  2 h ago
-          █████████░ 93 % left · calm
+            rawr watch · 2 threads · 1 compacting
+            ╭ compaction ahead: t ───────────────────────────╮
+            │ a phase ended here (commit)                    │
+            │ 69% left · tier ready · commit                 │
+            │                                                │
+            │ The agent writes its continuation packet, the  │
+            │ history is compacted, the packet is handed     │
+            │ back, and work goes on.                        │
+            │ It goes on by itself in 90 s.                  │
+            │ s not now · x not this time                    │
+            ╰────────────────────────────────────────────────╯
+            › t guarded  codex (process 7)
+              ███████░░░ 69% left · ready · the agent writes i
+              docs  2 h ago
+              █████████░ 93% left · calm
 
 
 
-        ──────────────────────────────────────────────────
-        t  69 % left · ready · just now
-          folder     /code/parser
-          run by     codex (process 7)
-          phase      awaiting_packet: the agent writes its
-                     packet, sequence s1
-          guards     g1 until the next commit, set just
-        ↑↓ thread · s snooze · c compact · x cancel · g gu
-    "#]],
+            ──────────────────────────────────────────────────
+            t  69% left · ready · just now
+              folder     /code/parser
+              run by     codex (process 7)
+              phase      awaiting_packet: the agent writes its
+                         packet, sequence s1
+              guards     g1 until the next commit, set just
+            ↑↓ thread · s snooze · c compact · x cancel · g gu
+        "#]],
     );
 }
 
@@ -267,12 +267,12 @@ fn a_tiny_terminal_has_threads_alone() {
         &mut full(),
         (20, 5),
         expect![[r#"
-        › t guarded  codex (
-          ███████░░░ 69 % le
-          docs  2 h ago
-          █████████░ 93 % le
+            › t guarded  codex (
+              ███████░░░ 69% lef
+              docs  2 h ago
+              █████████░ 93% lef
 
-    "#]],
+        "#]],
     );
 }
 
@@ -302,9 +302,9 @@ fn the_gates_are_explained_as_elsewhere() {
         expect![[r#"
         rawr watch · 2 threads · 1 compacting
         thread t · d1 · 1 min ago, at the end of a turn
-        Compaction decided: 69 % left (ready) at commit
+        Compaction decided: 69% left (ready) at commit
 
-          ✓ pressure        below 75 %
+          ✓ pressure        below 75%
           ✗ boundary        none is present
 
         The first gate that failed is boundary: none is present.
@@ -436,7 +436,7 @@ fn a_sequence_that_began_before_has_a_banner_too_until_it_is_answered() {
     let under_way = || {
         let thread = summary(json!({ "phase": "awaiting_approval" }));
         let banner = json!({ "threadId": "t", "sequenceId": "s1", "stage": "awaiting_approval",
-            "reason": "69 % left (ready) at commit", "packetAuthor": "agent",
+            "reason": "69% left (ready) at commit", "packetAuthor": "agent",
             "choices": ["approve", "snooze"], "deadlineAtMs": NOW + 90_000 });
         details(json!({ "thread": thread, "sequenceId": "s1", "headsUp": banner }))
     };
