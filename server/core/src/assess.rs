@@ -12,62 +12,96 @@ use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, Percent, RequestId, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 
+/// A named check of a decision (rule `1-13.gates`). The serde names are stored in `decisions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
+    /// The configuration switches on what asks: rawr's own decisions, or the built-in compaction.
     Feature,
+    /// Little enough of the context window is left.
     Pressure,
+    /// The turn is one that may start a compaction, and no sequence or compaction runs.
     Origin,
+    /// The host can do what is needed and is not in review mode.
     ModeOfHost,
+    /// No guard is active.
     Guard,
+    /// The compactions before this one helped.
     Breaker,
+    /// Enough new tokens have come since the last compaction.
     Rearm,
+    /// Enough turns and seconds have passed since the last compaction.
     Cooldown,
+    /// A boundary that counts at this tier is present.
     Boundary,
+    /// More than a plan update speaks for a compaction.
     WeakBoundary,
+    /// A plan boundary comes with a semantic break, where the tier asks for one.
     SemanticBreak,
+    /// No tool runs, and the turn completed.
     ActiveWork,
+    /// There is something that a packet can carry over.
     PacketWorth,
+    /// The judge agrees.
     Judgment,
+    /// `mode`, or `mid_turn` inside a turn, allows a compaction.
     Mode,
 }
 
+/// The result of one gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
+    /// The condition holds.
     Pass,
+    /// The condition does not hold, and it counts.
     Fail,
+    /// The condition does not hold, but an emergency or a person lifts the gate.
     Bypassed,
+    /// The gate was not evaluated: another gate has to pass first, or it does not apply.
     NotReached,
 }
 
+/// A gate and what it found.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GateResult {
+    /// The gate.
     pub gate: Gate,
+    /// Its result.
     pub outcome: GateOutcome,
+    /// What the gate saw, as one English fragment for people.
     pub evidence: String,
 }
 
 /// An assessment with everything that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Decision {
+    /// The id of this decision, unique in its thread.
     pub id: DecisionId,
+    /// When it was made.
     pub at: Timestamp,
+    /// Which entrance asked.
     pub entrance: Entrance,
+    /// The turn that it is about; absent where a person asked, or before a message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<TurnId>,
+    /// What follows.
     pub outcome: Outcome,
+    /// The tier in force; absent above every tier and for the built-in compaction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier: Option<Tier>,
+    /// Percent of the context window left; absent while the host has not reported usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub percent: Option<Percent>,
     /// The boundaries that count at this tier and are present.
     #[serde(default)]
     pub boundaries: Boundaries,
+    /// Why the outcome is this one, for people.
     pub reason: String,
     /// The sequence that it starts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sequence: Option<SequenceId>,
+    /// Every gate with its result, in the order of evaluation.
     pub gates: Vec<GateResult>,
     /// What the judge said to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -77,12 +111,15 @@ pub struct Decision {
     pub would_fire_if: Vec<String>,
 }
 
+/// The judge's part in a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Judgment {
     /// The question's name, where it was put to somebody.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request: Option<RequestId>,
+    /// Who judged.
     pub source: JudgeSource,
+    /// The answer, or why there was none.
     pub answer: Answer,
 }
 
@@ -106,7 +143,9 @@ pub enum Question<'q> {
 pub enum Inline<'q> {
     /// With what a message will add, as an estimate.
     BeforeInput(Tokens),
+    /// Between two sampling requests of this turn.
     MidTurn(&'q TurnId),
+    /// This turn ended.
     TurnEnd(&'q TurnId),
 }
 

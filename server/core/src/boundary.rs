@@ -3,21 +3,31 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
+/// A signal that a phase of work may have ended (rule `1-2.boundary`). The discriminants are bits of [`Boundaries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Boundary {
+    /// A commit was made.
     Commit,
+    /// A step of the plan was completed, or a person or program ended a phase.
     PlanCheckpoint,
+    /// The plan changed. Weak on its own.
     PlanUpdate,
+    /// A pull request was created, updated, merged or reviewed.
     PrCheckpoint,
+    /// The agent says that it is done.
     AgentDone,
+    /// The agent says that it moves on to something else.
     TopicShift,
+    /// The agent sums up.
     ConcludingThought,
+    /// The turn completed. Counts only where a policy names it.
     TurnComplete,
 }
 
 impl Boundary {
+    /// Every boundary, in the order in which lists print them.
     pub const ALL: [Self; 8] = [
         Self::Commit,
         Self::PlanCheckpoint,
@@ -29,6 +39,7 @@ impl Boundary {
         Self::TurnComplete,
     ];
 
+    /// The name on disk, on the wire and in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -42,6 +53,7 @@ impl Boundary {
         }
     }
 
+    /// The inverse of [`Self::name`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|boundary| boundary.name() == name)
     }
@@ -58,12 +70,15 @@ impl fmt::Display for Boundary {
 pub struct Boundaries(u8);
 
 impl Boundaries {
+    /// The empty set.
     pub const NONE: Self = Self(0);
+    /// The boundaries that a plan gives.
     pub const PLAN: Self = Self::of(&[Boundary::PlanCheckpoint, Boundary::PlanUpdate]);
     /// Read from the agent's last message (rule `1-2.semantic-break`).
     pub const SEMANTIC: Self =
         Self::of(&[Boundary::AgentDone, Boundary::TopicShift, Boundary::ConcludingThought]);
 
+    /// The set of these boundaries.
     pub const fn of(list: &[Boundary]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < list.len() {
@@ -73,10 +88,12 @@ impl Boundaries {
         Self(bits)
     }
 
+    /// Whether the set contains this boundary.
     pub const fn has(self, boundary: Boundary) -> bool {
         self.0 & (1 << boundary as u8) != 0
     }
 
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -86,18 +103,22 @@ impl Boundaries {
         self.0 == 0
     }
 
+    /// The intersection.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
+    /// The union.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
+    /// The difference: `self` minus `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
+    /// The boundaries of the set, in the order of [`Boundary::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Boundary> {
         Boundary::ALL.into_iter().filter(move |boundary| self.has(*boundary))
     }

@@ -160,13 +160,19 @@ pub fn finished(what: &str) -> String {
 /// What one injected turn asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestParts<'a> {
+    /// Begin with the heads-up.
     pub heads_up: bool,
+    /// Include the instructions to update the scratch file.
     pub scratch_write: bool,
+    /// Include the packet request.
     pub packet: bool,
+    /// Why the compaction comes, in a few words.
     pub reason: &'a str,
     /// The step or the phase that ended here.
     pub finished: Option<&'a str>,
+    /// The scratch file's path, relative to the thread's folder.
     pub scratch_file: &'a str,
+    /// The host's id of the thread.
     pub thread_id: &'a str,
 }
 

@@ -1,8 +1,9 @@
-//! What happened, in the form in which it is stored. The stored lines of `events.jsonl` are these types: a change
-//! here is a change of the format.
+//! The events of a thread, as stored in `events.jsonl`. A change here is a change of the format on disk.
 
+mod action;
 mod parts;
 
+pub use action::*;
 pub use parts::*;
 
 use crate::boundary::Boundaries;
@@ -15,28 +16,33 @@ use crate::units::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Raised when an older release could no longer fold what a newer one writes.
+/// The format that this release writes. Raised when an older release could no longer fold what a newer one writes.
 pub const FORMAT: u16 = 2;
 
-/// From this format on, a compaction that no sequence waited for owes a handoff, whether or not a packet is there.
+/// From this format on, a compaction outside of a sequence is followed by a handoff even if there is no packet yet.
 pub const EVERY_COMPACTION_HANDS_OVER: u16 = 2;
 
-/// One line of `events.jsonl`. It stands alone: whoever has nothing but the line knows which event of which thread it is.
+/// One line of `events.jsonl`. A line is complete in itself: it names its thread and its number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Record {
+    /// The format that the line was written in; see [`FORMAT`].
     pub v: u16,
-    /// Absent in lines of releases that did not count them.
+    /// Its number in the thread's log. Absent in lines of releases that did not count them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<EventId>,
+    /// The thread that the event belongs to. Absent in lines of releases that did not write it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thread: Option<ThreadId>,
+    /// When it was recorded. A thread's records may go back in time if the clock was set back.
     pub at: Timestamp,
+    /// What happened.
     pub event: Event,
 }
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {
-        /// Externally tagged: the reader never has to look ahead, which a replay of a long thread would feel.
+        /// What happened to a thread. Externally tagged: the reader never has to look ahead, which a replay of a long
+        /// thread would notice.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Event {
@@ -44,6 +50,7 @@ macro_rules! events {
         }
 
         impl Event {
+            /// The name of the variant, for logs.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => stringify!($name),)*
@@ -65,196 +72,352 @@ macro_rules! events {
     };
 }
 
+// The machine makes `CommandFinished`, `InputHeld`, `GuardSet`, `Assessed`, `SequenceStarted`, `ActionIssued`,
+// `PacketTaken`, `Responded`, `DeadlinePassed`, `ClockSetBack` and `SequenceEnded` itself. Callers pass a
+// `JudgmentAnswered` as `Input::Judged` and all others as `Input::Saw`.
 events! {
-    /// A host took the thread up, for the first time or again.
+    /// A host took the thread up, for the first time or again. It is the first event of a thread. What the host does not
+    /// repeat is forgotten, except for the window.
     ThreadOpened {
+        /// The folder that the agent works in.
         cwd: String,
+        /// The host and what it can do.
         host: HostInfo,
+        /// The model in use.
         #[serde(skip_serializing_if = "Option::is_none", default)] model: Option<String>,
+        /// The size of the context window, in tokens.
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
-        /// The host did not say how large the window is; the client took it from the model's name.
+        /// The host did not report the window; the client took it from the model's name.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] window_is_assumed: bool,
+        /// Tokens of fixed instructions and tools, which no compaction frees; 0 if the host does not report them.
         #[serde(default)] baseline: Tokens,
-        /// The sub-agent's name, where the thread is one's.
+        /// The sub-agent's name, if the thread belongs to one.
         #[serde(skip_serializing_if = "Option::is_none", default)] agent: Option<String>,
-        /// Where the host keeps its own record of the conversation.
+        /// The path of the host's own record of the conversation.
         #[serde(skip_serializing_if = "Option::is_none", default)] transcript: Option<String>,
-        /// The turn that still runs there: no other does.
+        /// The turn that is still running. All other turns without an end are over.
         #[serde(skip_serializing_if = "Option::is_none", default)] running_turn: Option<TurnId>,
     }
+    /// The host let go of the thread. It can be opened again.
     ThreadClosed {}
 
+    /// A turn began. Send it once for each turn, before anything else about the turn if possible.
     TurnStarted {
+        /// The host's id of the turn.
         turn: TurnId,
+        /// Who began it.
         origin: Origin,
+        /// The action that it carries out, if the host knows.
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
+        /// The user's message, or the injected one with its marker.
         #[serde(skip_serializing_if = "Option::is_none", default)] text: Option<String>,
-        /// The standing instructions in it.
+        /// Standing instructions in `text`. Filled in by the machine.
         #[serde(skip_serializing_if = "Vec::is_empty", default)] directives: Vec<String>,
     }
-    /// A person's message joined a turn that ran: they wrote while the agent worked.
+    /// A user's message joined a turn that was already running.
     UserMessage {
+        /// The turn; absent for the newest one.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The message.
         text: String,
-        /// The standing instructions in it.
+        /// Standing instructions in `text`. Filled in by the machine.
         #[serde(skip_serializing_if = "Vec::is_empty", default)] directives: Vec<String>,
     }
-    /// One sampling request came back with its token usage.
+    /// A sampling request completed. Send it after each request of a turn, because the sequence inside a turn runs
+    /// between two of them.
     UsageReported {
+        /// The turn that made the request.
         turn: TurnId,
+        /// Tokens of the request.
         usage: Usage,
+        /// The size of the context window in tokens, if the host reports it here.
         #[serde(skip_serializing_if = "Option::is_none", default)] window: Option<Tokens>,
-        /// Another model than before is in use.
+        /// The model, if it changed.
         #[serde(skip_serializing_if = "Option::is_none", default)] model: Option<String>,
+        /// The turn goes on with another request.
         #[serde(default)] needs_follow_up: bool,
-        /// What the agent said in it.
+        /// What the agent said in the request.
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
+        /// Semantic breaks in `last_message`. Filled in by the machine.
         #[serde(skip_serializing_if = "Boundaries::none", default)] boundaries: Boundaries,
     }
+    /// A turn ended. It is assessed now. A second report for the same turn is ignored.
     TurnCompleted {
+        /// The host's id of the turn.
         turn: TurnId,
+        /// How it ended.
         status: TurnStatus,
+        /// The agent's last message.
         #[serde(skip_serializing_if = "Option::is_none", default)] last_message: Option<String>,
+        /// Tokens of the last request, if they were not reported before.
         #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<Usage>,
+        /// How many messages of the user wait in the host.
         #[serde(default)] queued_inputs: u32,
+        /// The host is in review mode, where nothing is compacted.
         #[serde(default)] review_mode: bool,
+        /// Semantic breaks in `last_message`. Filled in by the machine.
         #[serde(default)] boundaries: Boundaries,
     }
 
+    /// The agent set or changed its plan.
     PlanUpdated {
+        /// The turn; absent if the host does not know.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The host's id of the update. A second report with the same id yields no boundary.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
+        /// All steps of the new plan, in order.
         steps: Vec<PlanStep>,
+        /// The agent's remark on the change.
         #[serde(skip_serializing_if = "Option::is_none", default)] explanation: Option<String>,
+        /// What the change amounts to. Filled in by the machine.
         #[serde(default)] boundaries: Boundaries,
     }
+    /// A shell command of the agent finished. Hosts send `Input::Command` instead.
     CommandFinished {
+        /// The turn; absent if the host does not know.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The host's id of the command. A second report with the same id yields no boundary.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
+        /// The command as one line.
         command: String,
+        /// Its exit code.
         exit_code: i64,
+        /// A commit or a pull request, if the command made one.
         #[serde(default)] boundaries: Boundaries,
-        /// A test runner that succeeded.
+        /// The command was a test runner that succeeded.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] tests_passed: bool,
     }
+    /// A commit was made other than by a command that was reported.
     CommitMade {
+        /// The turn; absent if the host does not know.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The id of the signal; absent: the hash identifies it.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
+        /// The commit's hash.
         #[serde(skip_serializing_if = "Option::is_none", default)] hash: Option<String>,
+        /// Its subject.
         #[serde(skip_serializing_if = "Option::is_none", default)] subject: Option<String>,
     }
+    /// A pull request was created, updated, merged or reviewed.
     PrCheckpoint {
+        /// The turn; absent if the host does not know.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The host's id of the signal. A second report with the same id yields no boundary.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
+        /// What was done to it, for example `created`.
         action: String,
+        /// Where it is.
         #[serde(skip_serializing_if = "Option::is_none", default)] url: Option<String>,
     }
-    BranchChanged { branch: String, }
+    /// Another branch is checked out.
+    BranchChanged {
+        /// Its name.
+        branch: String,
+    }
+    /// A tool call or a background command began. While one runs, no sequence starts between turns.
     ToolStarted {
+        /// The host's id of the call.
         call: CallId,
+        /// The tool's name.
         #[serde(skip_serializing_if = "Option::is_none", default)] name: Option<String>,
     }
-    ToolFinished { call: CallId, }
-    /// Somebody said in so many words that a phase ended here.
+    /// A tool call or a background command ended.
+    ToolFinished {
+        /// The host's id of the call.
+        call: CallId,
+    }
+    /// A person or a program declared that a phase ended here. Counts as a completed step of the plan.
     PhaseEnded {
+        /// The turn; absent if unknown.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The id of the signal. A second report with the same id yields no boundary.
         #[serde(skip_serializing_if = "Option::is_none", default)] signal: Option<SignalId>,
+        /// What the phase is called.
         label: String,
     }
+    /// The user gave a standing instruction. The same text twice is one directive.
     DirectiveGiven {
+        /// The instruction, word for word.
         text: String,
+        /// It survives every compaction; of the others only the newest do.
         pinned: bool,
+        /// Who gave it.
         #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
     }
-    DirectiveCleared { directive: DirectiveId, }
-    /// What the repository looked like.
+    /// A standing instruction no longer holds.
+    DirectiveCleared {
+        /// Its id.
+        directive: DirectiveId,
+    }
+    /// The state of the repository, as the sidecar read it. Sent while a thread is open, whenever the sidecar looks.
     RepoObserved {
+        /// The work tree.
         repo: Repo,
-        /// The subject of the newest commit that was made there since the last look.
+        /// The subject of the newest commit since the last look.
         #[serde(skip_serializing_if = "Option::is_none", default)] committed: Option<String>,
     }
 
-    /// A user message that has to wait for a sequence.
-    InputHeld { input: InputId, text: String, }
-    InputCancelled { input: InputId, }
+    /// A user's message has to wait for a sequence, or for a decision.
+    InputHeld {
+        /// The client's id of the message.
+        input: InputId,
+        /// The message, unchanged.
+        text: String,
+    }
+    /// A message that waits is no longer to be sent.
+    InputCancelled {
+        /// The client's id of the message.
+        input: InputId,
+    }
 
+    /// Nothing is to be compacted for a while.
     GuardSet {
+        /// Its id, counted by the thread.
         guard: GuardId,
+        /// When it ends.
         until: Until,
+        /// A remark for people.
         #[serde(skip_serializing_if = "Option::is_none", default)] note: Option<String>,
+        /// Who set it.
         #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
     }
-    GuardCleared { guard: GuardId, }
+    /// A guard was removed.
+    GuardCleared {
+        /// Its id.
+        guard: GuardId,
+    }
 
-    /// The host says where a compaction stands, ours or not.
+    /// The host reports a compaction, whoever started it. Send `started` if the host tells, and one end.
     CompactionReported {
+        /// How far it has come.
         status: CompactionStatus,
+        /// Who started it.
         origin: CompactionOrigin,
+        /// The action that it carries out, if rawr asked for it.
         #[serde(skip_serializing_if = "Option::is_none", default)] action: Option<ActionId>,
+        /// Tokens in the context before it.
         #[serde(skip_serializing_if = "Option::is_none", default)] tokens_before: Option<Tokens>,
+        /// Tokens in the context after it, by the host's estimate. The next request measures them.
         #[serde(skip_serializing_if = "Option::is_none", default)] tokens_after: Option<Tokens>,
+        /// Why it failed.
         #[serde(skip_serializing_if = "Option::is_none", default)] error: Option<String>,
     }
 
-    /// A turn's end, or a person's wish, was looked at. The gates stand in `decisions.jsonl`.
+    /// A decision was made. Its gates are in `decisions.jsonl`.
     Assessed {
+        /// The decision's id.
         decision: DecisionId,
+        /// Which entrance asked.
         entrance: Entrance,
+        /// What follows.
         outcome: Outcome,
+        /// The turn that it is about.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The tier in force.
         #[serde(skip_serializing_if = "Option::is_none", default)] tier: Option<Tier>,
+        /// Percent of the context window left.
         #[serde(skip_serializing_if = "Option::is_none", default)] percent: Option<Percent>,
-        /// What spoke for it: the boundaries that counted.
+        /// The boundaries that counted.
         #[serde(default)] boundaries: Boundaries,
-        /// Everything spoke for it but the judge.
+        /// Only the judge was against it.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] vetoed: bool,
     }
 
-    /// The judge's word on the question that is open; one on any other is late, and nothing is recorded of it.
+    /// The judge answered the open question. An answer to any other question is late and is not recorded.
     JudgmentAnswered {
+        /// The question's id.
         request: RequestId,
+        /// Who answered.
         source: JudgeSource,
+        /// The answer, or why there is none.
         answer: Answer,
+        /// What it cost.
         #[serde(skip_serializing_if = "Option::is_none", default)] usage: Option<JudgeUsage>,
+        /// The endpoint's rate limits.
         #[serde(skip_serializing_if = "Vec::is_empty", default)] rate_limits: Vec<RateLimit>,
     }
 
+    /// A sequence began. The event holds all that a restart needs to continue it.
     SequenceStarted {
+        /// Its id.
         sequence: SequenceId,
+        /// Why it started.
         trigger: Trigger,
+        /// Who writes the packet.
         author: PacketAuthor,
-        /// The packet is asked for outside of the transcript.
+        /// The packet is asked for outside of the conversation.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)] sampled: bool,
-        /// The turn that it runs in, where it started between two of its sampling requests.
+        /// The turn that it runs in, if it started between two sampling requests.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
-        /// What is owed before the compaction, in order.
+        /// What is to be asked of the agent before the compaction, in order.
         requests: Vec<Request>,
+        /// A person has to approve it first.
         needs_approval: bool,
+        /// The scratch file's path, relative to the thread's folder.
         scratch_file: String,
-        /// When its compaction does not count against the breaker.
+        /// How its compaction is measured for the breaker.
         #[serde(flatten)] worth: Worth,
+        /// The prompts in force when it started.
         prompts: SequencePrompts,
-        /// The compaction has happened already, without us: only this packet's handoff is owed.
+        /// The compaction came first; only this packet is to be handed over.
         #[serde(skip_serializing_if = "Option::is_none", default)] late: Option<Packet>,
     }
-    ActionIssued { action: ActionId, sequence: SequenceId, kind: Action, }
-    ActionReported {
+    /// The host, or the sidecar, is asked to do something.
+    ActionIssued {
+        /// The action's id.
         action: ActionId,
+        /// The sequence that issued it.
+        sequence: SequenceId,
+        /// What is to be done.
+        kind: Action,
+    }
+    /// The performer of an action reports how far it has come. Send `accepted` when it begins, and one end.
+    ActionReported {
+        /// The action's id.
+        action: ActionId,
+        /// How far it has come.
         status: ActionStatus,
+        /// The turn that carries it out.
         #[serde(skip_serializing_if = "Option::is_none", default)] turn: Option<TurnId>,
+        /// The agent's answer, if the turn's end does not report it.
         #[serde(skip_serializing_if = "Option::is_none", default)] text: Option<String>,
+        /// Why it failed.
         #[serde(skip_serializing_if = "Option::is_none", default)] error: Option<String>,
     }
-    PacketTaken { sequence: SequenceId, packet: Packet, }
-    /// A person stepped in.
+    /// A sequence has its packet.
+    PacketTaken {
+        /// The sequence.
+        sequence: SequenceId,
+        /// The packet.
+        packet: Packet,
+    }
+    /// A person answered a sequence, or asked for one.
     Responded {
+        /// The answer.
         choice: Choice,
+        /// The sequence that it is for; absent if none was running.
         #[serde(skip_serializing_if = "Option::is_none", default)] sequence: Option<SequenceId>,
+        /// The edited packet.
         #[serde(skip_serializing_if = "Option::is_none", default)] packet: Option<String>,
+        /// Who answered.
         #[serde(skip_serializing_if = "Option::is_none", default)] by: Option<String>,
     }
-    DeadlinePassed { sequence: SequenceId, phase: Phase, }
-    /// What waits would wait until the clock has caught up: from here on it is counted anew.
+    /// The thread waited too long.
+    DeadlinePassed {
+        /// The sequence that waited: the running one, else the last or the next.
+        sequence: SequenceId,
+        /// What it waited for.
+        phase: Phase,
+    }
+    /// The clock was set back. Every wait now counts from this event, instead of lasting until the clock catches up.
     ClockSetBack {}
-    SequenceEnded { sequence: SequenceId, ending: Ending, reason: String, }
+    /// A sequence ended.
+    SequenceEnded {
+        /// Its id.
+        sequence: SequenceId,
+        /// How it ended.
+        ending: Ending,
+        /// Why, for people.
+        reason: String,
+    }
 }

@@ -29,10 +29,15 @@ pub static OUTPUT_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| {
 /// What there is to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'c> {
+    /// The thread to judge.
     pub thread: &'c Thread,
+    /// The tier in force.
     pub tier: Tier,
+    /// Percent of the context window left.
     pub percent: Percent,
+    /// The boundaries that count at this tier and are present.
     pub boundaries: Boundaries,
+    /// The agent's last message.
     pub last_message: Option<&'c str>,
     /// Instead of what the thread remembers of it.
     pub excerpt: Option<&'c str>,

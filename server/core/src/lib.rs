@@ -5,6 +5,8 @@
 //! Reading order: [`units`], [`policy`], [`event`], [`thread`] (state is a fold of events), [`assess`] (the gates),
 //! [`sequence`] (the golden path), [`machine`] (the one entrance).
 
+#![deny(missing_docs)]
+
 pub mod steps;
 pub mod units;
 

@@ -1,4 +1,4 @@
-//! The one entrance: an input and the time go in, effects come out. Everything that a thread will ever do starts here.
+//! The entrance of the crate: an input and the time go in, effects come out. See [`Machine`].
 
 mod announce;
 mod bound;
@@ -26,154 +26,243 @@ use crate::units::{
     TurnId,
 };
 
+/// What happened, as the caller observed it.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// Something happened. Boundaries are filled in here: a caller leaves them empty.
+    /// An event as it is stored. Leave its boundaries and directives empty: the machine fills them in.
     Saw(Event),
+    /// A shell command finished. The machine reads boundaries and test results from it.
     Command {
+        /// The turn that ran it, where known.
         turn: Option<TurnId>,
+        /// The host's id of the command. A second report with the same id is ignored.
         signal: Option<SignalId>,
+        /// The command.
         command: ShellCommand,
+        /// Its exit code.
         exit_code: i64,
     },
+    /// A user is about to send a message. It may have to wait for a sequence.
     Submitted {
+        /// The client's id of the message. Submitting the same id and text again is a repeat and is ignored.
         input: InputId,
+        /// The message, unchanged.
         text: String,
+        /// A message for the agent or a local command.
         kind: InputKind,
     },
-    /// A judge has answered.
+    /// The judge answered. An answer to any but the open question is ignored.
     Judged(JudgmentAnswered),
+    /// A person answered the banner, or asked for a compaction.
     Respond(Response),
+    /// A client asks that nothing is compacted for a while.
     SetGuard {
+        /// When the guard ends.
         until: Until,
+        /// A remark for people.
         note: Option<String>,
+        /// Who set it.
         by: Option<String>,
     },
-    /// Time went by, or a stored thread was taken up again.
+    /// The time of [`Machine::wakes_at`] has come, a stored thread was opened, or another process appended something.
+    /// Before that time it records no timeout, but the owner still takes every step that follows from the state.
     Tick,
 }
 
+/// A shell command, in the form in which the host reports it.
 #[derive(Debug, Clone)]
 pub enum ShellCommand {
+    /// One line for a shell.
     Line(String),
+    /// A program and its arguments.
     Words(Vec<String>),
 }
 
+/// What a user submits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputKind {
+    /// A message for the agent.
     Message,
-    /// A shell command of the user's own: it never waits.
+    /// A shell command that the user runs in the host. It never waits.
     LocalCommand,
 }
 
+/// What a person wants, from a banner or a command.
 #[derive(Debug, Clone)]
 pub struct Response {
+    /// The wish itself.
     pub choice: Choice,
+    /// The sequence that the answer is for; `None`: the one that runs.
     pub sequence: Option<SequenceId>,
+    /// For [`Choice::Snooze`]: for how many turns. Defaults to 1.
     pub turns: Option<u32>,
+    /// For [`Choice::Snooze`]: for how many minutes. Takes precedence over `turns`.
     pub minutes: Option<u32>,
+    /// For [`Choice::EditPacket`]: the new text, not blank.
     pub packet: Option<String>,
+    /// Who answered.
     pub by: Option<String>,
 }
 
-/// What the caller has to do, in this order: store every `Record` durably, and only then the rest.
+/// What the caller has to do. Store every [`Effect::Record`] of a batch first, then carry out the others in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
+    /// Append this line to `events.jsonl`. [`must_be_durable`] says whether it must be synced first.
     Record(Record),
+    /// Append this decision to `decisions.jsonl` if [`Decision::is_worth_storing`].
     Decided(Decision),
+    /// Ask the host, or the judge, for this action. Asking again under the same id is safe.
     Perform(Issued),
+    /// Tell subscribed clients.
     Tell(Notice),
 }
 
-/// For people and clients; nothing hangs on it.
+/// News for people and clients. Losing one changes nothing in the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The banner.
+    /// A banner is shown.
     HeadsUp(HeadsUp),
-    /// Phase, tier, percent, guards or the last compaction are not what they were.
+    /// Phase, tier, percent, guards, directives or the last compaction changed. At most one in a batch.
     Changed,
+    /// A compaction started, completed or failed.
     Compaction {
+        /// What the host reported.
         report: CompactionReported,
+        /// The sequence that it belongs to, if any.
         sequence: Option<SequenceId>,
+        /// Why that sequence started.
         trigger: Option<Trigger>,
     },
-    /// The host would not take a message that had waited; it is not asked again.
-    InputRefused { input: InputId, error: String },
-    /// The judge is asked, by an action.
-    JudgmentAsked { request: RequestId, tier: Option<Tier> },
-    /// The judge has answered, or has failed to.
-    JudgmentAnswered { request: RequestId, tier: Option<Tier>, source: JudgeSource, answer: Answer },
-    /// A person stepped in, at another client.
+    /// The host refused a message that had waited. It is not sent again.
+    InputRefused {
+        /// The message.
+        input: InputId,
+        /// The host's error.
+        error: String,
+    },
+    /// The judge was asked, by an action.
+    JudgmentAsked {
+        /// The question's id.
+        request: RequestId,
+        /// The tier at which it was asked.
+        tier: Option<Tier>,
+    },
+    /// The judge answered, or failed to.
+    JudgmentAnswered {
+        /// The question's id.
+        request: RequestId,
+        /// The tier at which it was asked.
+        tier: Option<Tier>,
+        /// Who answered.
+        source: JudgeSource,
+        /// The answer, or why there is none.
+        answer: Answer,
+    },
+    /// A person answered at another client.
     Responded(Responded),
-    /// The running sequence has another packet, or none any more.
-    Packet { sequence: SequenceId, author: PacketAuthor, change: PacketChange, by: Option<String> },
-    /// The golden path is over, one way or the other.
+    /// The running sequence has a new packet, or none any longer.
+    Packet {
+        /// The running sequence.
+        sequence: SequenceId,
+        /// Who wrote the packet.
+        author: PacketAuthor,
+        /// What happened to it.
+        change: PacketChange,
+        /// Who edited it.
+        by: Option<String>,
+    },
+    /// A sequence ended.
     SequenceEnded(SequenceEnded),
-    /// An emergency, or a person, went over an active guard.
+    /// An emergency or a person overrode an active guard.
     GuardBypassed,
-    /// The breaker holds back what it did not before.
+    /// The breaker pauses compactions that it did not pause before.
     HeldBack(Hold),
 }
 
+/// What happened to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketChange {
+    /// The packet is there and will be carried across.
     Taken,
-    /// By a person.
+    /// A person replaced it.
     Edited,
-    /// Work was done behind it: it is asked for again.
+    /// Work was done since it was written. It is asked for again.
     Outdated,
 }
 
+/// The banner that clients show. See [`Machine::heads_up`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadsUp {
+    /// The sequence that it announces; absent for advice and for a deferred compaction.
     pub sequence: Option<SequenceId>,
+    /// What the user can expect.
     pub stage: Stage,
+    /// The tier; absent where a person asked.
     pub tier: Option<Tier>,
+    /// Percent of the context window left.
     pub percent: Option<Percent>,
+    /// Why a compaction comes, for people.
     pub reason: String,
+    /// The boundaries that spoke for it.
     pub boundaries: Boundaries,
+    /// Who wrote the packet or will write it.
     pub author: PacketAuthor,
+    /// When it goes on, or is called off, by itself.
     pub deadline: Option<Timestamp>,
-    /// Once the compaction has been asked for, no answer stops it.
+    /// Whether a person can still stop it. No answer stops a compaction that the host was asked for.
     pub can_be_stopped: bool,
 }
 
+/// What a banner announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// A compaction comes.
     WillCompact,
+    /// A compaction comes if a person approves it.
     AwaitingApproval,
+    /// A compaction is recommended (`mode = "suggest"`).
     Recommended,
+    /// A compaction would have come (`mode = "tag"`).
     Tagged,
-    /// It comes before the next message.
+    /// A compaction comes before the next message.
     Deferred,
 }
 
-/// Why an input was not taken. Nothing was recorded.
+/// Why an input was refused. Nothing was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
+    /// No action of this id was issued.
     UnknownAction(ActionId),
+    /// No guard of this id is set.
     UnknownGuard(GuardId),
+    /// No message of this id waits.
     UnknownInput(InputId),
+    /// No directive of this id is in force.
     UnknownDirective(DirectiveId),
+    /// No sequence runs, and none is about to start.
     NoSequence,
-    /// The phase does not allow it.
+    /// The answer is not possible in this phase.
     NotNow(Phase),
+    /// The running sequence is another one; this is its id.
     OtherSequence(SequenceId),
-    /// Somebody else was faster.
+    /// Another person answered first; this is their answer.
     Answered(Answered),
+    /// [`Choice::EditPacket`] without a text.
     PacketMissing,
-    /// As many as a thread keeps.
+    /// The thread keeps no more of these.
     Full(Bound),
 }
 
-/// Exactly one process, the owner, lets a thread act.
+/// Whether a process acts for a thread. Exactly one does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// Performs actions. Only the process that holds the thread's lock may be it.
     Owner,
+    /// Records what it sees and leaves the consequences to the owner.
     Observer,
 }
 
-/// What a client shows; compared before and after, so that it hears of changes only.
+/// What clients show of a thread. Compared before and after a batch, so that clients hear of changes only.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glance {
     phase: Phase,
@@ -187,26 +276,50 @@ pub struct Glance {
     fate: Option<Fate>,
 }
 
+/// A thread and everything that can happen to it.
+///
+/// There are four groups of methods:
+///
+/// - **Rebuild.** [`apply`](Self::apply) folds a stored record in, without effects. A replay calls nothing else.
+/// - **Act.** The owner of the thread calls [`handle`](Self::handle) for each input. It records the input, then makes
+///   decisions and takes steps of a sequence until there is nothing left to do without another input.
+/// - **Observe.** Other processes call [`note`](Self::note) for their own inputs, which records them and decides nothing,
+///   and [`follow`](Self::follow) for records that another process appended, the owner's included. The owner follows
+///   what observers appended and then calls `handle` with [`Input::Tick`] or its next input.
+/// - **Read.** [`thread`](Self::thread), [`glance`](Self::glance), [`heads_up`](Self::heads_up),
+///   [`next_deadline`](Self::next_deadline) and [`wakes_at`](Self::wakes_at) change nothing.
+///
+/// Under the lock of the log, first follow what others appended since the last call, then call `handle` or `note`. Both
+/// change the machine at once, so store all [`Effect::Record`]s they return before doing anything else: before an action
+/// is performed, a client is told, or the request is answered. If storing fails, drop the machine and replay the log.
+/// The other effects follow in their order. What is lost between storing and performing is found in
+/// [`Thread::pending_actions`] after a restart and is asked for again under the same id.
+///
+/// Time is an argument. After each call, arrange for an [`Input::Tick`] at [`wakes_at`](Self::wakes_at), and send one
+/// when a stored thread is opened. `now` may go backwards: a tick then records [`Event::ClockSetBack`], and each wait
+/// counts from there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Machine {
     thread: Thread,
 }
 
 impl Machine {
+    /// Continues from a thread's state, new or replayed.
     pub const fn new(thread: Thread) -> Self {
         Self { thread }
     }
 
+    /// The state, for reading.
     pub const fn thread(&self) -> &Thread {
         &self.thread
     }
 
-    /// A stored event, ours or another process's. Replaying is nothing but this.
+    /// Folds in a stored record, without effects: the replay of a log.
     pub fn apply(&mut self, record: &Record) {
         self.thread.apply(record);
     }
 
-    /// When to come back with a [`Input::Tick`].
+    /// When a wait times out; `None` while nothing waits.
     pub fn next_deadline(&self, policy: &Policy) -> Option<Timestamp> {
         match &self.thread.sequence {
             Some(sequence) => sequence.deadline(&self.thread, &policy.deadlines),
@@ -227,18 +340,23 @@ impl Machine {
         }
     }
 
-    /// The next deadline, or at once where the clock was set back: what waits would wait for too long.
+    /// When to send [`Input::Tick`]: at the next deadline, or now if the clock was set back, because the wait would last
+    /// too long.
     pub fn wakes_at(&self, policy: &Policy, now: Timestamp) -> Option<Timestamp> {
         let deadline = self.next_deadline(policy)?;
         Some(if self.clock_was_set_back(now) { now } else { deadline })
     }
 
-    /// By more than processes differ.
+    /// By more than the clocks of two processes differ.
     fn clock_was_set_back(&self, now: Timestamp) -> bool {
         now.plus_seconds(1) < self.thread.updated_at
     }
 
-    /// For the thread's owner: takes note of the input and goes on as far as the state allows.
+    /// For the owner: records the input and takes every step that follows from it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`] if the input does not fit the state. Nothing was changed.
     pub fn handle(
         &mut self,
         input: Input,
@@ -248,7 +366,11 @@ impl Machine {
         self.take(input, Role::Owner, rules, now)
     }
 
-    /// For everybody else: takes note of the input and leaves what follows from it to the owner.
+    /// For other processes: records the input and leaves what follows from it to the owner.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::handle`].
     pub fn note(
         &mut self,
         input: Input,
@@ -281,6 +403,7 @@ impl Machine {
         Ok(effects)
     }
 
+    /// What clients show of the thread now.
     pub fn glance(&self, policy: &Policy) -> Glance {
         Glance {
             phase: self.thread.phase(),
@@ -310,11 +433,11 @@ impl Machine {
         effects.extend(performed);
     }
 
-    /// What the host is asked for by this event.
+    /// The action that this event issues.
     fn performed(&self, event: &Event) -> Option<&Issued> {
         match event {
             Event::ActionIssued(issued) => self.thread.action(&issued.action),
-            // Once more, under the same id: what was lost may have been the host's word or ours.
+            // Again under the same id: the request or the host's report may have been lost.
             Event::DeadlinePassed(_)
                 if self.thread.sequence.is_none() && self.thread.judging.is_none() =>
             {
@@ -326,8 +449,8 @@ impl Machine {
     }
 }
 
-/// Whether an event must be on the disk itself, not only in the page cache, before its request is answered:
-/// whatever a sequence hangs on, and what a person said.
+/// Whether an event must be synced to disk before its request is answered: everything that a sequence depends on, and
+/// everything that a person said.
 pub const fn must_be_durable(event: &Event) -> bool {
     match event {
         Event::UsageReported(_)

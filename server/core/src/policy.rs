@@ -9,18 +9,24 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
+    /// Plenty is left: compacts at plan and pull request boundaries only.
     Early,
+    /// A commit counts as well.
     Ready,
+    /// Room is getting short: every boundary counts except `turn_complete`.
     Asap,
+    /// The window is nearly full: needs no boundary and no judge, and lifts guards.
     Emergency,
 }
 
 impl Tier {
+    /// Every tier, the least urgent first.
     pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
     /// The first whose threshold is above the percentage wins.
     pub const MOST_URGENT_FIRST: [Self; 4] =
         [Self::Emergency, Self::Asap, Self::Ready, Self::Early];
 
+    /// The name on disk, on the wire and in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Early => "early",
@@ -67,17 +73,20 @@ impl fmt::Display for Tier {
 /// What one tier asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierRule {
+    /// The tier holds while strictly less than this percentage is left; 0 switches the tier off.
     pub percent_remaining_lt: u8,
     /// `None`: every boundary that the tier allows.
     pub required: Option<Boundaries>,
     /// `None`: the tier's built-in answer (yes in early and ready). `Some(false)` also lifts the weak-boundary gate.
     pub plan_needs_semantic_break: Option<bool>,
+    /// The decision prompt for the judge; `None`: no judge is asked at this tier.
     pub decision_prompt_path: Option<String>,
     /// The model or the project whose override set the threshold; named in the verdict.
     pub set_by: Option<String>,
 }
 
 impl TierRule {
+    /// The rule of a tier that is not configured.
     pub const fn built_in(tier: Tier) -> Self {
         Self {
             percent_remaining_lt: tier.built_in_threshold(),
@@ -109,20 +118,27 @@ impl TierRule {
         self.plan_needs_semantic_break == Some(false)
     }
 
+    /// Whether a plan boundary counts only together with a semantic break.
     pub fn needs_semantic_break(&self, tier: Tier) -> bool {
         self.plan_needs_semantic_break.unwrap_or(matches!(tier, Tier::Early | Tier::Ready))
     }
 }
 
+/// The rule of each tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiers {
+    /// [`Tier::Early`].
     pub early: TierRule,
+    /// [`Tier::Ready`].
     pub ready: TierRule,
+    /// [`Tier::Asap`].
     pub asap: TierRule,
+    /// [`Tier::Emergency`].
     pub emergency: TierRule,
 }
 
 impl Tiers {
+    /// The rule of this tier.
     pub const fn rule(&self, tier: Tier) -> &TierRule {
         match tier {
             Tier::Early => &self.early,
@@ -132,6 +148,7 @@ impl Tiers {
         }
     }
 
+    /// The rule of this tier, for changing it.
     pub const fn rule_mut(&mut self, tier: Tier) -> &mut TierRule {
         match tier {
             Tier::Early => &mut self.early,
@@ -141,6 +158,7 @@ impl Tiers {
         }
     }
 
+    /// The most urgent tier that holds, or `None` above every tier.
     pub fn pick(&self, remaining: Percent) -> Option<Tier> {
         self.holding(remaining).next()
     }
@@ -166,9 +184,11 @@ pub enum Mode {
     Auto,
 }
 
+/// Who wrote a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PacketAuthor {
+    /// The agent, in answer to the packet request.
     Agent,
     /// rawr builds it from structured state, and says so in it.
     Watcher,
@@ -193,11 +213,13 @@ pub enum JudgeBackend {
     /// The host where it can judge, else the heuristic.
     #[default]
     Auto,
+    /// The host, with its own model.
     Host,
     /// A model behind the Responses API.
     Responses,
     /// A model behind the Chat Completions API.
     Chat,
+    /// rawr itself, by a score of signals and without a model.
     Heuristic,
     /// Nobody: the tier's decision prompt is as good as absent.
     Off,
@@ -206,8 +228,11 @@ pub enum JudgeBackend {
 /// Phrases of the last message that count as a semantic break, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrases {
+    /// The agent says that the work is done.
     pub agent_done: Vec<String>,
+    /// The agent moves on.
     pub topic_shift: Vec<String>,
+    /// The agent sums up.
     pub concluding_thought: Vec<String>,
     /// A sentence of the user's that begins like this is a standing instruction.
     pub directive: Vec<String>,
@@ -251,20 +276,30 @@ impl MidTurn {
 /// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlineCompact {
+    /// Whether it may compact when `features.rawr_auto_compaction` is off.
     pub enabled: bool,
+    /// It compacts while strictly less than this percentage is left.
     pub threshold_percent: u8,
+    /// Whether it may abort a sampling request that runs.
     pub interrupt_mid_turn: bool,
 }
 
 /// Seconds that each phase may take before the machine helps itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
+    /// For the judge to answer.
     pub judgment: u64,
+    /// For a person to approve; without an answer the compaction is called off.
     pub approval: u64,
+    /// For the heads-up turn, where it is a turn of its own.
     pub heads_up: u64,
+    /// For the agent to update its scratch file.
     pub scratch_write: u64,
+    /// For the agent's packet; after that rawr writes one itself.
     pub packet: u64,
+    /// For the host to compact.
     pub compaction: u64,
+    /// For the host to take the handoff.
     pub handoff: u64,
 }
 
@@ -282,39 +317,59 @@ pub struct Breaker {
 /// Handed through to the host with the compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct CompactionSettings {
+    /// The model that writes the host's summary.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
+    /// The reasoning effort of that model, in the host's words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reasoning_effort: Option<String>,
+    /// The verbosity of that model, in the host's words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verbosity: Option<String>,
 }
 
+/// Everything that is configured for a thread. [`Policy::default`] holds the built-in values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
+    /// `features.rawr_auto_compaction`: whether rawr decides. If not, `inline` may.
     pub enabled: bool,
+    /// What a passed decision leads to outside of a turn.
     pub mode: Mode,
+    /// Who writes the packet between turns. Inside a turn it is always the agent.
     pub packet_author: PacketAuthor,
+    /// How the agent is asked for its packet.
     pub packet_channel: PacketChannel,
     /// The golden path announces itself to the agent with a heads-up (rule `2-seq.2`).
     pub turn_based_handoff: bool,
+    /// Whether a sequence may run inside a turn.
     pub mid_turn: MidTurn,
+    /// The built-in compaction of `[auto_compact]`.
     pub inline: InlineCompact,
+    /// Who judges.
     pub judge: JudgeBackend,
     /// A model is also asked where `mode` compacts nothing, and its answer only makes the advice better.
     pub judge_for_advice: bool,
+    /// Thresholds and required boundaries of each tier.
     pub tiers: Tiers,
     /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (rule `5-rearm`).
     pub rearm_tokens: Option<Tokens>,
+    /// Turns that must end between two compactions.
     pub cooldown_turns: u32,
+    /// Seconds that must pass between two compactions.
     pub cooldown_seconds: u64,
+    /// When compactions that do not help are paused.
     pub breaker: Breaker,
+    /// How long each phase may take.
     pub deadlines: Deadlines,
+    /// Whether the agent is asked to update its scratch file before a compaction.
     pub scratch_write_enabled: bool,
+    /// The scratch file's path with the placeholder `{agentName}`; see [`crate::scratch::file`].
     pub scratch_file_template: String,
     /// A watcher packet quotes at most so many characters of the agent's last message.
     pub packet_max_tail_chars: usize,
+    /// Settings of the host's summary.
     pub compaction: CompactionSettings,
+    /// Phrases in messages that are read as signals.
     pub phrases: Phrases,
 }
 

@@ -9,25 +9,36 @@ use std::ops::Range;
 pub enum PromptName {
     /// The packet request.
     AutoCompact,
+    /// Tells the agent that a compaction comes.
     HeadsUp,
+    /// Asks the agent to update its scratch file.
     ScratchWrite,
+    /// The judge's instructions.
     Judgment,
+    /// What the judge is told about the thread.
     JudgmentContext,
+    /// The template of the packet that rawr writes itself.
     WatcherPacket,
+    /// Gives the packet back after the compaction.
     Handoff,
+    /// Asks a model for a summary, where rawr rewrites the history itself.
     Compact,
+    /// Introduces the summary in a rewritten history.
     SummaryPrefix,
 }
 
 /// A value that a prompt may ask for, in both spellings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder {
+    /// The name in camel case, without braces.
     pub camel: &'static str,
+    /// The name in snake case, without braces.
     pub snake: &'static str,
     /// A prompt without it cannot do its work.
     pub required: bool,
     /// There is often nothing to fill in, so a prompt does well without it.
     pub may_be_empty: bool,
+    /// What is filled in, for people.
     pub meaning: &'static str,
 }
 
@@ -65,6 +76,7 @@ const PACKET: Placeholder =
     placeholder("packet", "packet", true, "the continuation packet, word for word");
 
 impl PromptName {
+    /// Every prompt, in the order of the documentation.
     pub const ALL: [Self; 9] = [
         Self::AutoCompact,
         Self::HeadsUp,
@@ -92,6 +104,7 @@ impl PromptName {
         }
     }
 
+    /// The inverse of [`Self::name`].
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|prompt| prompt.name() == name)
     }
@@ -108,6 +121,7 @@ impl PromptName {
         }
     }
 
+    /// The placeholders that the prompt may hold.
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::AutoCompact => &[SCRATCH_FILE, THREAD_ID],
@@ -252,10 +266,12 @@ pub struct Prompts {
 }
 
 impl Prompts {
+    /// Takes the text of each prompt.
     pub fn new(text: impl FnMut(PromptName) -> String) -> Self {
         Self { texts: PromptName::ALL.map(text), decisions: BTreeMap::new() }
     }
 
+    /// Adds the decision prompts, by the path that is configured.
     #[must_use]
     pub fn with_decisions(mut self, decisions: BTreeMap<String, String>) -> Self {
         self.decisions = decisions;
@@ -267,6 +283,7 @@ impl Prompts {
         self.decisions.get(path).map_or_else(|| self.text(PromptName::Judgment), String::as_str)
     }
 
+    /// The text of a prompt.
     pub fn text(&self, name: PromptName) -> &str {
         &self.texts[name as usize]
     }
@@ -275,14 +292,20 @@ impl Prompts {
 /// The prompts that a running sequence still needs: it keeps the set that it started with, also across a restart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SequencePrompts {
+    /// [`PromptName::AutoCompact`].
     pub packet_request: String,
+    /// [`PromptName::HeadsUp`].
     pub heads_up: String,
+    /// [`PromptName::ScratchWrite`].
     pub scratch_write: String,
+    /// [`PromptName::WatcherPacket`].
     pub watcher_packet: String,
+    /// [`PromptName::Handoff`].
     pub handoff: String,
 }
 
 impl SequencePrompts {
+    /// The texts that a sequence needs.
     pub fn of(prompts: &Prompts) -> Self {
         let text = |name| prompts.text(name).to_owned();
         Self {
@@ -298,6 +321,7 @@ impl SequencePrompts {
 /// Something in braces that reads like a placeholder: `{name}`, a plain identifier and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceholderUse<'t> {
+    /// The name between the braces.
     pub name: &'t str,
     /// Bytes of the template, braces included.
     pub span: Range<usize>,

@@ -8,28 +8,42 @@ use shorten::Shortened;
 /// How much of what the user said is kept word for word, unless another budget is given.
 pub const RECENT_USER_TOKENS: u64 = 20_000;
 
+/// Who an item of a history is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// Instructions of the host.
     System,
+    /// The user.
     User,
+    /// The agent.
     Assistant,
+    /// The result of a tool.
     Tool,
 }
 
 /// What an item is to a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// Something said, or a tool's result.
     Message,
+    /// What the host put at the start of the thread. It stays first.
     InitialContext,
+    /// A snapshot of the environment. It moves to the end.
     Snapshot,
+    /// The summary of an earlier compaction. It is dropped.
     Summary,
 }
 
+/// An item of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
+    /// Who it is from.
     pub role: Role,
+    /// What it is to a compaction.
     pub kind: Kind,
+    /// Its text.
     pub text: String,
+    /// The host's id of it; absent for what rawr adds.
     pub id: Option<String>,
 }
 
@@ -75,10 +89,14 @@ impl Summary {
     }
 }
 
+/// A history after the compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
+    /// The items, oldest first.
     pub items: Vec<Item>,
+    /// Tokens of the old history, as `count` counts.
     pub tokens_before: u64,
+    /// Tokens of the new history.
     pub tokens_after: u64,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::units::{ThreadId, stable_hash};
 
+/// The built-in template of the scratch file's path, relative to the thread's folder.
 pub const DEFAULT_TEMPLATE: &str = ".scratch/agent-{agentName}.scratch.md";
 
 /// Names for agents that have none. The order is part of every stored thread's file name: only ever append.

@@ -8,6 +8,7 @@ mod ids;
 mod issued;
 mod known;
 mod marks;
+mod parts;
 pub mod sequence;
 mod turn;
 
@@ -19,38 +20,45 @@ pub use apply::FOLD;
 pub use issued::{Issued, Progress};
 pub use known::{Directive, Known, Speaker, StepMove, Utterance};
 pub use marks::Mark;
+pub use parts::{
+    Answered, Guard, HeldInput, Judged, Judging, LastCompaction, LastPacket, Starting,
+};
 pub use turn::{Turn, TurnEnd};
 
-use crate::event::{
-    Action, Answer, Assessed, Choice, CompactionOrigin, Fact, HostInfo, Item, ItemRole,
-    JudgeSource, JudgeUsage, Packet, Phase, RateLimit, Trigger, Until,
-};
+use crate::event::{Action, Assessed, CompactionOrigin, HostInfo, Item, ItemRole, Packet, Phase};
 use crate::packet::TRIVIAL_CHARS;
-use crate::policy::Worth;
-use crate::policy::{PacketAuthor, Policy, Tier, Tiers};
+use crate::policy::{Policy, Tier, Tiers};
 use crate::units::{
-    ActionId, EventId, GuardId, InputId, Percent, RequestId, SequenceId, SignalId, ThreadId,
-    Timestamp, Tokens, TurnId,
+    ActionId, EventId, InputId, Percent, SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+/// The state of a thread. Every field follows from its events; only [`Thread::apply`] changes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Thread {
+    /// The host's id of the thread.
     pub id: ThreadId,
     /// The newest event that is folded in.
     #[serde(default)]
     pub last_event: EventId,
+    /// When the newest event was recorded.
     pub updated_at: Timestamp,
+    /// The folder that the agent works in.
     pub cwd: String,
+    /// The host that runs it.
     pub host: HostInfo,
+    /// The model in use, by the host's name for it.
     pub model: Option<String>,
+    /// The sub-agent's name; absent for a main thread.
     pub agent: Option<String>,
     /// Where the host keeps its own record.
     pub transcript: Option<String>,
+    /// The size of the context window, in tokens.
     pub window: Option<Tokens>,
     /// The window is a guess: pressure is judged by it, but no emergency is declared.
     pub window_is_assumed: bool,
+    /// Tokens of fixed instructions and tools, as the host reports them; 0 if it does not.
     pub baseline: Tokens,
     /// Tokens in the context now. Unknown between a compaction and the next sampling request.
     pub context: Option<Tokens>,
@@ -59,6 +67,7 @@ pub struct Thread {
     /// The smallest context that was seen at the thread's start or right after a compaction: no compaction gets below it.
     #[serde(default)]
     pub floor: Option<Tokens>,
+    /// The host is in review mode, where nothing is compacted.
     pub review_mode: bool,
 
     /// The newest turns, oldest first.
@@ -70,12 +79,14 @@ pub struct Thread {
     pub unassessed: Option<TurnId>,
     /// An assessment said yes and its sequence has not started yet; taken by `SequenceStarted`.
     pub starting: Option<Starting>,
+    /// The newest assessment, whatever came of it.
     pub last_assessed: Option<Assessed>,
     /// What became of the newest decisions, oldest first.
     #[serde(default)]
     pub fates: VecDeque<DecisionFate>,
     /// A question is with the judge; taken by the assessment that has its answer.
     pub judging: Option<Judging>,
+    /// Calls, failures and tokens of the judge.
     pub judged: Judged,
     /// An assessment said yes, and its compaction waits for the next message.
     pub deferred: Option<Assessed>,
@@ -84,16 +95,23 @@ pub struct Thread {
     /// The most urgent tier that was looked at inside the running turn.
     pub mid_turn_tier: Option<Tier>,
 
+    /// What is known of the work.
     pub known: Known,
+    /// Boundaries that were signaled and are still of use.
     pub boundaries: Vec<Mark>,
     /// The newest signals that came with an id, oldest first: one of the same id is a repeat.
     #[serde(default)]
     pub signals: VecDeque<SignalId>,
+    /// Guards that were set and not cleared. Some may have ended: see [`Thread::active_guards`].
     pub guards: Vec<Guard>,
 
+    /// Messages that wait, oldest first.
     pub held: VecDeque<HeldInput>,
+    /// The newest actions, oldest first.
     pub actions: VecDeque<Issued>,
+    /// The sequence that runs.
     pub sequence: Option<Sequence>,
+    /// The id of the sequence that ended last.
     pub last_sequence: Option<SequenceId>,
     /// What a person said last to a sequence, for whoever says something after that.
     #[serde(default)]
@@ -102,6 +120,7 @@ pub struct Thread {
     pub gave_up_on: Option<Box<Sequence>>,
     /// A person asked for a compaction that has not started yet.
     pub asked_for: bool,
+    /// The newest packet that was taken.
     pub last_packet: Option<LastPacket>,
     /// A compaction that no sequence waited for has had no handoff yet.
     pub late_handoff: Option<CompactionOrigin>,
@@ -109,120 +128,29 @@ pub struct Thread {
     #[serde(default)]
     pub compacted_in: Option<TurnId>,
 
+    /// A compaction is running, whoever started it.
     pub compaction_running: bool,
+    /// When it began.
     #[serde(default)]
     pub compaction_since: Timestamp,
     /// The host has said nothing for so long that a message waits for it no more.
     pub silent: bool,
+    /// The newest compaction.
     pub last_compaction: Option<LastCompaction>,
     /// Those before it, oldest first.
     pub compactions: VecDeque<LastCompaction>,
     /// Bad sequences in a row, oldest first.
     pub strikes: Vec<Strike>,
+    /// How many sequences have started.
     pub sequences: u32,
+    /// How many decisions have been made.
     pub decisions: u32,
+    /// How many guards have been set.
     pub guards_set: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Starting {
-    pub trigger: Trigger,
-    /// Between two sampling requests of this turn.
-    pub turn: Option<TurnId>,
-    pub needs_approval: bool,
-}
-
-/// One question at a time: a newer one takes its place, and an answer to another is late.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Judging {
-    pub request: RequestId,
-    /// The assessment that came to the question.
-    pub asked_by: Assessed,
-    pub since: Timestamp,
-    /// The action that carries it; `None` until it is issued.
-    pub action: Option<ActionId>,
-    pub answer: Option<(JudgeSource, Answer)>,
-}
-
-/// What judging has cost, kept apart from the thread's own usage.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub struct Judged {
-    pub calls: u32,
-    pub failures: u32,
-    pub usage: JudgeUsage,
-    /// The newest.
-    pub rate_limits: Vec<RateLimit>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Guard {
-    pub id: GuardId,
-    pub until: Until,
-    pub note: Option<String>,
-    pub by: Option<String>,
-    pub set_at: Timestamp,
-    pub set_at_turn: u32,
-}
-
-impl Guard {
-    pub fn is_active(&self, turns_ended: u32, now: Timestamp) -> bool {
-        match self.until {
-            Until::Turns(turns) => turns_ended.saturating_sub(self.set_at_turn) <= turns,
-            Until::Minutes(minutes) => now < self.set_at.plus_seconds(u64::from(minutes) * 60),
-            Until::NextCommit | Until::TestsPass | Until::Released => true,
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Answered {
-    pub sequence: SequenceId,
-    pub choice: Choice,
-    pub by: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct HeldInput {
-    pub id: InputId,
-    pub text: String,
-    /// The action that delivers it.
-    pub action: Option<ActionId>,
-    /// The host did not say in time that it took it, and was asked once more.
-    #[serde(default)]
-    pub asked_again: bool,
-    /// It has been asked whether a compaction comes before it.
-    pub assessed: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LastPacket {
-    pub sequence: SequenceId,
-    pub packet: Packet,
-    /// How many turns had ended when it was taken: one more, and it is stale.
-    pub turns_ended: u32,
-    pub handed_over: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LastCompaction {
-    pub at: Timestamp,
-    pub turns_ended: u32,
-    pub origin: CompactionOrigin,
-    pub trigger: Option<Trigger>,
-    pub sequence: Option<SequenceId>,
-    /// Who wrote the packet that went with it.
-    pub author: Option<PacketAuthor>,
-    pub before: Option<Tokens>,
-    /// The host's estimate, until the first sampling request after it has measured it.
-    pub after: Option<Tokens>,
-    pub measured: bool,
-    /// When one of ours does not count against the breaker.
-    pub worth: Option<Worth>,
-    /// What the packet had left out.
-    pub added: Vec<Fact>,
-}
-
 impl Thread {
+    /// A thread of which nothing is known yet.
     pub fn new(id: ThreadId) -> Self {
         Self {
             id,
@@ -308,6 +236,7 @@ impl Thread {
         self.first_cached.filter(|cached| cached.0 <= window.0 / 4)
     }
 
+    /// What the thread is waiting for.
     pub fn phase(&self) -> Phase {
         match &self.sequence {
             Some(sequence) => sequence.phase(self),
@@ -367,6 +296,7 @@ impl Thread {
         self.compaction_running && self.sequence.is_none() && self.judging.is_none()
     }
 
+    /// The guards that hold now.
     pub fn active_guards(&self, now: Timestamp) -> impl Iterator<Item = &Guard> {
         self.guards.iter().filter(move |guard| guard.is_active(self.turns_ended, now))
     }
@@ -391,10 +321,12 @@ impl Thread {
             && !turn.action.as_ref().and_then(|action| self.action(action)).is_some_and(compacted)
     }
 
+    /// The turn of this id, if it is remembered.
     pub fn turn(&self, id: &TurnId) -> Option<&Turn> {
         self.turns.iter().rev().find(|turn| turn.id == *id)
     }
 
+    /// The newest action of this id, if it is remembered.
     pub fn action(&self, id: &ActionId) -> Option<&Issued> {
         self.actions.iter().rev().find(|issued| issued.id == *id)
     }
@@ -427,6 +359,7 @@ impl Thread {
         }
     }
 
+    /// Whether enough is known of the work for rawr to write a packet itself.
     pub fn has_packet_material(&self) -> bool {
         let known = &self.known;
         let message = known.last_message.as_deref().unwrap_or_default();

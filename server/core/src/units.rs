@@ -11,10 +11,12 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
+            /// Takes an id. Its form is checked where it enters the process, not here.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
 
+            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -62,6 +64,7 @@ ids! {
 pub struct EventId(pub u64);
 
 impl EventId {
+    /// The number of the next event.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -76,14 +79,17 @@ impl EventId {
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
+    /// This many seconds later; saturates.
     pub fn plus_seconds(self, seconds: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)))
     }
 
+    /// This many milliseconds later; saturates.
     pub fn plus_millis(self, millis: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
     }
 
+    /// Whole seconds since `earlier`; 0 if `earlier` is later.
     pub fn seconds_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0) / 1000).unwrap_or(0)
     }
@@ -92,6 +98,7 @@ impl Timestamp {
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
+/// A number of tokens, as the host counts them.
 #[serde(transparent)]
 pub struct Tokens(pub u64);
 

@@ -1,15 +1,19 @@
-//! What events are made of. These types are stored, too: a change here is a change of the format.
+//! The types that events consist of. They are stored: a change here is a change of the format on disk.
 
 use crate::boundary::Boundaries;
-use crate::policy::{CompactionSettings, PacketAuthor, Tier};
-use crate::units::{InputId, Percent, RequestId, Tokens};
+use crate::policy::{PacketAuthor, Tier};
+use crate::units::{Percent, Tokens};
 use serde::{Deserialize, Serialize};
 
+/// The host that runs a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub struct HostInfo {
+    /// Its name, for example `codex`.
     pub name: String,
+    /// Its version, as it reports it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
+    /// What it can do.
     #[serde(default)]
     pub can: Capabilities,
 }
@@ -18,22 +22,32 @@ pub struct HostInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Capabilities {
+    /// Run a turn that rawr injects. Without it no packet can be asked for and none handed over.
     pub inject_turn: bool,
+    /// Take a message into a running turn.
     pub steer: bool,
+    /// Answer a prompt from the conversation without a turn.
     pub sample: bool,
+    /// Hold back the user's messages while a sequence runs.
     pub queue: bool,
+    /// Compact when rawr asks for it.
     pub compact: bool,
     /// By a person, once the packet is there: none is ordered.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compact_by_person: bool,
+    /// Compact between two sampling requests of a turn.
     pub mid_turn_compact: bool,
+    /// Add items to the history without a turn.
     pub inject_items: bool,
+    /// Answer a judgment with its own model.
     pub judge: bool,
 }
 
+/// Who began a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
+    /// A user's message.
     User,
     /// Belongs to a sequence.
     Synthetic,
@@ -41,15 +55,20 @@ pub enum Origin {
     Host,
 }
 
+/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
+    /// The agent finished it.
     Completed,
+    /// The user or the host interrupted it.
     Interrupted,
+    /// It ended with an error.
     Failed,
 }
 
 impl TurnStatus {
+    /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -62,13 +81,18 @@ impl TurnStatus {
 /// Tokens of one sampling request. `context` is what counts: what the next request will carry at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
+    /// Tokens in the context after the request.
     pub context: Tokens,
+    /// Tokens of the request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub input: Option<Tokens>,
+    /// Those of `input` that the provider had cached.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cached: Option<Tokens>,
+    /// Tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub output: Option<Tokens>,
+    /// Those of `output` that were reasoning.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reasoning: Option<Tokens>,
 }
@@ -77,18 +101,25 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
+    /// After this many more turns of the user or the host ended.
     Turns(u32),
+    /// After this many minutes.
     Minutes(u32),
+    /// With the next commit.
     NextCommit,
+    /// When a test run succeeds.
     TestsPass,
+    /// Only when it is cleared.
     Released,
 }
 
 /// A git work tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct Repo {
+    /// The branch that is checked out; absent on a detached HEAD.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
+    /// The hash of HEAD; absent before the first commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<String>,
     /// How many files are not as HEAD has them.
@@ -109,13 +140,18 @@ pub struct Repo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeSource {
+    /// The host's own model.
     Host,
+    /// A model behind the Responses API.
     Responses,
+    /// A model behind the Chat Completions API.
     Chat,
+    /// The score of signals; no model.
     Heuristic,
 }
 
 impl JudgeSource {
+    /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -130,15 +166,27 @@ impl JudgeSource {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    Says { should_compact: bool, reason: String },
-    Failed { error: String },
+    /// A judgment.
+    Says {
+        /// Whether a compaction is right now.
+        should_compact: bool,
+        /// Why, in one sentence.
+        reason: String,
+    },
+    /// No judgment: a network error, a refusal, an answer against the schema, a timeout.
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
 }
 
 /// What one judgment cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct JudgeUsage {
+    /// Tokens of the question.
     #[serde(default)]
     pub input: Tokens,
+    /// Tokens of the answer.
     #[serde(default)]
     pub output: Tokens,
 }
@@ -146,44 +194,67 @@ pub struct JudgeUsage {
 /// As the endpoint's headers say it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
+    /// The header's name, in lower case.
     pub name: String,
+    /// The header's value.
     pub value: String,
 }
 
+/// How far a compaction has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionStatus {
+    /// The host began it.
     Started,
+    /// The history has been rewritten.
     Completed,
+    /// The history is as it was.
     Failed,
 }
 
+/// Who started a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionOrigin {
+    /// rawr asked for it.
     Rawr,
+    /// The host, by its own rules.
     Host,
+    /// The user, with a command of the host.
     User,
 }
 
+/// What a decision leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
+    /// Nothing happens.
     Nothing,
+    /// Log that a compaction would have come.
     Tag,
+    /// Recommend a compaction.
     Suggest,
+    /// Start a sequence that waits for approval.
     Ask,
+    /// Ask the judge first.
     Judge,
+    /// Compact before the next message.
     Defer,
+    /// Start a sequence.
     Compact,
 }
 
+/// Which moment asked for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entrance {
+    /// A turn ended, or a person asked.
     TurnComplete,
+    /// A message came, and a compaction was deferred until then.
     Preflight,
+    /// Between two sampling requests of a turn.
     MidTurn,
+    /// The built-in compaction of `[auto_compact]`.
     Inline,
 }
 
@@ -191,14 +262,20 @@ pub enum Entrance {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
+    /// A decision of rawr.
     Rawr {
+        /// The moment.
         entrance: Entrance,
+        /// The tier in force.
         tier: Tier,
+        /// Percent of the context window left.
         percent: Percent,
+        /// The boundaries that counted.
         boundaries: Boundaries,
     },
     /// The built-in compaction inside a turn.
     Inline {
+        /// Percent of the context window left.
         percent: Percent,
     },
     /// The host's own.
@@ -208,6 +285,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    /// The tier, where rawr's tiers started it.
     pub const fn tier(&self) -> Option<Tier> {
         match self {
             Self::Rawr { tier, .. } => Some(*tier),
@@ -228,144 +306,14 @@ impl Trigger {
     }
 }
 
-/// One piece of work owed before a compaction; the queue is shared by every entrance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Request {
-    HeadsUp,
-    ScratchWrite,
-    Packet,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    InjectTurn {
-        purpose: Purpose,
-        text: String,
-        marker: String,
-        /// Into the running turn.
-        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-        via_steer: bool,
-    },
-    Compact {
-        trigger: Trigger,
-        author: PacketAuthor,
-        settings: CompactionSettings,
-        /// By the host itself: its provider's compaction freed too little.
-        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-        local: bool,
-        /// A sampling request that runs may be cut off for it.
-        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-        interrupt: bool,
-    },
-    DeliverInput {
-        input: InputId,
-        items: Vec<Item>,
-    },
-    Judge {
-        request: RequestId,
-        /// The host, or the sidecar itself.
-        by: JudgeSource,
-        instructions: String,
-        context: String,
-    },
-    /// A packet from the agent's context, without a turn.
-    SamplePacket {
-        prompt: String,
-    },
-}
-
-impl Action {
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::InjectTurn { purpose, .. } => purpose.name(),
-            Self::Compact { .. } => "compact",
-            Self::DeliverInput { .. } => "deliver_input",
-            Self::Judge { .. } => "judge",
-            Self::SamplePacket { .. } => "sample_packet",
-        }
-    }
-
-    /// Carried out by the sidecar, not by the host.
-    pub const fn is_sidecars(&self) -> bool {
-        matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
-    }
-
-    /// What a person wrote that goes out with it. A turn that begins with that is the person's like any other, also where
-    /// a handoff comes first.
-    pub fn delivered_text(&self) -> Option<&str> {
-        let Self::DeliverInput { items, .. } = self else { return None };
-        items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
-    }
-
-    pub fn hands_over(&self) -> bool {
-        match self {
-            Self::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
-            Self::DeliverInput { items, .. } => {
-                items.iter().any(|item| item.role == ItemRole::Handoff)
-            }
-            Self::Compact { .. } | Self::Judge { .. } | Self::SamplePacket { .. } => false,
-        }
-    }
-
-    /// Answered from what the conversation was when it was asked, and by no turn.
-    pub const fn is_sample(&self) -> bool {
-        matches!(self, Self::SamplePacket { .. })
-    }
-
-    pub const fn is_steer(&self) -> bool {
-        matches!(self, Self::InjectTurn { via_steer: true, .. })
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    HeadsUp,
-    ScratchWrite,
-    PacketRequest,
-    Handoff,
-}
-
-impl Purpose {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HeadsUp => "heads_up",
-            Self::ScratchWrite => "scratch_write",
-            Self::PacketRequest => "packet_request",
-            Self::Handoff => "handoff",
-        }
-    }
-}
-
-/// One message of a delivered turn: a handoff is never glued to what the user wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Item {
-    pub role: ItemRole,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemRole {
-    Handoff,
-    Input,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ActionStatus {
-    Accepted,
-    Completed,
-    Failed,
-}
-
 /// The continuation notes that cross the compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packet {
+    /// Who wrote it.
     pub author: PacketAuthor,
+    /// How the agent goes on after the compaction.
     pub resume: Resume,
+    /// The packet without its tags, facts that rawr added included.
     pub text: String,
     /// Facts that the author had left out; they stand under a heading of their own in the text.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -375,17 +323,25 @@ pub struct Packet {
 /// Something that a packet has to say.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fact {
+    /// What the fact is about.
     pub kind: FactKind,
+    /// The fact, word for word.
     pub text: String,
 }
 
+/// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
+    /// A step of the plan that is not done.
     OpenStep,
+    /// A file changed since the last compaction.
     ChangedFile,
+    /// A standing instruction of the user.
     Directive,
+    /// A tool or command that runs.
     RunningJob,
+    /// The branch that is checked out.
     Branch,
 }
 
@@ -393,12 +349,16 @@ pub enum FactKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
+    /// It can go on alone.
     Working,
+    /// An answer of the user must come first.
     WaitingForUser,
+    /// Nothing is left to do.
     Done,
 }
 
 impl Resume {
+    /// The word on the packet's `State:` line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -408,17 +368,24 @@ impl Resume {
     }
 }
 
+/// What a person can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
+    /// Compact now, without waiting for a boundary, an approval or a judge.
     CompactNow,
+    /// Approve the sequence that waits.
     Approve,
+    /// Stop it, and set a guard for a while.
     Snooze,
+    /// Stop it.
     Cancel,
+    /// Replace the packet.
     EditPacket,
 }
 
 impl Choice {
+    /// The words for people and the log.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CompactNow => "compact now",
@@ -439,22 +406,34 @@ impl Choice {
     }
 }
 
+/// What a thread is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    /// For the next turn to end: nothing is under way.
     Idle,
+    /// For the judge.
     AwaitingJudgment,
+    /// For a person to approve.
     AwaitingApproval,
+    /// For the next message.
     Deferred,
+    /// For the heads-up turn to end.
     AwaitingHeadsUp,
+    /// For the agent to update its scratch file.
     AwaitingScratchWrite,
+    /// For the agent's packet.
     AwaitingPacket,
+    /// For a person to compact, on hosts where only a person can.
     AwaitingCompaction,
+    /// For the host to compact.
     Compacting,
+    /// For the host to take the handoff.
     AwaitingHandoff,
 }
 
 impl Phase {
+    /// The name on disk and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -471,10 +450,14 @@ impl Phase {
     }
 }
 
+/// How a sequence ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
+    /// The agent was handed over, or the built-in compaction is done.
     Completed,
+    /// Something went wrong. It counts against the breaker.
     Failed,
+    /// A person, a guard or an interrupted turn stopped it.
     Cancelled,
 }

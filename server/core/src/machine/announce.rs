@@ -1,4 +1,4 @@
-//! What the world hears of an event, whoever appended it. Nothing is decided and nothing is done here.
+//! The notices that an event gives rise to, in whichever process it was appended.
 
 use super::{HeadsUp, Machine, Notice, PacketChange, Stage};
 use crate::assess;
@@ -11,7 +11,8 @@ use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
 
 impl Machine {
-    /// What another process appended. It is told as what happens here is; what is to be done about it is the owner's.
+    /// Folds in a record that another process appended, and returns the notices for clients of this process. What follows
+    /// from it is left to the owner.
     pub fn follow(&mut self, record: &Record, policy: &Policy) -> Vec<Notice> {
         let mut told = self.fold(record, policy);
         if let Event::Responded(responded) = &record.event {
@@ -88,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// The banner of the sequence that runs. There is none where no person can answer: for the built-in compaction, for
-    /// a handoff that comes after the compaction, and once it was called off.
+    /// The banner of the running sequence. There is none if no person can answer: for the built-in compaction, for a
+    /// handoff after the compaction, and once the sequence was called off.
     pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUp> {
         let sequence = self.thread.sequence.as_ref()?;
         if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
@@ -118,13 +119,13 @@ impl Machine {
     }
 }
 
-/// Of the running sequence, and who wrote it.
+/// The sequence that has a packet, and the packet's author.
 fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketAuthor)> {
     let sequence = thread.sequence.as_ref()?;
     Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }
 
-/// An assessment that people hear of, though no sequence follows it.
+/// The banner of a decision that starts no sequence.
 fn recommended(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
     let stage = match (assessed.outcome, assessed.entrance) {
         (Outcome::Tag, _) => Stage::Tagged,
@@ -145,7 +146,7 @@ fn recommended(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
     })
 }
 
-/// The judge's word on the open question, however it came: said, reported as failed, or never.
+/// The answer to the open question: given, reported as failed, or timed out.
 fn answer_of(thread: &Thread) -> Option<Notice> {
     let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
     let (source, answer) = answer.clone()?;

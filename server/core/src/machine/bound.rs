@@ -1,17 +1,21 @@
-//! What others may add to a thread, and how much of it the thread keeps. More is refused and not dropped: a person or an
-//! agent asked for each of them.
+//! How much clients may add to a thread. More is refused instead of dropped, because a person or an agent asked for it.
 
 use super::Refusal;
 use std::fmt;
 
+/// What is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
+    /// Guards that are active.
     Guards,
+    /// Directives in force.
     Directives,
+    /// Messages that wait for a sequence.
     HeldMessages,
 }
 
 impl Bound {
+    /// How many a thread keeps at most.
     pub const fn most(self) -> usize {
         match self {
             Self::Guards => 100,

@@ -1,4 +1,4 @@
-//! What follows from a thread's state: the one event that comes next. Nothing is changed here.
+//! The next event that follows from a thread's state. The state itself is not changed here.
 
 use super::{Effect, Machine, Notice};
 use crate::assess::{Decision, Gate, GateOutcome, GateResult, Inline, Question, assess, judge};
@@ -21,7 +21,7 @@ use crate::thread::{HeldInput, Judging, Starting};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
 
 impl Machine {
-    /// The next thing that follows from the state as it is; `None` once it is settled.
+    /// The next event; `None` when nothing follows without another input.
     pub(super) fn next(
         &self,
         rules: &Rules<'_>,
@@ -38,7 +38,7 @@ impl Machine {
             return Some(self.assess(question, rules, now, effects));
         }
         if let Some(judging) = &thread.judging {
-            // Should it become an emergency meanwhile, it waits for nobody's word.
+            // An emergency in the meantime does not wait for the judge.
             return self
                 .look_at_emergency(rules, now, effects)
                 .or_else(|| self.judge(judging, rules, now, effects));
@@ -69,13 +69,13 @@ impl Machine {
         }
     }
 
-    /// What a compaction that no sequence waited for owes, once the host can take it: in the running turn, with the next
-    /// message, or at once where neither will ever do.
+    /// The handoff after a compaction outside of a sequence, once the host can take it: in the running turn, with the next
+    /// message, or at once if neither is possible.
     fn late_handoff(&self, rules: &Rules<'_>) -> Option<(Starting, Packet)> {
         let (thread, can) = (&self.thread, self.thread.host.can);
         let packet = self.late_packet(rules)?;
         let trigger = match thread.late_handoff? {
-            // Of a sequence that had given it up: the agent goes on where that one would have gone on.
+            // The compaction of a sequence that had given up: the agent continues where that sequence would have.
             CompactionOrigin::Rawr if thread.fresh_packet().is_some() => {
                 thread.last_compaction.as_ref()?.trigger.clone()?
             }
@@ -85,7 +85,7 @@ impl Machine {
         let newest = thread.turns.back().filter(|_| !thread.is_idle()).map(|turn| &turn.id);
         let running = newest.filter(|id| thread.is_in_turn(id));
         let turn = match running {
-            // A compaction's own turn takes nothing; one that asks for more is none.
+            // A compaction's own turn takes no message; a turn that makes another request is not one.
             Some(turn) if can.steer && thread.compacted_in.as_ref() != Some(turn) => Some(turn),
             Some(turn) if can.steer && thread.between_requests.as_ref() == Some(turn) => Some(turn),
             Some(_) => return None,
@@ -100,7 +100,7 @@ impl Machine {
         Some((Starting { trigger, turn: turn.cloned(), needs_approval: false }, packet))
     }
 
-    /// The packet that is still there, else rawr's own, where there is anything to be said.
+    /// The packet that was not handed over yet, else one by rawr if enough is known.
     fn late_packet(&self, rules: &Rules<'_>) -> Option<Packet> {
         let (thread, policy) = (&self.thread, rules.policy);
         thread.late_handoff.filter(|_| Self::hands_over(policy))?;
@@ -116,12 +116,12 @@ impl Machine {
         })
     }
 
-    /// Where rawr only notes what it would do, it says nothing to the agent.
+    /// In mode `tag` rawr tells the agent nothing.
     fn hands_over(policy: &Policy) -> bool {
         policy.enabled && policy.mode != Mode::Tag
     }
 
-    /// Whether a message is to take a late handoff along.
+    /// Whether the next message carries a late handoff.
     pub(super) fn hands_over_with_message(&self, policy: &Policy) -> bool {
         let (thread, can) = (&self.thread, self.thread.host.can);
         let owed = thread.late_handoff.is_some() && Self::hands_over(policy);
@@ -130,7 +130,7 @@ impl Machine {
             && (thread.fresh_packet().is_some() || thread.has_packet_material())
     }
 
-    /// What is to be asked before a message goes out.
+    /// The question to assess before a message is sent.
     pub(super) fn before_input(&self, text: &str, policy: &Policy) -> Option<Question<'_>> {
         if policy.built_in_decides() {
             let more = Tokens(rewrite::estimate(text));
@@ -139,8 +139,8 @@ impl Machine {
         self.thread.deferred.as_ref()?.turn.as_ref().map(Question::Preflight)
     }
 
-    /// Between two sampling requests of a turn. What comes to nothing there is recorded only where the tier rose:
-    /// there are many of them.
+    /// Assesses between two sampling requests of a turn. There are many of these, so "nothing" is recorded only if the
+    /// tier became more urgent.
     fn look_inside_turn(
         &self,
         turn: &TurnId,
@@ -177,7 +177,7 @@ impl Machine {
         (tier == Tier::Emergency).then(|| self.look_inside_turn(turn, rules, now, effects))?
     }
 
-    /// The question goes out once; its answer is one more thing that the same assessment looks at.
+    /// Asks the judge once. When there is an answer, assesses the same question again.
     fn judge(
         &self,
         judging: &Judging,
@@ -253,7 +253,8 @@ impl Machine {
         event.into()
     }
 
-    /// The pre-compact queue. Scratch is not asked for in an emergency, and only at a boundary worth noting down.
+    /// What is to be asked of the agent before the compaction. Scratch notes are not asked for in an emergency, and only
+    /// at a boundary that is worth noting.
     fn requests(&self, trigger: &Trigger, inside_turn: bool, policy: &Policy) -> Vec<Request> {
         use crate::boundary::Boundary::{
             AgentDone, Commit, PlanCheckpoint, PlanUpdate, PrCheckpoint,
@@ -268,7 +269,7 @@ impl Machine {
             Trigger::Host | Trigger::User => false,
         };
         let scratch = policy.scratch_write_enabled && noteworthy;
-        // Inside a turn only the agent knows what it is in the middle of (rule `5-4`).
+        // Inside a turn only the agent knows what it is doing (rule `5-4`).
         let packet = policy.packet_author == PacketAuthor::Agent || inside_turn;
         let queue = [
             (policy.turn_based_handoff, Request::HeadsUp),
@@ -278,7 +279,7 @@ impl Machine {
         queue.into_iter().filter_map(|(wanted, request)| wanted.then_some(request)).collect()
     }
 
-    /// What the assessment that a sequence follows from has looked at.
+    /// The boundaries that the last assessment saw.
     fn present(&self) -> Boundaries {
         let assessed = self.thread.last_assessed.as_ref();
         self.thread.present(assessed.and_then(|assessed| assessed.turn.as_ref()))
@@ -292,7 +293,7 @@ impl Machine {
             None => self.requests(&trigger, turn.is_some(), policy),
         };
         let author = if turn.is_some() { PacketAuthor::Agent } else { policy.packet_author };
-        // A text outside of the conversation would not end the turn that it is to be compacted after.
+        // Inside a turn a sample would not end the turn, and the compaction waits for that end.
         let sampled = policy.packet_channel == PacketChannel::Sample
             && self.thread.host.can.sample
             && turn.is_none()
@@ -318,13 +319,13 @@ impl Machine {
         scratch::file(&policy.scratch_file_template, &self.thread.id, agent)
     }
 
-    /// Messages that waited go out one by one, in order, each once.
+    /// Sends the messages that waited, one at a time and in order.
     fn deliver_held(&self, first: &HeldInput) -> Event {
         let sequence =
             self.thread.last_sequence.clone().unwrap_or_else(|| self.thread.next_sequence_id());
         let action = match self.thread.deliveries(&first.id).count() {
             0 => format!("{sequence}.input.{}", first.id),
-            // It was refused, or the id named another message before.
+            // It was refused, or the id was used for another message.
             earlier => format!("{sequence}.input.{}.{}", first.id, earlier + 1),
         };
         let action = ActionId::new(action);

@@ -1,5 +1,5 @@
-//! What an input adds to the log, before anything is decided: boundaries filled in, repeats left out, the impossible
-//! refused. Nothing is changed here.
+//! The events that an input adds to the log: boundaries filled in, repeats dropped, impossible inputs refused. The state
+//! itself is not changed here.
 
 use super::repo;
 use super::{Bound, Input, InputKind, Machine, Refusal, Response, ShellCommand};
@@ -15,7 +15,7 @@ use crate::thread::{HeldInput, Progress, Turn};
 use crate::units::Timestamp;
 
 impl Machine {
-    /// What an input adds to the log.
+    /// The events that an input adds to the log.
     pub(super) fn observe(
         &self,
         input: Input,
@@ -53,7 +53,7 @@ impl Machine {
                 let open = self.thread.judging.as_ref().filter(|open| open.answer.is_none());
                 match open {
                     Some(open) if open.request == answered.request => one(answered.into()),
-                    // Late, or to another question.
+                    // Late, or an answer to another question.
                     _ => Ok(Vec::new()),
                 }
             }
@@ -72,14 +72,14 @@ impl Machine {
                 let running = self.thread.sequence.as_ref().map(|running| running.id.clone());
                 let ended = self.thread.last_sequence.clone();
                 let ended = ended.filter(|_| self.thread.judging.is_none());
-                // Without any so far, it is about the one that may come.
+                // Before the first sequence, the event names the next one.
                 let sequence = running.or(ended).unwrap_or_else(|| self.thread.next_sequence_id());
                 one(DeadlinePassed { sequence, phase: self.thread.phase() }.into())
             }
         }
     }
 
-    /// A message waits for a sequence, for the judge's word, and where a compaction or a late handoff comes before it.
+    /// A message waits for a sequence, for the judge, and if a compaction or a late handoff comes before it.
     fn must_wait(&self, text: &str, policy: &Policy, now: Timestamp) -> bool {
         let thread = &self.thread;
         let busy = thread.sequence.is_some() || thread.judging.is_some() || !thread.held.is_empty();
@@ -98,7 +98,7 @@ impl Machine {
                 updated.boundaries = plan::boundaries(&self.thread.known.plan, &updated.steps);
             }
             Event::TurnStarted(started) if started.origin == Origin::User => {
-                // A text of ours that a host calls a user's says nothing of the person's; a message that waited does.
+                // A host may report an injected text as the user's. Only a message that waited holds the user's words.
                 let text = match &started.action {
                     Some(action) => {
                         self.thread.action(action).and_then(|issued| issued.kind.delivered_text())
@@ -117,7 +117,7 @@ impl Machine {
                     reported.last_message.as_deref().filter(|_| !synthetic).unwrap_or_default();
                 reported.boundaries = message::boundaries(message, &policy.phrases);
             }
-            // What is derived comes first: the look itself is what it is compared with.
+            // Derived events come first, because they compare with the observation before this one.
             Event::RepoObserved(observed) => {
                 let mut events = repo::news(&self.thread, observed);
                 events.push(event);
@@ -131,7 +131,7 @@ impl Machine {
             }
             Event::TurnCompleted(completed) => {
                 let turn = self.thread.turn(&completed.turn);
-                // Reported before: a host that is not sure says it twice.
+                // A repeat.
                 if turn.is_some_and(|turn| turn.end.is_some()) {
                     return Ok(Vec::new());
                 }
@@ -195,7 +195,7 @@ impl Machine {
             return Err(answered.cloned().map_or_else(other, Refusal::Answered));
         }
         let phase = self.thread.phase();
-        // Before a sequence there may be one that is about to be.
+        // A sequence may be about to start.
         let pending = self.thread.judging.is_some() || self.thread.deferred.is_some();
         let stoppable = running.map_or(pending, Sequence::can_be_stopped);
         let allowed = match response.choice {
@@ -205,7 +205,7 @@ impl Machine {
             Choice::Cancel => stoppable,
             Choice::EditPacket => running.is_some() && stoppable,
         };
-        // A packet is no answer to whether it may be used.
+        // Editing the packet does not answer whether to compact.
         let settled = answered.filter(|answered| answered.choice != Choice::EditPacket);
         let acted_on = settled.is_none() || running.is_none_or(Sequence::has_acted_on_answer);
         if !allowed || !acted_on {

@@ -1,11 +1,11 @@
-//! What a look at the repository tells that nobody has signaled: a commit by whatever hand, another branch.
+//! What an observation of the repository shows that was not signaled: a commit, another branch.
 
 use crate::event::{BranchChanged, CommitMade, Event, RepoObserved};
 use crate::thread::Thread;
 
-/// The first look has nothing to compare with. A commit that was told of already is not told of again: the next move of
-/// HEAD is taken for that commit, so a second one in between goes unheard rather than one counting twice. One that is
-/// found while a sequence runs ends the work that is being carried over, and is no reason for the next compaction.
+/// The events that follow from an observation. The first one has nothing to compare with. After a signaled commit, the
+/// next move of HEAD is taken for that commit: a second commit in between is missed, but none counts twice. A commit
+/// found while a sequence runs belongs to the work being carried over and is no reason for the next compaction.
 pub fn news(thread: &Thread, seen: &RepoObserved) -> Vec<Event> {
     let known = &thread.known;
     let Some(before) = &known.repo else { return Vec::new() };

@@ -7,7 +7,9 @@ use crate::steps;
 /// How a host hands over a command: as one line, or as the argument list that it ran.
 #[derive(Debug, Clone, Copy)]
 pub enum Command<'c> {
+    /// One line for a shell.
     Line(&'c str),
+    /// A program and its arguments.
     Words(&'c [String]),
 }
 
@@ -20,6 +22,7 @@ const PR_COMMANDS: [(&str, &[&str]); 3] = [
     ("hub", &["pull-request"]),
 ];
 
+/// The boundaries of a finished command: none unless it exited with 0.
 pub fn boundaries(command: Command<'_>, exit_code: i64) -> Boundaries {
     if exit_code != 0 {
         return Boundaries::NONE;

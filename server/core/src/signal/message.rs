@@ -10,6 +10,7 @@ const NEGATIONS: [&str; 12] = [
     "cannot",
 ];
 
+/// The semantic breaks that a message of the agent contains (rule `1-2.semantic-break`).
 pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
     // Most reports carry none.
     if message.is_empty() {

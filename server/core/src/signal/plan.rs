@@ -4,17 +4,24 @@ use crate::boundary::{Boundaries, Boundary};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
+/// How far a step of a plan has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
+    /// Not begun.
     Pending,
+    /// Under way.
     InProgress,
+    /// Done.
     Completed,
 }
 
+/// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PlanStep {
+    /// What it says.
     pub step: String,
+    /// How far it has come.
     pub status: StepStatus,
 }
 

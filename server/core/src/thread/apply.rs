@@ -23,6 +23,7 @@ pub const FOLD: u32 = 8;
 const BOUNDED_SINCE: u16 = 2;
 
 impl Thread {
+    /// Folds one event in. Records must come in the order of the log, each once.
     pub fn apply(&mut self, record: &Record) {
         let (at, v) = (record.at, record.v);
         if at < self.updated_at {

@@ -20,10 +20,13 @@ const LEAST_GAIN: u64 = 20;
 /// that was worth having clears it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Strike {
+    /// When the sequence failed or its compaction was measured.
     pub at: Timestamp,
+    /// The sequence.
     pub sequence: SequenceId,
     /// The tier that it started at; the built-in compaction and a person's have none.
     pub tier: Option<Tier>,
+    /// The rule that the compaction was measured by.
     pub worth: Worth,
     /// How much it freed of what it could have; absent where the sequence failed.
     pub freed: Option<Percent>,
@@ -36,6 +39,7 @@ pub struct Hold {
     pub tier: Option<Tier>,
     /// The tier that is needed now; `None` where no more urgent one is in use.
     pub needs: Option<Tier>,
+    /// How many strikes count here.
     pub strikes: u32,
     /// When it lets one more try pass; `None`: not by itself.
     pub until: Option<Timestamp>,

@@ -9,40 +9,55 @@ use serde::{Deserialize, Serialize};
 /// Of how many decisions it is remembered.
 const REMEMBERED: usize = 16;
 
+/// A decision and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DecisionFate {
+    /// The decision.
     pub decision: DecisionId,
+    /// The sequence that it started.
     pub sequence: Option<SequenceId>,
     /// When it came to this.
     pub at: Timestamp,
+    /// What became of it.
     pub fate: Fate,
 }
 
+/// What became of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// For a judge, the next message, or its sequence to start.
     Waiting,
+    /// Its sequence runs.
     Running,
+    /// Its sequence completed.
     CarriedOut,
+    /// Its occasion passed before anything started.
     Dropped {
+        /// Why, for people.
         why: String,
     },
     /// By a person.
     CalledOff {
+        /// Who.
         by: Option<String>,
+        /// What they did: `snoozed` or `cancelled`.
         why: String,
     },
+    /// Its sequence failed.
     Failed {
+        /// Why, for people.
         why: String,
     },
     /// A later decision took its place.
     Overtaken {
+        /// The later decision.
         by: DecisionId,
     },
 }
 
 impl Thread {
+    /// What became of this decision, if it is remembered.
     pub fn fate_of(&self, decision: &DecisionId) -> Option<&DecisionFate> {
         self.fates.iter().rev().find(|known| known.decision == *decision)
     }

@@ -20,6 +20,7 @@ impl Thread {
         ))
     }
 
+    /// The id that the next decision gets.
     pub fn next_decision_id(&self) -> DecisionId {
         DecisionId::new(format!(
             "d{}-{:08x}",
@@ -33,6 +34,7 @@ impl Thread {
         RequestId::new(format!("j-{decision}"))
     }
 
+    /// The id that the next guard gets.
     pub fn next_guard_id(&self) -> GuardId {
         GuardId::new(format!("g{}", self.guards_set + 1))
     }

@@ -18,6 +18,7 @@ const HEARD: usize = 20;
 /// In format 1 a directive that nobody pinned outlived one compaction, however many there were.
 const HEARD_STAY_SINCE: u16 = 2;
 
+/// What is known of the work.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Known {
     /// The user's first message, word for word.
@@ -26,18 +27,24 @@ pub struct Known {
     pub last_message: Option<String>,
     /// The newest messages of both, oldest first, each cut to its end.
     pub said: VecDeque<Utterance>,
+    /// The plan's steps, in order.
     pub plan: Vec<PlanStep>,
     /// How the plan's steps went since the last compaction.
     pub moves: VecDeque<StepMove>,
+    /// Standing instructions of the user, oldest first.
     pub directives: Vec<Directive>,
+    /// How many directives have been given; counts their ids.
     pub directives_given: u32,
     /// Commits, pull requests and ended phases since the last compaction.
     pub milestones: Vec<String>,
     /// What was finished last since the last compaction: a step of the plan, or a phase by its label.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub finished: Option<String>,
+    /// The branch that is checked out.
     pub branch: Option<String>,
+    /// The repository at the last look.
     pub repo: Option<Repo>,
+    /// When that was.
     pub repo_seen_at: Option<Timestamp>,
     /// A commit was told of, and no look has seen HEAD move since: the next move is that commit's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -52,35 +59,50 @@ pub struct Known {
     pub tools_running: BTreeMap<CallId, Option<String>>,
 }
 
+/// A message, shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Utterance {
+    /// Who said it.
     pub by: Speaker,
+    /// Its end, at most 600 characters.
     pub text: String,
 }
 
+/// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
+    /// The user.
     User,
+    /// The agent.
     Agent,
 }
 
+/// A step of the plan that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StepMove {
+    /// The step.
     pub step: String,
+    /// Its new status.
     pub status: StepStatus,
+    /// When it changed.
     pub at: Timestamp,
 }
 
 /// An instruction of the user's, word for word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Directive {
+    /// Its id.
     pub id: DirectiveId,
+    /// Its text, word for word.
     pub text: String,
     /// Survives every compaction; of the others the newest do.
     pub pinned: bool,
+    /// When it was given.
     pub given_at: Timestamp,
+    /// Who gave it; absent where it was read from a message.
     pub by: Option<String>,
+    /// How many compactions it has survived.
     pub survived: u32,
 }
 
@@ -91,6 +113,7 @@ impl Known {
         pinned(true).chain(pinned(false))
     }
 
+    /// The steps of the plan that are not done.
     pub fn open_steps(&self) -> impl Iterator<Item = &PlanStep> {
         self.plan.iter().filter(|step| step.status != StepStatus::Completed)
     }
@@ -127,6 +150,7 @@ impl Known {
         self.plan = steps.to_vec();
     }
 
+    /// Whether this directive is in force already.
     pub fn has_directive(&self, text: &str) -> bool {
         self.directives.iter().any(|known| known.text == text.trim())
     }

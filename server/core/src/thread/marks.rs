@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
+    /// The boundary.
     pub boundary: Boundary,
+    /// The turn that it was signaled in; absent where the host named none.
     pub turn: Option<TurnId>,
+    /// The sequence that started because of it.
     pub spent_by: Option<SequenceId>,
     /// A turn's end has been assessed with this mark present.
     pub assessed: bool,

@@ -12,10 +12,14 @@ use crate::prompt::SequencePrompts;
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
+/// A sequence that runs, or one that ended before its compaction was reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sequence {
+    /// Its id.
     pub id: SequenceId,
+    /// Why it started.
     pub trigger: Trigger,
+    /// Who was to write the packet.
     pub author: PacketAuthor,
     /// Its packet is asked for outside of the transcript.
     #[serde(default)]
@@ -25,10 +29,15 @@ pub struct Sequence {
     pub late: bool,
     /// The turn that it runs in; it goes on between turns should that one end first.
     pub turn: Option<TurnId>,
+    /// What is to be asked of the agent before the compaction, in order.
     pub requests: Vec<Request>,
+    /// The scratch file's path, relative to the thread's folder.
     pub scratch_file: String,
+    /// The rule that its compaction is measured by.
     pub worth: Worth,
+    /// The prompts in force when it started.
     pub prompts: SequencePrompts,
+    /// Whether it may go on; false while a person has to approve it.
     pub approved: bool,
     /// Why a person stopped it.
     pub cancelled: Option<String>,
@@ -41,27 +50,36 @@ pub struct Sequence {
     pub packet_requests: u32,
     /// The newest action; its progress is what the sequence waits for.
     pub current: Option<ActionId>,
+    /// The compaction that was asked for.
     pub compact: Option<ActionId>,
     /// The host was asked to do without its provider's compaction.
     pub fell_back: bool,
+    /// The action that gives the packet back.
     pub handoff: Option<ActionId>,
+    /// The packet, once there is one.
     pub packet: Option<Packet>,
     /// What the host reported of the compaction itself; its turn's end is the action's own progress.
     pub compaction: CompactionSeen,
     /// When the newest wait began.
     pub since: Timestamp,
+    /// The deadline of this wait has passed.
     pub overdue: bool,
 }
 
+/// What the host reported of a sequence's compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionSeen {
+    /// No end so far.
     Nothing,
+    /// The history has been rewritten.
     Completed,
+    /// The compaction failed; the host's error.
     Failed(String),
 }
 
 impl Sequence {
+    /// A sequence as it starts.
     pub fn new(started: &SequenceStarted, at: Timestamp) -> Self {
         let late = started.late.is_some();
         Self {
@@ -96,6 +114,7 @@ impl Sequence {
         matches!(self.trigger, Trigger::Inline { .. })
     }
 
+    /// What it is waiting for.
     pub fn phase(&self, thread: &Thread) -> Phase {
         if !self.approved {
             Phase::AwaitingApproval
@@ -185,6 +204,7 @@ impl Sequence {
         thread.action(self.current.as_ref()?)
     }
 
+    /// When the current wait times out; `None` while nothing times out.
     pub fn deadline(&self, thread: &Thread, deadlines: &Deadlines) -> Option<Timestamp> {
         let asked = self.awaits_answer(thread);
         let compacts = self.compact.is_some() && !self.compacted();
@@ -209,6 +229,7 @@ impl Sequence {
         ((waits || outlasts_turn) && !self.overdue).then(|| since.plus_seconds(seconds))
     }
 
+    /// Takes note of an action that was issued for it.
     pub fn issued(&mut self, issued: &ActionIssued, at: Timestamp) {
         self.actions += 1;
         self.since = at;
@@ -235,12 +256,14 @@ impl Sequence {
         }
     }
 
+    /// Takes note of its packet.
     pub fn took(&mut self, packet: &Packet, at: Timestamp) {
         self.packet = Some(packet.clone());
         self.since = at;
         self.overdue = false;
     }
 
+    /// Takes note of a person's answer.
     pub fn responded(&mut self, responded: &Responded, at: Timestamp) {
         match responded.choice {
             Choice::CompactNow | Choice::Approve => {
@@ -264,6 +287,7 @@ impl Sequence {
         }
     }
 
+    /// Work was done since the packet was written: drops it, so that it is asked for again.
     pub fn packet_grew_stale(&mut self) {
         let edited =
             self.packet.as_ref().is_some_and(|packet| packet.author == PacketAuthor::Person);
@@ -277,6 +301,7 @@ impl Sequence {
         }
     }
 
+    /// Takes note of a report about its compaction.
     pub fn compaction_reported(&mut self, reported: &CompactionReported) {
         match reported.status {
             CompactionStatus::Started => {}

@@ -1,0 +1,178 @@
+//! Actions: what the host or the sidecar is asked to do, and what is owed before a compaction. These types are stored:
+//! a change here is a change of the format on disk.
+
+use super::{JudgeSource, Trigger};
+use crate::policy::{CompactionSettings, PacketAuthor};
+use crate::units::{InputId, RequestId};
+use serde::{Deserialize, Serialize};
+
+/// One piece of work owed before a compaction; the queue is shared by every entrance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Tell the agent that a compaction comes.
+    HeadsUp,
+    /// Have the agent update its scratch file.
+    ScratchWrite,
+    /// Have the agent write the packet.
+    Packet,
+}
+
+/// What the host, or the sidecar itself, has to do. Each is done once per [`ActionId`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Run a turn with a message of rawr, or put the message into the running turn.
+    InjectTurn {
+        /// What the message is for.
+        purpose: Purpose,
+        /// The message, with `marker` as its last line.
+        text: String,
+        /// Text that identifies the message, for hosts that cannot tell synthetic turns from others.
+        marker: String,
+        /// Into the running turn.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        via_steer: bool,
+    },
+    /// Compact the history.
+    Compact {
+        /// Why.
+        trigger: Trigger,
+        /// Who wrote the packet.
+        author: PacketAuthor,
+        /// Settings of the host's summary.
+        settings: CompactionSettings,
+        /// By the host itself: its provider's compaction freed too little.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        local: bool,
+        /// A sampling request that runs may be cut off for it.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        interrupt: bool,
+    },
+    /// Send a user's message that had to wait, with a handoff before it if one is due.
+    DeliverInput {
+        /// The message's id.
+        input: InputId,
+        /// The messages of the turn, in order.
+        items: Vec<Item>,
+    },
+    /// Ask the judge, outside of the conversation.
+    Judge {
+        /// The question's id.
+        request: RequestId,
+        /// The host, or the sidecar itself.
+        by: JudgeSource,
+        /// The judge's instructions.
+        instructions: String,
+        /// What the judge is told about the thread.
+        context: String,
+    },
+    /// A packet from the agent's context, without a turn.
+    SamplePacket {
+        /// The packet request.
+        prompt: String,
+    },
+}
+
+impl Action {
+    /// The name on disk and on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::InjectTurn { purpose, .. } => purpose.name(),
+            Self::Compact { .. } => "compact",
+            Self::DeliverInput { .. } => "deliver_input",
+            Self::Judge { .. } => "judge",
+            Self::SamplePacket { .. } => "sample_packet",
+        }
+    }
+
+    /// Carried out by the sidecar, not by the host.
+    pub const fn is_sidecars(&self) -> bool {
+        matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
+    }
+
+    /// What a person wrote that goes out with it. A turn that begins with that is the person's like any other, also where
+    /// a handoff comes first.
+    pub fn delivered_text(&self) -> Option<&str> {
+        let Self::DeliverInput { items, .. } = self else { return None };
+        items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
+    }
+
+    /// Whether the action gives the packet back to the agent.
+    pub fn hands_over(&self) -> bool {
+        match self {
+            Self::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+            Self::DeliverInput { items, .. } => {
+                items.iter().any(|item| item.role == ItemRole::Handoff)
+            }
+            Self::Compact { .. } | Self::Judge { .. } | Self::SamplePacket { .. } => false,
+        }
+    }
+
+    /// Answered from what the conversation was when it was asked, and by no turn.
+    pub const fn is_sample(&self) -> bool {
+        matches!(self, Self::SamplePacket { .. })
+    }
+
+    /// Whether its text goes into a turn that runs.
+    pub const fn is_steer(&self) -> bool {
+        matches!(self, Self::InjectTurn { via_steer: true, .. })
+    }
+}
+
+/// What an injected message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Announces the compaction.
+    HeadsUp,
+    /// Asks for an update of the scratch file.
+    ScratchWrite,
+    /// Asks for the packet.
+    PacketRequest,
+    /// Gives the packet back.
+    Handoff,
+}
+
+impl Purpose {
+    /// The name on disk, on the wire and in markers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HeadsUp => "heads_up",
+            Self::ScratchWrite => "scratch_write",
+            Self::PacketRequest => "packet_request",
+            Self::Handoff => "handoff",
+        }
+    }
+}
+
+/// One message of a delivered turn: a handoff is never glued to what the user wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Item {
+    /// What the message is.
+    pub role: ItemRole,
+    /// Its text.
+    pub text: String,
+}
+
+/// What a delivered message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemRole {
+    /// rawr's handoff.
+    Handoff,
+    /// The user's message, unchanged.
+    Input,
+}
+
+/// How far an action has come, as its performer reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionStatus {
+    /// It is under way. The report may name the turn that carries it out.
+    Accepted,
+    /// It is done.
+    Completed,
+    /// It was refused or went wrong.
+    Failed,
+}

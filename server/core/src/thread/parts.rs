@@ -1,0 +1,143 @@
+//! The types that the state of a thread consists of.
+
+use crate::event::{
+    Answer, Assessed, Choice, CompactionOrigin, Fact, JudgeSource, JudgeUsage, Packet, RateLimit,
+    Trigger, Until,
+};
+use crate::policy::{PacketAuthor, Worth};
+use crate::units::{ActionId, GuardId, InputId, RequestId, SequenceId, Timestamp, Tokens, TurnId};
+use serde::{Deserialize, Serialize};
+
+/// A sequence that is about to start.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Starting {
+    /// Why.
+    pub trigger: Trigger,
+    /// Between two sampling requests of this turn.
+    pub turn: Option<TurnId>,
+    /// Whether a person has to approve it.
+    pub needs_approval: bool,
+}
+
+/// One question at a time: a newer one takes its place, and an answer to another is late.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Judging {
+    /// The question's id.
+    pub request: RequestId,
+    /// The assessment that came to the question.
+    pub asked_by: Assessed,
+    /// When the question was asked.
+    pub since: Timestamp,
+    /// The action that carries it; `None` until it is issued.
+    pub action: Option<ActionId>,
+    /// The first answer, with who gave it.
+    pub answer: Option<(JudgeSource, Answer)>,
+}
+
+/// What judging has cost, kept apart from the thread's own usage.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Judged {
+    /// Questions asked.
+    pub calls: u32,
+    /// Questions without an answer.
+    pub failures: u32,
+    /// Tokens of all questions and answers.
+    pub usage: JudgeUsage,
+    /// The newest.
+    pub rate_limits: Vec<RateLimit>,
+}
+
+/// A "do not compact until …".
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Guard {
+    /// Its id.
+    pub id: GuardId,
+    /// When it ends.
+    pub until: Until,
+    /// A remark for people.
+    pub note: Option<String>,
+    /// Who set it.
+    pub by: Option<String>,
+    /// When it was set.
+    pub set_at: Timestamp,
+    /// How many turns had ended then.
+    pub set_at_turn: u32,
+}
+
+impl Guard {
+    /// Whether it still holds, after this many turns and at this time.
+    pub fn is_active(&self, turns_ended: u32, now: Timestamp) -> bool {
+        match self.until {
+            Until::Turns(turns) => turns_ended.saturating_sub(self.set_at_turn) <= turns,
+            Until::Minutes(minutes) => now < self.set_at.plus_seconds(u64::from(minutes) * 60),
+            Until::NextCommit | Until::TestsPass | Until::Released => true,
+        }
+    }
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Answered {
+    /// The sequence that the answer was for.
+    pub sequence: SequenceId,
+    /// The answer.
+    pub choice: Choice,
+    /// Who gave it.
+    pub by: Option<String>,
+}
+
+/// A user's message that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HeldInput {
+    /// Its id.
+    pub id: InputId,
+    /// Its text, unchanged.
+    pub text: String,
+    /// The action that delivers it.
+    pub action: Option<ActionId>,
+    /// The host did not say in time that it took it, and was asked once more.
+    #[serde(default)]
+    pub asked_again: bool,
+    /// It has been asked whether a compaction comes before it.
+    pub assessed: bool,
+}
+
+/// The newest packet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LastPacket {
+    /// The sequence that it was taken for.
+    pub sequence: SequenceId,
+    /// The packet.
+    pub packet: Packet,
+    /// How many turns had ended when it was taken: one more, and it is stale.
+    pub turns_ended: u32,
+    /// Whether the agent has it back.
+    pub handed_over: bool,
+}
+
+/// A compaction that completed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LastCompaction {
+    /// When the host reported it as completed.
+    pub at: Timestamp,
+    /// How many turns had ended then.
+    pub turns_ended: u32,
+    /// Who started it.
+    pub origin: CompactionOrigin,
+    /// Why, where it was a sequence's.
+    pub trigger: Option<Trigger>,
+    /// The sequence that it belongs to.
+    pub sequence: Option<SequenceId>,
+    /// Who wrote the packet that went with it.
+    pub author: Option<PacketAuthor>,
+    /// Tokens in the context before it.
+    pub before: Option<Tokens>,
+    /// The host's estimate, until the first sampling request after it has measured it.
+    pub after: Option<Tokens>,
+    /// Whether `after` is measured, and not the host's estimate.
+    pub measured: bool,
+    /// When one of ours does not count against the breaker.
+    pub worth: Option<Worth>,
+    /// What the packet had left out.
+    pub added: Vec<Fact>,
+}
