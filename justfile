@@ -22,7 +22,7 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Run tests: `just test -p rawr-core`, `just test -p rawr-tests --test transcripts`
+# Run tests: `just test -p rawr-core`, `just test -p rawr-tests --test core scripts`
 test *ARGS: build
     cargo nextest run {{ARGS}}
 
@@ -48,7 +48,7 @@ protocol:
 # Rewrite the generated parts of the documentation and the schema of rawr.toml
 docs:
     UPDATE=1 cargo test -p rawr-server --test configuration --test schema
-    UPDATE=1 cargo test -p rawr-tests --test layering
+    UPDATE=1 cargo test -p rawr-tests --test core layering
     UPDATE_EXPECT=1 cargo test -p rawr-server shipped
 
 # Read the guide in a browser

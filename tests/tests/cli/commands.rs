@@ -1,0 +1,312 @@
+//! The `rawr` command line as people and programs meet it: output, exit codes, what is left behind. Hosts have tests of their own.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod doctor;
+mod help;
+mod surroundings;
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use expect_test::expect;
+use rawr_tests::rawr;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Folders of its own for everything that a command may write to.
+struct Desk {
+    home: TempDir,
+    temporary: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { home: TempDir::new().unwrap(), temporary: TempDir::new().unwrap() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(rawr());
+        command.args(arguments).env("RAWR_HOME", self.home.path()).env_remove("CODEX_HOME");
+        command.env("TMPDIR", self.temporary.path()).current_dir(self.temporary.path());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn leftovers(&self) -> Vec<String> {
+        names(self.temporary.path())
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.home.path().join(name)
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = folder.read_dir().unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn events(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn check_error(arguments: &[&str], code: i32, words: &[&str]) {
+    let output = Desk::new().run(arguments);
+    let error = err(&output);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
+    for word in words {
+        assert!(error.contains(word), "{arguments:?}: {error}");
+    }
+}
+
+/// What a compaction is for a program, in order.
+fn sequence(events: &[Value]) -> Vec<String> {
+    let names = ["verdict", "heads_up", "packet", "compaction", "handoff"];
+    let of_sequence = events.iter().filter(|event| {
+        event["sequenceId"].is_string() && names.iter().any(|name| event["event"] == *name)
+    });
+    let brief = |event: &Value| {
+        let detail = event["status"].as_str().or(event["outcome"].as_str()).unwrap_or_default();
+        format!("{} {detail}", event["event"].as_str().unwrap()).trim_end().to_owned()
+    };
+    of_sequence.map(brief).collect()
+}
+
+const WHOLE: [&str; 6] = [
+    "verdict compact",
+    "heads_up",
+    "packet",
+    "compaction in_progress",
+    "compaction completed",
+    "handoff",
+];
+
+#[test]
+fn the_demo_tells_programs_of_one_compaction_and_leaves_nothing_behind() {
+    let desk = Desk::new();
+    let output = desk.run(&["demo", "--json"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let events = events(&out(&output));
+    assert_eq!(sequence(&events), WHOLE);
+    let mut ids: Vec<_> = events
+        .iter()
+        .filter(|event| WHOLE.iter().any(|name| name.starts_with(event["event"].as_str().unwrap())))
+        .filter_map(|event| event["sequenceId"].as_str())
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 1, "{ids:?}");
+
+    let find = |name: &str| events.iter().rfind(|event| event["event"] == name).unwrap();
+    let completed = find("compaction");
+    assert!(completed["tokensBefore"].as_u64() > completed["tokensAfter"].as_u64(), "{completed}");
+    assert_eq!(find("verdict")["outcome"], "nothing");
+    let files: Vec<_> =
+        find("saved")["files"].as_array().unwrap().iter().map(|file| &file["name"]).collect();
+    assert!(files.contains(&&Value::from("events.jsonl")), "{files:?}");
+    assert_eq!((desk.leftovers(), names(desk.home.path())), (vec![], vec![]));
+}
+
+#[test]
+fn the_demo_is_readable_and_without_colours_where_there_is_no_terminal() {
+    let output = Desk::new().run(&["demo"]);
+    let text = out(&output);
+    for words in [
+        "› Now test it against every sample, and commit.",
+        "compaction decided:",
+        "✓ boundary        commit",
+        "╭─ compaction ahead",
+        "  writing packet…",
+        "• Packet by the agent",
+        "• Context compacted:",
+        "  handing over…",
+        "› rawr hands the packet back",
+        "no compaction: 9",
+        "events.jsonl",
+        "the demo's files are removed",
+    ] {
+        assert!(text.contains(words), "{words}:\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn what_the_demo_keeps_is_a_real_repository() {
+    let desk = Desk::new();
+    let kept = desk.path("kept");
+    let keep = ["demo", "--keep", kept.to_str().unwrap()];
+    assert!(desk.run(&keep).status.success());
+    assert_eq!(names(&kept), ["home", "repository"]);
+    let log = Command::new("git")
+        .args(["log", "--format=%s"])
+        .current_dir(kept.join("repository"))
+        .output()
+        .unwrap();
+    assert_eq!(out(&log), "Explain kv.sh\nPrint the value of a key\nBegin with samples\n");
+
+    let again = desk.run(&keep);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(err(&again).contains("is not empty: name a new folder"), "{}", err(&again));
+}
+
+/// Reads on until the event comes, and returns it.
+fn wait_for(lines: &mut impl Iterator<Item = String>, name: &str) -> Value {
+    let mut events = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    events.find(|event| event["event"] == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+fn signal(name: &str, process: u64) {
+    let sent = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_with_nothing_left() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let desk = Desk::new();
+        let mut child = desk.start(&["demo", "--pace", "--json"]);
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = stdout.lines().map(Result::unwrap);
+        let sidecar = wait_for(&mut lines, "session")["sidecarProcessId"].as_u64().unwrap();
+        wait_for(&mut lines, "tool_started");
+        signal(name, child.id().into());
+        let rest: Vec<_> = lines.collect();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{rest:?}");
+        assert_eq!(desk.leftovers(), Vec::<String>::new());
+        assert!(!is_alive(sidecar), "the sidecar goes on");
+    }
+}
+
+fn is_alive(process: u64) -> bool {
+    Command::new("kill")
+        .args(["-0", &process.to_string()])
+        .stderr(Stdio::null())
+        .status()
+        .unwrap()
+        .success()
+}
+
+#[test]
+fn a_sidecar_that_is_killed_is_replaced_and_nothing_happens_twice() {
+    let desk = Desk::new();
+    let mut child = desk.start(&["demo", "--json"]);
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut seen = Vec::new();
+    for line in stdout.lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if event["event"] == "session" && seen.is_empty() {
+            signal("KILL", event["sidecarProcessId"].as_u64().unwrap());
+        }
+        seen.push(event);
+    }
+    assert!(child.wait().unwrap().success());
+    assert_eq!(seen.iter().filter(|event| event["event"] == "sidecar_restarted").count(), 1);
+    assert_eq!(sequence(&seen), WHOLE);
+    assert_eq!(desk.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_reader_that_hangs_up_is_a_normal_end() {
+    let desk = Desk::new();
+    let mut child = desk.start(&["demo", "--json"]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(desk.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn wrong_usage_says_what_is_right() {
+    check_error(&["exec", "--host", "emacs", "hi"], 2, &["'emacs'", "codex, claude, embedded"]);
+    check_error(&["exec", "hi"], 2, &["--host"]);
+    check_error(&["exec", "--host", "embedded", "-c", "mode", "hi"], 2, &["KEY=VALUE"]);
+    check_error(&["exec", "--host", "embedded"], 1, &["there is no prompt", "standard input"]);
+    check_error(&["exec", "--host", "embedded", " "], 1, &["a prompt is empty"]);
+    check_error(
+        &["exec", "--host", "embedded", "--model", "m", "hi"],
+        1,
+        &["where is the model?", "--base-url"],
+    );
+    check_error(
+        &["exec", "--host", "embedded", "--cd", "/no/such", "hi"],
+        1,
+        &["/no/such is not a folder", "--cd DIR"],
+    );
+    check_error(&["demo", "--home", "/tmp/x"], 1, &["--keep DIR"]);
+    check_error(&["--home", "/proc/nowhere", "init"], 1, &["--home DIR"]);
+}
+
+/// What the agent is told where this is standard input.
+fn prompts_of(input: &[u8]) -> Vec<String> {
+    let desk = Desk::new();
+    let mut child = desk
+        .command(&["exec", "--host", "embedded", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let events = events(&out(&output));
+    let prompts = events.iter().filter(|event| event["event"] == "user_message");
+    prompts.map(|event| event["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn prompts_come_as_lines_too() {
+    assert_eq!(prompts_of(b"one\n\ntwo\n"), ["one", "two"]);
+}
+
+#[test]
+fn init_writes_once_and_replaces_only_by_force() {
+    let desk = Desk::new();
+    let first = out(&desk.run(&["init"]));
+    assert_eq!(first.lines().filter(|line| line.starts_with("wrote")).count(), 10, "{first}");
+    let config = std::fs::read_to_string(desk.path("rawr.toml")).unwrap();
+    assert!(config.contains("#mode = \"auto\""), "{config}");
+
+    let prompt = desk.path("auto-compact/handoff.md");
+    std::fs::write(&prompt, "mine: {packet}").unwrap();
+    std::fs::remove_file(desk.path("auto-compact/heads-up.md")).unwrap();
+    let second = out(&desk.run(&["init"]));
+    assert!(!second.contains("wrote") && second.contains("it was deleted once"), "{second}");
+    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), "mine: {packet}");
+
+    let forced = out(&desk.run(&["init", "--force"]));
+    assert_eq!(forced.lines().filter(|line| line.starts_with("replaced")).count(), 1, "{forced}");
+    let old = desk.path("auto-compact/handoff.md.old");
+    assert_eq!(std::fs::read_to_string(old).unwrap(), "mine: {packet}");
+    assert!(desk.path("auto-compact/heads-up.md").exists());
+}
+
+/// A script would take it for done.
+#[test]
+fn work_that_ends_because_nothing_reads_its_output_is_no_success() {
+    let desk = Desk::new();
+    let mut child = desk.start(&["exec", "--host", "embedded", "--json", "one", "two", "three"]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(141));
+}

@@ -1,0 +1,406 @@
+//! Which crate and module may use which others. ARCHITECTURE.md's list of modules is made from the one here.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir()
+            && !["target", "node_modules"].contains(&name.as_str())
+            && !name.starts_with('.')
+        {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    rust_files(&root().join(folder), &mut files);
+    assert!(!files.is_empty(), "{folder} is gone");
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    files.into_iter().map(named).collect()
+}
+
+/// Every crate that `package` is built with, itself left out.
+fn dependencies(package: &str) -> BTreeSet<String> {
+    tree(&["--package", package])
+}
+
+/// Those that it names itself, and itself.
+fn direct_dependencies(package: &str) -> BTreeSet<String> {
+    tree(&["--package", package, "--depth", "1"])
+}
+
+fn tree(of: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{lib}"])
+        .args(of)
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+#[test]
+fn the_core_depends_on_nothing_but_serde_and_data_crates() {
+    const DATA: [&str; 10] = [
+        "rawr_core",
+        "serde",
+        "serde_core",
+        "serde_derive",
+        "serde_json",
+        "shlex",
+        "itoa",
+        "memchr",
+        "zmij",
+        "ryu",
+    ];
+    // What a derive is compiled with does not end up in the core.
+    const AT_COMPILE_TIME: [&str; 4] = ["proc_macro2", "quote", "syn", "unicode_ident"];
+    let others: Vec<_> = dependencies("rawr-core")
+        .into_iter()
+        .filter(|name| !DATA.contains(&name.as_str()) && !AT_COMPILE_TIME.contains(&name.as_str()))
+        .collect();
+    assert!(others.is_empty(), "rawr-core must not depend on {others:?}");
+}
+
+#[test]
+fn the_core_reads_no_clock_no_file_and_writes_no_log() {
+    const FORBIDDEN: [&str; 9] = [
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::process",
+        "SystemTime",
+        "Instant::",
+        "tokio",
+        "tracing",
+        "println!",
+    ];
+    for (file, text) in shipped("server/core/src") {
+        for word in FORBIDDEN {
+            assert!(!text.contains(word), "{file} names {word}");
+        }
+    }
+}
+
+/// A module's own tests may reach further than the module.
+fn shipped(folder: &str) -> Vec<(String, String)> {
+    let tests = |file: &str| file.contains("/tests/") || file.ends_with("/tests.rs");
+    sources(folder).into_iter().filter(|(file, _)| !tests(file)).collect()
+}
+
+/// The modules of the server, each with those that it uses, from the top down: none uses one that is above it. A new arrow
+/// is a line here; ARCHITECTURE.md repeats the list, and `UPDATE=1` rewrites it.
+const ARROWS: [(&str, &[&str]); 22] = [
+    ("connection", &["desk", "jobs", "methods", "outbox", "trace", "watch", "workers"]),
+    (
+        "methods",
+        &[
+            "capsule", "config", "desk", "jobs", "judge", "language", "outbox", "problem",
+            "prompts", "publish", "recall", "redact", "repo", "store", "tokens", "trace", "watch",
+            "wire", "workers",
+        ],
+    ),
+    ("publish", &["config", "desk", "outbox", "store", "wire"]),
+    (
+        "desk",
+        &[
+            "capsule", "config", "jobs", "judge", "problem", "prompts", "recall", "redact",
+            "store", "watch", "workers",
+        ],
+    ),
+    ("jobs", &["config", "judge", "repo"]),
+    ("judge", &["config", "redact"]),
+    ("language", &["config", "problem", "prompts"]),
+    ("recall", &["capsule", "redact"]),
+    ("repo", &["config"]),
+    ("workers", &["capsule", "store"]),
+    ("capsule", &["store"]),
+    ("config", &["problem", "prompts"]),
+    ("watch", &["store"]),
+    ("prompts", &["problem"]),
+    ("store", &["redact"]),
+    ("wire", &["problem"]),
+    ("outbox", &[]),
+    ("problem", &[]),
+    ("redact", &[]),
+    ("stdio", &[]),
+    ("tokens", &[]),
+    ("trace", &[]),
+];
+
+/// The same of the core.
+const CORE_ARROWS: [(&str, &[&str]); 18] = [
+    (
+        "machine",
+        &[
+            "assess", "boundary", "compose", "coverage", "event", "judgment", "policy", "prompt",
+            "rewrite", "rules", "scratch", "sequence", "signal", "thread", "units",
+        ],
+    ),
+    ("assess", &["boundary", "event", "judgment", "policy", "thread", "units"]),
+    (
+        "sequence",
+        &[
+            "boundary", "compose", "coverage", "event", "packet", "policy", "rules", "thread",
+            "units",
+        ],
+    ),
+    ("compose", &["event", "policy", "prompt", "signal", "thread"]),
+    ("coverage", &["event", "policy", "thread"]),
+    ("judgment", &["boundary", "event", "policy", "prompt", "signal", "thread", "units"]),
+    ("thread", &["boundary", "event", "packet", "policy", "prompt", "signal", "units"]),
+    ("packet", &["event", "policy"]),
+    ("event", &["boundary", "policy", "prompt", "signal", "units"]),
+    ("rules", &["policy", "prompt"]),
+    ("signal", &["boundary", "policy", "steps"]),
+    ("policy", &["boundary", "scratch", "units"]),
+    ("scratch", &["units"]),
+    ("boundary", &[]),
+    ("prompt", &[]),
+    ("rewrite", &[]),
+    ("steps", &[]),
+    ("units", &[]),
+];
+
+/// The same of the hosts' crate.
+const HOST_ARROWS: [(&str, &[&str]); 12] = [
+    ("drive", &["event", "host", "sidecar", "stop"]),
+    ("event", &["host", "saved"]),
+    ("host", &["posix", "private", "text"]),
+    ("presence", &["private"]),
+    ("sidecar", &["private", "transport"]),
+    ("stop", &["posix"]),
+    ("posix", &[]),
+    ("private", &[]),
+    ("relay", &[]),
+    ("saved", &[]),
+    ("text", &[]),
+    ("transport", &[]),
+];
+
+/// The same of the CLI.
+const CLI_ARROWS: [(&str, &[&str]); 3] =
+    [("commands", &["args", "render"]), ("args", &[]), ("render", &[])];
+
+fn module_of(file: &str) -> &str {
+    let inside = file.split_once("src/").map_or(file, |(_, inside)| inside);
+    inside.split(['/', '.']).next().unwrap_or_default()
+}
+
+/// The modules of its own crate that a file names, its unit tests left out.
+fn used_modules(text: &str) -> BTreeSet<&str> {
+    let shipped = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let first = |path: &'_ str| path.trim().find(|letter| !is_of_name(letter));
+    let mut used = BTreeSet::new();
+    for rest in shipped.split("crate::").skip(1) {
+        let group = rest.strip_prefix('{').and_then(|rest| rest.split('}').next());
+        for path in group.unwrap_or(rest).split(',').take(if group.is_some() { 99 } else { 1 }) {
+            let path = path.trim();
+            let name = first(path).map_or(path, |end| &path[..end]);
+            if name.starts_with(|letter: char| letter.is_lowercase()) {
+                used.insert(name);
+            }
+        }
+    }
+    used
+}
+
+fn check_arrows(folder: &str, arrows: &[(&str, &[&str])]) {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let is_root = |file: &str| file.ends_with("src/lib.rs") || file.ends_with("src/main.rs");
+    for (file, text) in shipped(folder).iter().filter(|(file, _)| !is_root(file)) {
+        let module = module_of(file);
+        let used = used_modules(text).into_iter().filter(|used| *used != module);
+        found.entry(module.to_owned()).or_default().extend(used.map(str::to_owned));
+    }
+    let drawn = arrows.iter().map(|(module, uses)| {
+        ((*module).to_owned(), uses.iter().map(|used| (*used).to_owned()).collect())
+    });
+    let drawn: BTreeMap<String, BTreeSet<String>> = drawn.collect();
+    for (module, uses) in &found {
+        assert_eq!(drawn.get(module), Some(uses), "{folder}/{module} against its arrows");
+    }
+    assert_eq!(found.len(), drawn.len(), "{folder} lacks a module that has arrows");
+    for (at, (module, uses)) in arrows.iter().enumerate() {
+        let below = |used: &&str| arrows[at + 1..].iter().any(|(other, _)| *other == *used);
+        assert!(uses.iter().all(below), "{module} uses a module above it");
+    }
+}
+
+#[test]
+fn architecture_md_lists_the_modules_and_what_they_may_use() {
+    const OPEN: &str = "<!-- generated: modules; `UPDATE=1 cargo test -p rawr-tests --test core layering` rewrites it -->\n";
+    const CLOSE: &str = "<!-- end -->";
+    let path = root().join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(OPEN).unwrap();
+    let (_, after) = rest.split_once(CLOSE).unwrap();
+    let names =
+        |used: &[&str]| used.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let table = |title: &str, arrows: &[(&str, &[&str])]| {
+        let row = |(module, uses): &(&str, &[&str])| format!("| `{module}` | {} |\n", names(uses));
+        let rows: String = arrows.iter().map(row).collect();
+        format!("| {title} | uses |\n| --- | --- |\n{rows}")
+    };
+    let table = [
+        table("CLI", &CLI_ARROWS),
+        table("hosts", &HOST_ARROWS),
+        table("server", &ARROWS),
+        table("core", &CORE_ARROWS),
+    ]
+    .join("\n");
+    let made = format!("{before}{OPEN}{table}{CLOSE}{after}");
+    if made != page && std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+        return;
+    }
+    assert!(
+        made == page,
+        "ARCHITECTURE.md is out of date: run `UPDATE=1 cargo test -p rawr-tests --test core layering`"
+    );
+}
+
+#[test]
+fn the_modules_of_the_server_use_what_the_drawing_shows() {
+    check_arrows("server/src", &ARROWS);
+    for (file, text) in &shipped("server/src") {
+        let speaks = ["wire", "methods", "connection", "publish", "outbox", "trace", "lib"];
+        let may = speaks.contains(&module_of(file));
+        assert!(may || !text.contains("rawr_protocol"), "{file} must not know the protocol");
+    }
+}
+
+#[test]
+fn the_modules_of_the_core_use_what_the_drawing_shows() {
+    check_arrows("server/core/src", &CORE_ARROWS);
+}
+
+/// What the commands use of the server's crate without a sidecar, by file: what people wrote and what lies at rest is read,
+/// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here.
+const OF_THE_SERVER: [(&str, &[&str]); 11] = [
+    ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions"]),
+    ("commands/attach/log.rs", &["redact"]),
+    ("commands/codex/profile.rs", &["redact"]),
+    ("commands/config.rs", &["config", "problem"]),
+    ("commands/doctor.rs", &["config", "problem"]),
+    ("commands/init.rs", &["config", "prompts"]),
+    ("commands/prompts.rs", &["problem", "prompts"]),
+    ("commands/state.rs", &["config", "prompts", "store"]),
+    ("commands/state/show.rs", &["store"]),
+    ("commands/watch/link.rs", &["config"]),
+    ("commands/user_files.rs", &["config", "problem", "prompts"]),
+];
+
+/// What stands behind `start` up to the end of the path's first segment.
+fn segments_behind<'t>(text: &'t str, start: &str) -> BTreeSet<&'t str> {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let segment = |rest: &'t str| rest.split(|letter| !is_of_name(letter)).next();
+    text.split(start).skip(1).filter_map(segment).collect()
+}
+
+#[test]
+fn the_modules_of_the_hosts_and_of_the_cli_use_what_the_drawing_shows() {
+    check_arrows("editor-clients/host/src", &HOST_ARROWS);
+    check_arrows("editor-clients/cli/src", &CLI_ARROWS);
+}
+
+#[test]
+fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
+    let of_host = direct_dependencies("rawr-host");
+    assert!(!of_host.contains("rawr_core") && !of_host.contains("rawr_server"), "{of_host:?}");
+    let direct = direct_dependencies("rawr");
+    assert!(direct.contains("rawr_server"), "{direct:?}");
+    assert!(!direct.contains("rawr_core"), "the CLI must not depend on the core");
+    let allowed: BTreeSet<_> = OF_THE_SERVER
+        .iter()
+        .flat_map(|(file, uses)| uses.iter().map(move |used| format!("{file} uses {used}")))
+        .collect();
+    let mut used = BTreeSet::new();
+    for (file, text) in shipped("editor-clients/cli/src") {
+        let name = file.strip_prefix("editor-clients/cli/src/").unwrap();
+        assert_eq!(
+            text.matches("rawr_server").count(),
+            text.matches("rawr_server::").count(),
+            "{file} must write out what it uses of the server"
+        );
+        let rooms = segments_behind(&text, "rawr_server::");
+        used.extend(rooms.iter().map(|room| format!("{name} uses {room}")));
+    }
+    let new: Vec<_> = used.difference(&allowed).collect();
+    let gone: Vec<_> = allowed.difference(&used).collect();
+    assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer so: {gone:?}");
+}
+
+/// What decides is the core's machine, which only the desk runs; a worker reads a log into one for the desk. What the
+/// commands use without a sidecar reaches neither.
+#[test]
+fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
+    const RUN_A_MACHINE: [&str; 2] = ["desk", "workers"];
+    let machines: BTreeSet<_> = shipped("server/src")
+        .into_iter()
+        .filter(|(_, text)| segments_behind(text, "Machine").contains(""))
+        .map(|(file, _)| module_of(&file).to_owned())
+        .collect();
+    assert_eq!(machines, RUN_A_MACHINE.map(str::to_owned).into());
+    let rooms = |used: &str| ARROWS.iter().find(|(room, _)| *room == used);
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<_> = OF_THE_SERVER.iter().flat_map(|(_, uses)| *uses).collect();
+    while let Some(room) = next.pop() {
+        if reached.insert(*room) {
+            next.extend(rooms(room).iter().flat_map(|(_, may_use)| *may_use));
+        }
+    }
+    for room in RUN_A_MACHINE {
+        assert!(
+            !reached.contains(room),
+            "a command reaches {room} by what it may use: {reached:?}"
+        );
+    }
+}
+
+/// It hands on what it does not understand, and can only be trusted with that while it is small.
+#[test]
+fn the_relay_uses_nothing_else_of_its_crate() {
+    let files = shipped("editor-clients/host/src");
+    let mut of_relay = files.iter().filter(|(file, _)| file.contains("/host/src/relay")).peekable();
+    assert!(of_relay.peek().is_some(), "the relay is gone");
+    for (file, text) in of_relay {
+        for word in ["crate::", "rawr_protocol", "tungstenite"] {
+            assert!(!text.contains(word), "{file} must not use {word}");
+        }
+    }
+}
+
+#[test]
+fn every_file_begins_by_saying_what_it_is_for() {
+    for folder in ["protocol-schema", "server", "editor-clients", "tests"] {
+        for (file, text) in sources(folder) {
+            let first = text.lines().next().unwrap_or_default();
+            assert!(first.starts_with("//! "), "{file} begins with {first:?}");
+        }
+    }
+}

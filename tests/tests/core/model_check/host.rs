@@ -1,0 +1,421 @@
+//! The host of a small world: one turn at a time, every action id carried out once, and a line of reports to rawr that
+//! the world may disturb. It says what happens; it decides nothing and does not know rawr's state.
+
+use crate::model_check::explore::{Named, Violation};
+use crate::model_check::task::{Begun, INPUT, ONCE, OWED, Report, Said, Task, What};
+use crate::model_check::worlds::{Manner, World};
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{
+    Action, ActionReported, ActionStatus, Answer, CommitMade, CompactionOrigin, CompactionReported,
+    CompactionStatus, Event, JudgeSource, JudgmentAnswered, Origin, Purpose, TurnCompleted,
+    TurnStarted, TurnStatus, Usage, UsageReported,
+};
+use rawr_core::thread::Issued;
+use rawr_core::thread::sequence::marker;
+use rawr_core::units::{ActionId, RequestId, Tokens, TurnId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+/// Both would be semantic breaks in a turn of the user's; the first is a packet as well.
+pub const PACKET: &str =
+    "<continuation_packet>\nState: working. All done but the docs.\n</continuation_packet>";
+const SAID: &str = "All done: the parser is written.";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Host {
+    pub todo: VecDeque<Todo>,
+    pub turn: Option<Turn>,
+    pub compacting: Option<Task>,
+    /// What rawr has not heard yet.
+    pub said: VecDeque<Rc<Named<Report>>>,
+    /// Actions that were begun, and what there is to say of them when they are asked for again.
+    pub begun: BTreeMap<ActionId, Rc<Named<Begun>>>,
+    /// Questions that have no answer yet, this host's or the sidecar's own judge's.
+    pub judging: Vec<(RequestId, ActionId)>,
+    pub turns: u8,
+    pub context: u64,
+    /// The user's messages that the agent has got, in this order.
+    pub got: Vec<u8>,
+    /// Those that the host would not take.
+    pub refused: BTreeSet<u8>,
+    pub compactions: u8,
+    pub handoffs: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Todo {
+    Prompt(u8),
+    Perform(Task),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Turn {
+    pub id: TurnId,
+    /// `None`: a prompt of the user's.
+    pub of: Option<Task>,
+    /// Sampling requests to come that are not the last.
+    requests: u8,
+    /// Requests for a packet that went into it and have no answer.
+    asked: Vec<Task>,
+}
+
+impl Host {
+    /// A user's turn has just begun, below every tier's threshold.
+    pub fn new(world: &World) -> Self {
+        let mut host = Self {
+            todo: VecDeque::new(),
+            turn: None,
+            compacting: None,
+            said: VecDeque::new(),
+            begun: BTreeMap::new(),
+            judging: Vec::new(),
+            turns: 0,
+            context: world.starts_at,
+            got: Vec::new(),
+            refused: BTreeSet::new(),
+            compactions: 0,
+            handoffs: 0,
+        };
+        host.begin(None, world);
+        host
+    }
+
+    /// rawr asks for something, for the first time or again.
+    pub fn take(&mut self, issued: &Issued) -> Result<(), Violation> {
+        if let Action::Judge { request, .. } = &issued.kind {
+            if !self.judging.iter().any(|(known, _)| known == request) {
+                self.judging.push((request.clone(), issued.id.clone()));
+            }
+            return Ok(());
+        }
+        let task = Task::of(issued)?;
+        if let Some(begun) = self.begun.get(&task.action) {
+            let report = begun.report();
+            self.says_that(report);
+        } else if !self.todo.contains(&Todo::Perform(task.clone())) {
+            self.todo.push_back(Todo::Perform(task));
+        }
+        Ok(())
+    }
+
+    pub const fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.compacting.is_some()
+    }
+
+    /// Every message up to this one was given to the agent, or refused in so many words.
+    pub fn has_all_of(&self, newest: u8) -> bool {
+        (1..=newest).all(|input| self.got.contains(&input) || self.refused.contains(&input))
+    }
+
+    /// The first thing that there is room for.
+    pub fn next(&self, world: &World) -> Option<usize> {
+        let idle = self.turn.is_none() && self.compacting.is_none();
+        let inside = self.turn.is_some() && self.compacting.is_none();
+        self.todo.iter().position(|todo| match todo {
+            Todo::Prompt(_) => idle,
+            Todo::Perform(Task { what, .. }) => match what {
+                What::Inject { steers: true, .. } => idle || inside,
+                What::Compact { .. } => idle || inside && world.can.mid_turn_compact,
+                What::Inject { .. } | What::Deliver { .. } => idle,
+                What::Sample => true,
+            },
+        })
+    }
+
+    pub fn take_up(&mut self, at: usize, world: &World) -> Result<(), Violation> {
+        match self.todo.remove(at) {
+            None => Ok(()),
+            Some(Todo::Prompt(input)) => {
+                self.gets(input)?;
+                self.begin(None, world);
+                Ok(())
+            }
+            Some(Todo::Perform(task)) => self.perform(task, world),
+        }
+    }
+
+    fn perform(&mut self, task: Task, world: &World) -> Result<(), Violation> {
+        self.done_once(&task)?;
+        match task.what {
+            What::Compact { .. } => {
+                self.compactions += 1;
+                self.acted(&task, ActionStatus::Accepted, None, None, true);
+                self.compaction(Some(&task), CompactionStatus::Started, None, world);
+                self.compacting = Some(task);
+            }
+            What::Inject { purpose, steers: true } if self.turn.is_some() => {
+                let turn = self.turn.as_ref().map(|turn| turn.id.clone());
+                self.acted(&task, ActionStatus::Accepted, turn, None, true);
+                if let Some(turn) = self.turn.as_mut().filter(|_| purpose != Purpose::Handoff) {
+                    turn.asked.push(task);
+                }
+            }
+            What::Deliver { input, .. } => {
+                self.gets(input)?;
+                self.begin(Some(task), world);
+            }
+            What::Inject { .. } => self.begin(Some(task), world),
+            What::Sample => {
+                let text = Some(PACKET.to_owned());
+                self.acted(&task, ActionStatus::Completed, None, text, true);
+            }
+        }
+        Ok(())
+    }
+
+    fn done_once(&mut self, task: &Task) -> Result<(), Violation> {
+        let same = |begun: &&Rc<Named<Begun>>| begun.task.sequence == task.sequence;
+        let mut others = self.begun.values().filter(same).map(|begun| &begun.task);
+        let repeats = match task.what {
+            What::Compact { .. } => others.any(|other| other.what == task.what),
+            _ => task.hands_off() && others.any(Task::hands_off),
+        };
+        if repeats {
+            return Err(Violation::of(ONCE, format!("{task:?}, and {:?}", self.begun)));
+        }
+        self.handoffs += u8::from(task.hands_off());
+        if self.handoffs > self.compactions {
+            return Err(Violation::of(OWED, format!("{task:?}")));
+        }
+        Ok(())
+    }
+
+    fn gets(&mut self, input: u8) -> Result<(), Violation> {
+        if self.got.iter().chain(&self.refused).any(|earlier| *earlier >= input) {
+            return Err(Violation::of(INPUT, format!("{input} after {:?}", self.got)));
+        }
+        self.got.push(input);
+        Ok(())
+    }
+
+    /// What ran is gone, and so is what was not said yet. Its record holds what it was given and what it has done: a
+    /// message is not asked for again, and anything else that was not finished is begun again when it is asked for.
+    pub fn dies(&mut self) {
+        let turn = self.turn.take();
+        let asked = turn.iter().flat_map(|turn| turn.asked.iter().chain(&turn.of)).cloned();
+        let cut_off: Vec<Task> = asked.chain(self.compacting.take()).collect();
+        for task in cut_off {
+            match task.what {
+                What::Deliver { .. } => continue,
+                What::Compact { .. } => self.compactions -= 1,
+                What::Inject { .. } | What::Sample => self.handoffs -= u8::from(task.hands_off()),
+            }
+            self.begun.remove(&task.action);
+        }
+        self.said.clear();
+        self.judging.clear();
+        self.todo.retain(|todo| matches!(todo, Todo::Prompt(_)));
+    }
+
+    fn begin(&mut self, of: Option<Task>, world: &World) {
+        self.turns += 1;
+        let id = TurnId::new(format!("t{}", self.turns));
+        let goes_on = of.as_ref().is_none_or(|task| task.makes().is_none() || task.hands_off());
+        let requests = if goes_on { world.requests } else { 0 };
+        match &of {
+            None => self.says(started(&id, Origin::User, None, None), None),
+            Some(task) => self.announce(task, &id, world),
+        }
+        self.turn = Some(Turn { id, of, requests, asked: Vec::new() });
+    }
+
+    fn announce(&mut self, task: &Task, turn: &TurnId, world: &World) {
+        let loud = world.manner == Manner::Full;
+        self.acted(task, ActionStatus::Accepted, Some(turn.clone()), None, loud);
+        let (action, tells) = (Some(task.action.clone()), task.makes());
+        let tells = tells.map(|makes| (turn.clone(), makes));
+        let announced = match (world.manner, task.what) {
+            (Manner::Late, _) => return,
+            (Manner::Marks, What::Inject { purpose, .. }) => {
+                let mark = marker(&task.sequence, purpose);
+                started(turn, Origin::User, None, Some(mark))
+            }
+            (_, What::Inject { .. }) => started(turn, Origin::Synthetic, action, None),
+            (_, What::Deliver { .. } | What::Compact { .. } | What::Sample) => {
+                started(turn, Origin::User, action, None)
+            }
+        };
+        self.says(announced, tells);
+    }
+
+    /// The compaction or the turn that runs, one step further.
+    pub fn go_on(&mut self, ends: TurnStatus, world: &World) {
+        if let Some(task) = self.compacting.take() {
+            self.compacted(&task, ends, world);
+            return;
+        }
+        let Some(mut turn) = self.turn.take() else { return };
+        let asked = std::mem::take(&mut turn.asked);
+        let completes = ends == TurnStatus::Completed;
+        if completes && !asked.is_empty() {
+            self.sampled(&turn.id, world.answer_grows, Some(PACKET));
+            for task in &asked {
+                let (id, text) = (Some(turn.id.clone()), Some(PACKET.to_owned()));
+                self.acted(task, ActionStatus::Completed, id, text, world.manner == Manner::Full);
+            }
+            self.turn = Some(turn);
+        } else if completes && turn.requests > 0 {
+            turn.requests -= 1;
+            self.sampled(&turn.id, world.request_grows, None);
+            self.turn = Some(turn);
+        } else {
+            self.turn_ends(&turn, ends, world);
+        }
+    }
+
+    fn sampled(&mut self, turn: &TurnId, grows: u64, message: Option<&str>) {
+        self.context = (self.context + grows).min(100);
+        let reported = UsageReported {
+            turn: turn.clone(),
+            usage: self.usage(),
+            window: None,
+            model: None,
+            needs_follow_up: true,
+            last_message: message.map(str::to_owned),
+            boundaries: Boundaries::NONE,
+        };
+        self.says(reported, None);
+    }
+
+    const fn usage(&self) -> Usage {
+        let context = Tokens(self.context);
+        Usage { context, input: None, cached: None, output: None, reasoning: None }
+    }
+
+    fn turn_ends(&mut self, turn: &Turn, status: TurnStatus, world: &World) {
+        let makes = turn.of.as_ref().and_then(Task::makes);
+        let users_own = makes.is_none();
+        let grows = if users_own { world.turn_grows } else { world.answer_grows };
+        self.context = (self.context + grows).min(100);
+        if world.commits {
+            let made =
+                CommitMade { turn: Some(turn.id.clone()), signal: None, hash: None, subject: None };
+            self.says(made, None);
+        }
+        let message = if users_own { SAID } else { PACKET };
+        let last_message = (status == TurnStatus::Completed).then(|| message.to_owned());
+        let ended = TurnCompleted {
+            turn: turn.id.clone(),
+            status,
+            last_message: last_message.clone(),
+            usage: Some(self.usage()),
+            queued_inputs: 0,
+            review_mode: false,
+            boundaries: Boundaries::NONE,
+        };
+        self.says(ended, None);
+        if let Some(task) = &turn.of {
+            let loud = matches!(world.manner, Manner::Full | Manner::Late);
+            self.acted(task, ActionStatus::Completed, Some(turn.id.clone()), last_message, loud);
+        }
+    }
+
+    fn compacted(&mut self, task: &Task, ends: TurnStatus, world: &World) {
+        let What::Compact { local, .. } = task.what else { return };
+        let (seen, status) = if ends == TurnStatus::Completed {
+            self.context = if local { world.lands_at } else { world.provider_lands_at };
+            (CompactionStatus::Completed, ActionStatus::Completed)
+        } else {
+            (CompactionStatus::Failed, ActionStatus::Failed)
+        };
+        let after = (status == ActionStatus::Completed).then_some(self.context);
+        if world.manner == Manner::Late {
+            self.acted(task, status, None, None, true);
+            self.compaction(Some(task), seen, after, world);
+        } else {
+            self.compaction(Some(task), seen, after, world);
+            self.acted(task, status, None, None, true);
+        }
+    }
+
+    /// A compaction that rawr did not ask for.
+    pub fn compacts_by_itself(&mut self, world: &World) {
+        self.compactions += 1;
+        self.context = world.lands_at;
+        self.compaction(None, CompactionStatus::Started, None, world);
+        self.compaction(None, CompactionStatus::Completed, Some(world.lands_at), world);
+    }
+
+    fn compaction(
+        &mut self,
+        task: Option<&Task>,
+        status: CompactionStatus,
+        after: Option<u64>,
+        world: &World,
+    ) {
+        let origin = if task.is_some() { CompactionOrigin::Rawr } else { world.compacts_for };
+        let (action, tokens_after) = (task.map(|task| task.action.clone()), after.map(Tokens));
+        let (tokens_before, error) = (None, None);
+        self.says(
+            CompactionReported { status, origin, action, tokens_before, tokens_after, error },
+            None,
+        );
+    }
+
+    pub fn refuse(&mut self, at: usize) {
+        if let Some(Todo::Perform(task)) = self.todo.remove(at) {
+            if let What::Deliver { input, .. } = task.what {
+                self.refused.insert(input);
+            }
+            self.acted(&task, ActionStatus::Failed, None, None, true);
+        }
+    }
+
+    /// The oldest question is answered; `None`: the judge cannot.
+    pub fn judged(&mut self, says: Option<bool>, by: JudgeSource) -> Option<Report> {
+        let (request, action) = (!self.judging.is_empty()).then(|| self.judging.remove(0))?;
+        let said = match says {
+            Some(should_compact) => Said::Judged(JudgmentAnswered {
+                request,
+                source: by,
+                answer: Answer::Says { should_compact, reason: String::new() },
+                usage: None,
+                rate_limits: Vec::new(),
+            }),
+            None => Said::Event(
+                ActionReported {
+                    action,
+                    status: ActionStatus::Failed,
+                    turn: None,
+                    text: None,
+                    error: None,
+                }
+                .into(),
+            ),
+        };
+        Some(Report { said, tells: None })
+    }
+
+    /// Takes note of what became of an action, and says so where the host does.
+    fn acted(
+        &mut self,
+        task: &Task,
+        status: ActionStatus,
+        turn: Option<TurnId>,
+        text: Option<String>,
+        loud: bool,
+    ) {
+        let begun = Begun { task: task.clone(), status, turn, text };
+        if loud {
+            self.says_that(begun.report());
+        }
+        self.begun.insert(task.action.clone(), Rc::new(Named::new(begun)));
+    }
+
+    fn says(&mut self, event: impl Into<Event>, tells: Option<(TurnId, Purpose)>) {
+        self.says_that(Report { said: Said::Event(event.into()), tells });
+    }
+
+    pub fn says_that(&mut self, report: Report) {
+        self.said.push_back(Rc::new(Named::new(report)));
+    }
+}
+
+fn started(
+    turn: &TurnId,
+    origin: Origin,
+    action: Option<ActionId>,
+    text: Option<String>,
+) -> TurnStarted {
+    TurnStarted { turn: turn.clone(), origin, action, text, directives: Vec::new() }
+}

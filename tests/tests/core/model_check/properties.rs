@@ -1,0 +1,207 @@
+//! What must hold whatever happens, and what has to be remembered of the past to say so. The host keeps the rest: what
+//! was done once, and which messages came in which order.
+
+use crate::model_check::explore::Violation;
+use crate::model_check::same::NOW;
+use crate::model_check::task::Report;
+use crate::model_check::worlds::World;
+use rawr_core::assess::{Decision, Gate, GateOutcome, Question, assess};
+use rawr_core::boundary::Boundary;
+use rawr_core::event::{
+    Action, ActionIssued, Assessed, CompactionOrigin, CompactionStatus, Entrance, Event, Item,
+    ItemRole, Outcome, Purpose, SequenceStarted, Trigger,
+};
+use rawr_core::policy::Tier;
+use rawr_core::thread::{Issued, Mark};
+use rawr_core::units::{RequestId, SequenceId, TurnId};
+use rawr_core::{Record, Thread};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub const SPENT: &str = "a boundary counts once";
+pub const ENDED: &str = "no action after its sequence ended";
+pub const SYNTHETIC: &str = "no synthetic trigger";
+pub const EMERGENCY: &str = "an emergency is never blocked by judgment";
+pub const LATE: &str = "a compaction is handed over before the next message";
+pub const IDS: &str = "an action id is given once";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Past {
+    /// Boundaries that a sequence has spent, or that were left behind with their turn.
+    counted: BTreeSet<(TurnId, Boundary)>,
+    /// Turns of which rawr was told that they belong to a sequence, and to what part of it.
+    told: BTreeMap<TurnId, Purpose>,
+    /// rawr knows of a compaction that it did not ask for and that has no handoff yet.
+    owes: bool,
+}
+
+impl Past {
+    /// A report has been taken note of.
+    pub fn told(&mut self, report: Option<&Report>) {
+        self.told.extend(report.and_then(|report| report.tells.clone()));
+    }
+
+    /// `before`: the thread without the record. A running sequence hands over itself, unless it waits for an answer.
+    pub fn recorded(&mut self, before: &Thread, record: &Record) {
+        match &record.event {
+            Event::CompactionReported(reported) => {
+                self.owes |= reported.status == CompactionStatus::Completed
+                    && reported.origin != CompactionOrigin::Rawr
+                    && before.sequence.as_ref().is_none_or(|running| !running.takes_compaction());
+            }
+            Event::ActionIssued(issued) => self.owes &= !hands_off(&issued.kind),
+            _ => {}
+        }
+    }
+
+    /// A boundary that was looked at once is never to start anything again.
+    pub fn counted(&mut self, thread: &Thread) {
+        let counted = |mark: &&Mark| mark.assessed || mark.spent_by.is_some();
+        self.counted.extend(thread.boundaries.iter().filter(counted).filter_map(named));
+    }
+}
+
+fn hands_off(action: &Action) -> bool {
+    match action {
+        Action::InjectTurn { purpose, .. } => *purpose == Purpose::Handoff,
+        Action::DeliverInput { items, .. } => {
+            items.iter().any(|item| item.role == ItemRole::Handoff)
+        }
+        Action::Compact { .. } | Action::Judge { .. } | Action::SamplePacket { .. } => false,
+    }
+}
+
+/// A message goes out at once. The built-in compaction hands nothing over, nor can a host that refuses it.
+pub fn check_owed(world: &World, thread: &Thread, past: &Past) -> Result<(), Violation> {
+    let owes = past.owes && thread.is_idle() && thread.has_packet_material();
+    if !owes || !world.policy.enabled || world.may.refusals > 0 {
+        return Ok(());
+    }
+    Err(Violation::of(LATE, format!("{:?}", thread.last_compaction)))
+}
+
+/// Records of other events break no promise here.
+pub fn is_looked_at(record: &Record) -> bool {
+    matches!(
+        record.event,
+        Event::ActionIssued(_)
+            | Event::Assessed(_)
+            | Event::CompactionReported(_)
+            | Event::SequenceStarted(_)
+    )
+}
+
+/// Looks at what rawr did. `before`: the thread without the record.
+pub fn check_record(before: &Thread, record: &Record, past: &Past) -> Result<(), Violation> {
+    match &record.event {
+        Event::ActionIssued(issued) => {
+            if before.action(&issued.action).is_some() {
+                return Err(Violation::of(IDS, format!("{issued:?}")));
+            }
+            check_issued(before, issued)
+        }
+        Event::Assessed(assessed) => check_origin(before, assessed, past),
+        Event::SequenceStarted(started) => check_boundary(before, started, past),
+        _ => Ok(()),
+    }
+}
+
+fn check_issued(thread: &Thread, issued: &ActionIssued) -> Result<(), Violation> {
+    let alone = |items: &[Item]| items.iter().all(|item| item.role == ItemRole::Input);
+    let belongs = match &issued.kind {
+        Action::Judge { request, .. } => is_asked(thread, request),
+        Action::DeliverInput { items, .. } if alone(items) => true,
+        _ => runs(thread, &issued.sequence),
+    };
+    if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
+}
+
+/// What is asked for again. A message that was on its way when its sequence ended is still the user's.
+pub fn check_pending(thread: &Thread, issued: &Issued) -> Result<(), Violation> {
+    let belongs = match &issued.kind {
+        Action::Judge { request, .. } => is_asked(thread, request),
+        Action::DeliverInput { .. } => true,
+        Action::InjectTurn { .. } | Action::Compact { .. } | Action::SamplePacket { .. } => {
+            runs(thread, &issued.sequence)
+        }
+    };
+    if belongs { Ok(()) } else { Err(Violation::of(ENDED, format!("{issued:?}"))) }
+}
+
+fn runs(thread: &Thread, sequence: &SequenceId) -> bool {
+    thread.sequence.as_ref().is_some_and(|running| running.id == *sequence)
+}
+
+fn is_asked(thread: &Thread, request: &RequestId) -> bool {
+    thread.judging.as_ref().is_some_and(|judging| judging.request == *request)
+}
+
+/// The turn of a handoff is the agent's own work once its sequence is over: between its requests it may trigger.
+fn check_origin(before: &Thread, assessed: &Assessed, past: &Past) -> Result<(), Violation> {
+    let triggers = match assessed.outcome {
+        Outcome::Compact | Outcome::Ask | Outcome::Judge => true,
+        Outcome::Defer => assessed.entrance == Entrance::Preflight,
+        Outcome::Nothing | Outcome::Tag | Outcome::Suggest => false,
+    };
+    let part = assessed.turn.as_ref().and_then(|turn| past.told.get(turn));
+    let inside = assessed.turn.as_ref().is_some_and(|turn| before.is_in_turn(turn));
+    match part.filter(|_| triggers) {
+        None => Ok(()),
+        Some(Purpose::Handoff) if inside && before.sequence.is_none() => Ok(()),
+        Some(part) => Err(Violation::of(SYNTHETIC, format!("{part:?}: {assessed:?}"))),
+    }
+}
+
+fn check_boundary(
+    before: &Thread,
+    started: &SequenceStarted,
+    past: &Past,
+) -> Result<(), Violation> {
+    if let Trigger::Rawr { tier, boundaries, .. } = &started.trigger
+        && *tier != Tier::Emergency
+    {
+        let counts = |mark: &&Mark| {
+            mark.spent_by.is_none() && !mark.assessed && boundaries.has(mark.boundary)
+        };
+        let counting = before.boundaries.iter().filter(counts);
+        if let Some(again) = counting.filter_map(named).find(|mark| past.counted.contains(mark)) {
+            return Err(Violation::of(SPENT, format!("{again:?} starts {started:?}")));
+        }
+    }
+    Ok(())
+}
+
+fn named(mark: &Mark) -> Option<(TurnId, Boundary)> {
+    Some((mark.turn.clone()?, mark.boundary))
+}
+
+/// By the world's own policy, whatever rawr thinks of it.
+pub fn check_emergency(world: &World, decision: &Decision) -> Result<(), Violation> {
+    let threshold = world.policy.tiers.emergency.percent_remaining_lt;
+    let is_emergency = decision.percent.is_some_and(|percent| percent.0 < threshold);
+    let fails = |gate: Gate| {
+        let failed = |result: &&rawr_core::assess::GateResult| {
+            result.gate == gate && result.outcome == GateOutcome::Fail
+        };
+        decision.gates.iter().any(|result| failed(&result))
+    };
+    let others = decision.gates.iter().filter(|result| result.gate != Gate::Judgment);
+    let stopped = others.clone().any(|result| fails(result.gate));
+    let goes_on = matches!(decision.outcome, Outcome::Compact | Outcome::Ask);
+    if world.policy.enabled && is_emergency && !stopped && !goes_on {
+        return Err(Violation::of(EMERGENCY, format!("{decision:?}")));
+    }
+    Ok(())
+}
+
+/// In a state in which rawr waits: a question that is open does not stand where an emergency would go on.
+pub fn check_rest(world: &World, thread: &Thread) -> Result<(), Violation> {
+    let (Some(turn), Some(_)) = (&thread.between_requests, &thread.judging) else { return Ok(()) };
+    if !thread.is_in_turn(turn) {
+        return Ok(());
+    }
+    let decision = assess(thread, &world.policy, Question::MidTurn(turn), NOW);
+    if decision.tier == Some(Tier::Emergency) && decision.outcome == Outcome::Compact {
+        return Err(Violation::of(EMERGENCY, format!("it waits for {:?}", thread.judging)));
+    }
+    Ok(())
+}

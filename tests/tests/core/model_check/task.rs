@@ -1,0 +1,117 @@
+//! What rawr asks of the host of a small world, without the texts, and what the host says of it. Nothing happens here.
+
+use crate::model_check::explore::Violation;
+use rawr_core::event::{
+    Action, ActionReported, ActionStatus, Event, ItemRole, JudgmentAnswered, Purpose,
+};
+use rawr_core::thread::Issued;
+use rawr_core::units::{ActionId, InputId, SequenceId, TurnId};
+
+/// An action, without its texts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Task {
+    pub action: ActionId,
+    pub sequence: SequenceId,
+    pub what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum What {
+    Inject { purpose: Purpose, steers: bool },
+    Compact { local: bool, inline: bool },
+    Deliver { input: u8, hands_off: bool },
+    Sample,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Begun {
+    pub task: Task,
+    pub status: ActionStatus,
+    pub turn: Option<TurnId>,
+    pub text: Option<String>,
+}
+
+/// One thing that the host says. `tells`: of which turn it says that it belongs to a sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Report {
+    pub said: Said,
+    pub tells: Option<(TurnId, Purpose)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Said {
+    Event(Event),
+    Judged(JudgmentAnswered),
+}
+
+pub fn input_id(input: u8) -> InputId {
+    InputId::new(format!("i{input}"))
+}
+
+pub fn input_text(input: u8) -> String {
+    format!("message {input}")
+}
+
+impl Task {
+    /// A message must be what the user wrote, as an item of its own.
+    pub fn of(issued: &Issued) -> Result<Self, Violation> {
+        let what = match &issued.kind {
+            Action::InjectTurn { purpose, via_steer, .. } => {
+                What::Inject { purpose: *purpose, steers: *via_steer }
+            }
+            Action::Compact { local, trigger, .. } => {
+                let inline = matches!(trigger, rawr_core::event::Trigger::Inline { .. });
+                What::Compact { local: *local, inline }
+            }
+            Action::DeliverInput { input, items } => {
+                let number = input.as_str().trim_start_matches('i').parse().unwrap_or(0);
+                let texts: Vec<_> =
+                    items.iter().filter(|item| item.role == ItemRole::Input).collect();
+                let [item] = texts[..] else {
+                    return Err(Violation::of(INPUT, format!("{items:?}")));
+                };
+                if item.text != input_text(number) {
+                    return Err(Violation::of(INPUT, format!("{:?} was changed", item.text)));
+                }
+                What::Deliver { input: number, hands_off: items.len() > 1 }
+            }
+            Action::SamplePacket { .. } => What::Sample,
+            Action::Judge { .. } => {
+                return Err(Violation::of("a judge's question is no task", issued.id.as_str()));
+            }
+        };
+        Ok(Self { action: issued.id.clone(), sequence: issued.sequence.clone(), what })
+    }
+
+    pub const fn hands_off(&self) -> bool {
+        matches!(
+            self.what,
+            What::Inject { purpose: Purpose::Handoff, .. } | What::Deliver { hands_off: true, .. }
+        )
+    }
+
+    /// What a turn of it is to a sequence; `None`: the user's own.
+    pub const fn makes(&self) -> Option<Purpose> {
+        match self.what {
+            What::Inject { purpose, .. } => Some(purpose),
+            What::Deliver { .. } | What::Compact { .. } | What::Sample => None,
+        }
+    }
+}
+
+pub const INPUT: &str = "input delivered once, in order, unchanged";
+pub const ONCE: &str = "every action done once";
+pub const OWED: &str = "a handoff follows a compaction";
+
+impl Begun {
+    pub fn report(&self) -> Report {
+        let Self { task, status, turn, text } = self.clone();
+        let steered = matches!(task.what, What::Inject { steers: true, .. });
+        let makes = task.makes().filter(|_| !steered);
+        let tells = turn.clone().zip(makes);
+        let error = None;
+        let said =
+            Said::Event(ActionReported { action: task.action, status, turn, text, error }.into());
+        Report { said, tells }
+    }
+}

@@ -1,0 +1,254 @@
+//! What can happen in a small world, one step at a time: rawr, a host, the line between them, a person with messages, a
+//! judge. It checks nothing itself.
+
+use crate::model_check::explore::{Ending, Model, Named, Violation};
+use crate::model_check::host::{Host, Todo};
+use crate::model_check::process::{IDLE, Played, Told, is_idle};
+use crate::model_check::properties::{self, Past};
+use crate::model_check::state::{Spoken, State, Step};
+use crate::model_check::task::input_id;
+use rawr_core::event::{Choice, JudgeSource, TurnStatus};
+use rawr_core::units::ThreadId;
+use rawr_core::{Machine, Thread};
+use std::rc::Rc;
+
+type Taken = (Step, Result<State, Violation>);
+
+const CHOICES: [Choice; 4] = [Choice::CompactNow, Choice::Approve, Choice::Snooze, Choice::Cancel];
+
+impl Model for Played<'_> {
+    type State = State;
+    type Step = Step;
+
+    const RESTS: &'static str = IDLE;
+
+    fn start(&self) -> State {
+        let machine = Machine::new(Thread::new(ThreadId::new("t")));
+        let state = State {
+            rawr: self.same(&machine),
+            synced: None,
+            host: Host::new(self.world),
+            left: self.world.may,
+            past: Past::default(),
+        };
+        self.reopens(state.clone()).unwrap_or(state)
+    }
+
+    fn steps(&self, state: &State) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        let words = CHOICES.into_iter().map(Spoken::Word);
+        for what in [Spoken::Message, Spoken::Report, Spoken::Tick].into_iter().chain(words) {
+            self.said(state, what, &mut taken);
+        }
+        self.host_goes_on(state, &mut taken);
+        self.host_fails(state, &mut taken);
+        self.judge_answers(state, &mut taken);
+        self.line_is_disturbed(state, &mut taken);
+        self.process_dies(state, &mut taken);
+        taken
+    }
+
+    /// Everything arrives, the host does what it is asked, and where that is all, time goes by.
+    fn ending(&self, state: &State) -> Ending<Step> {
+        let (host, rawr) = (&state.host, state.rawr.thread());
+        if !host.said.is_empty() {
+            Ending::Goes(Step::Said(Spoken::Report))
+        } else if host.next(self.world).is_some() {
+            Ending::Goes(Step::TakesUp)
+        } else if host.is_busy() {
+            Ending::Goes(Step::GoesOn)
+        } else if self.due(&state.rawr).is_some() {
+            Ending::Goes(Step::Said(Spoken::Tick))
+        } else if !is_idle(rawr) {
+            Ending::Stuck("a sequence waits, and has no deadline")
+        } else if !rawr.held.is_empty() {
+            Ending::Stuck("a message waits, and has no deadline")
+        } else if !host.has_all_of(state.submitted(self.world)) {
+            Ending::Stuck("a message is gone")
+        } else {
+            Ending::Rests
+        }
+    }
+
+    fn tell(&self, state: &State, step: Step) -> String {
+        let told = match step {
+            Step::Said(what) | Step::DiesOver { what, .. } => {
+                self.told(state, what).map(|(told, _)| told)
+            }
+            Step::Arrives { nth, .. } => state.host.said.get(nth).cloned().map(Told::Report),
+            _ => None,
+        };
+        let Some(told) = told else { return format!("{step:?}") };
+        let heard = self.hears(&state.rawr, &told);
+        let records = heard.records.iter().map(|record| format!("\n      {:?}", record.event));
+        format!("{step:?}: {:?}{}", self.input(&told), records.collect::<String>())
+    }
+}
+
+impl Played<'_> {
+    /// What is said, and the world without it.
+    fn told(&self, state: &State, what: Spoken) -> Option<(Told, State)> {
+        match what {
+            Spoken::Message => {
+                let state = state.spend(|left| &mut left.inputs)?;
+                Some((Told::Message(state.submitted(self.world)), state))
+            }
+            Spoken::Report => {
+                let mut state = state.clone();
+                let report = state.host.said.pop_front()?;
+                Some((Told::Report(report), state))
+            }
+            Spoken::Tick => {
+                self.due(&state.rawr)?;
+                // Where nothing else is to come, a deadline is no lateness.
+                let silent = !state.host.is_busy()
+                    && state.host.said.is_empty()
+                    && state.host.next(self.world).is_none();
+                let late = || state.disturb(|left| &mut left.late);
+                Some((Told::Tick, if silent { state.clone() } else { late()? }))
+            }
+            Spoken::Word(choice) => {
+                let state = state.spend(|left| &mut left.words)?;
+                Some((Told::Word(choice), state))
+            }
+        }
+    }
+
+    /// It comes through, or rawr dies over it.
+    fn said(&self, before: &State, what: Spoken, taken: &mut Vec<Taken>) {
+        let Some((told, state)) = self.told(before, what) else { return };
+        let heard = self.hears(&before.rawr, &told);
+        for (again, died) in deaths(&state, what) {
+            for written in 0..=heard.records.len() {
+                let led = self.dies_over(died.clone(), &told, written, again);
+                let led = led.and_then(|state| self.answered(state, what));
+                taken.push((Step::DiesOver { what, written, again }, led));
+            }
+        }
+        let led = self.lands(state, &heard, told.report());
+        taken.push((Step::Said(what), led.and_then(|state| self.answered(state, what))));
+    }
+
+    /// A message that need not wait goes to the host at once.
+    fn answered(&self, mut state: State, what: Spoken) -> Result<State, Violation> {
+        let newest = state.submitted(self.world);
+        let waits = state.rawr.thread().held.iter().any(|held| held.id == input_id(newest));
+        if what == Spoken::Message && !waits {
+            properties::check_owed(self.world, state.rawr.thread(), &state.past)?;
+            state.host.todo.push_back(Todo::Prompt(newest));
+        }
+        Ok(state)
+    }
+
+    fn host_goes_on(&self, before: &State, taken: &mut Vec<Taken>) {
+        if let Some(at) = before.host.next(self.world) {
+            let mut state = before.clone();
+            let took = state.host.take_up(at, self.world);
+            taken.push((Step::TakesUp, took.map(|()| state)));
+        }
+        if before.host.is_busy() {
+            let mut state = before.clone();
+            state.host.go_on(TurnStatus::Completed, self.world);
+            taken.push((Step::GoesOn, Ok(state)));
+        }
+        let idle = !before.host.is_busy();
+        let inside = self.world.compacts_inside && before.host.compacting.is_none();
+        if (idle || inside)
+            && let Some(mut state) = before.disturb(|left| &mut left.own_compactions)
+        {
+            state.host.compacts_by_itself(self.world);
+            taken.push((Step::CompactsByItself, Ok(state)));
+        }
+    }
+
+    fn host_fails(&self, before: &State, taken: &mut Vec<Taken>) {
+        if let Some(at) = before.host.next(self.world)
+            && matches!(before.host.todo[at], Todo::Perform(_))
+            && let Some(mut state) = before.disturb(|left| &mut left.refusals)
+        {
+            state.host.refuse(at);
+            taken.push((Step::Refuses, Ok(state)));
+        }
+        let fails = before.disturb(|left| &mut left.refusals);
+        let interrupted = before.disturb(|left| &mut left.interrupts);
+        let ends = [
+            (Step::Fails, TurnStatus::Failed, fails),
+            (Step::Interrupted, TurnStatus::Interrupted, interrupted),
+        ];
+        for (step, status, state) in ends {
+            if let Some(mut state) = state.filter(|state| state.host.is_busy()) {
+                state.host.go_on(status, self.world);
+                taken.push((step, Ok(state)));
+            }
+        }
+    }
+
+    /// The host's judge answers over the line, the sidecar's own at once. It need not answer.
+    fn judge_answers(&self, before: &State, taken: &mut Vec<Taken>) {
+        for says in [Some(true), Some(false), None] {
+            if before.host.judging.is_empty() {
+                return;
+            }
+            let mut state = before.clone();
+            let Some(report) = state.host.judged(says, self.judge()) else { return };
+            let led = if self.judge() == JudgeSource::Host {
+                state.host.says_that(report);
+                Ok(state)
+            } else {
+                let heard = self.hears(&state.rawr, &Told::Report(Rc::new(Named::new(report))));
+                self.lands(state, &heard, None)
+            };
+            taken.push((Step::Judged(says), led));
+        }
+    }
+
+    fn line_is_disturbed(&self, before: &State, taken: &mut Vec<Taken>) {
+        let mut arrives = |nth: usize, comes_again: bool, state: Option<State>| {
+            let Some(mut state) = state else { return };
+            let Some(report) = state.host.said.remove(nth) else { return };
+            if comes_again {
+                state.host.said.push_back(Rc::clone(&report));
+            }
+            let heard = self.hears(&state.rawr, &Told::Report(Rc::clone(&report)));
+            let led = self.lands(state, &heard, Some(&report));
+            taken.push((Step::Arrives { nth, comes_again }, led));
+        };
+        for nth in 1..before.host.said.len() {
+            arrives(nth, false, before.disturb(|left| &mut left.overtakes));
+        }
+        arrives(0, true, before.disturb(|left| &mut left.repeats));
+        if !before.host.said.is_empty()
+            && let Some(mut state) = before.disturb(|left| &mut left.losses)
+        {
+            state.host.said.pop_front();
+            taken.push((Step::Lost, Ok(state)));
+        }
+    }
+
+    fn process_dies(&self, before: &State, taken: &mut Vec<Taken>) {
+        if let Some(state) = before.disturb(|left| &mut left.crashes) {
+            taken.push((Step::Dies, self.reopens(state)));
+        }
+        if let Some(mut state) = before.disturb(|left| &mut left.host_crashes) {
+            state.host.dies();
+            taken.push((Step::HostDies, self.reopens(state)));
+        }
+        let cut = before.disturb(|left| &mut left.power_cuts);
+        let cut = cut.and_then(|state| self.loses_power(state));
+        taken.extend(cut.map(|led| (Step::PowerCut, led)));
+    }
+}
+
+/// Whether it is said again, and the world in which it is: a person's client that got no answer asks again, a host that
+/// does may give up, and a deadline that passed passes anew.
+fn deaths(state: &State, what: Spoken) -> Vec<(bool, State)> {
+    let dies = |state: &State| state.disturb(|left| &mut left.crashes);
+    let again = dies(state).map(|state| (true, state));
+    let gives_up = || state.spend(|left| &mut left.losses).as_ref().and_then(dies);
+    match what {
+        Spoken::Message => again.into_iter().collect(),
+        Spoken::Report => gives_up().map(|state| (false, state)).into_iter().chain(again).collect(),
+        Spoken::Tick => again.map(|(_, state)| (false, state)).into_iter().collect(),
+        Spoken::Word(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,464 @@
+//! A host and a person played against the machine. The host carries out every action id once and survives the machine,
+//! which may be killed between any two records; reports get lost, come twice or in another order. Decides nothing.
+
+use crate::properties::any_input::{judged, opened, plain, reported, started, usage};
+use rawr_core::boundary::Boundaries;
+use rawr_core::event::{
+    Action, ActionReported, ActionStatus, Capabilities, Choice, CommitMade, CompactionOrigin,
+    CompactionReported, CompactionStatus, Event, GuardCleared, InputCancelled, ItemRole, Origin,
+    PrCheckpoint, TurnCompleted, TurnStatus, Until,
+};
+use rawr_core::machine::{InputKind, Response};
+use rawr_core::policy::Policy;
+use rawr_core::prompt::Prompts;
+use rawr_core::thread::Issued;
+use rawr_core::units::{ActionId, InputId, SequenceId, ThreadId, Timestamp, Tokens, TurnId};
+use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const WINDOW: u64 = 10_000;
+/// In seconds: no deadline is longer.
+const LONGEST_WAIT: u64 = 600;
+const PACKET: &str =
+    "State: working\nGoal: the parser. Decisions: none. Next: all done, then the docs.";
+
+/// Texts go in as turns of their own, never into one that runs.
+const CAN: Capabilities = Capabilities { judge: true, sample: true, ..plain() };
+
+/// How a host tells of the turns that were asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    AcceptsThenStarts,
+    StartsThenAccepts,
+    /// The turn is known by its marker alone.
+    Marks,
+    /// The turn's report comes when it is over, and nobody announced it.
+    BindsLate,
+    /// The turn starts like a user's, its signals name no turn, and the report comes in its middle.
+    BindsMidway,
+}
+
+#[derive(Debug, Clone)]
+pub enum Act {
+    Message,
+    LocalCommand,
+    TakeBack(usize),
+    Respond(Choice),
+    Guard,
+    Unguard,
+    /// So many of the host's reports arrive.
+    Arrive(usize),
+    Lose,
+    Repeat,
+    /// The next two reports change places.
+    Swap,
+    Wait(u64),
+    /// Forward or back, and nobody is told.
+    SetClock(i64),
+    Reopen,
+    /// The next input's first so many records reach the disk; then the process is dead. Whoever spoke says it again,
+    /// or gives up.
+    Crash {
+        written: usize,
+        again: bool,
+    },
+}
+
+/// One thing done for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    pub action: ActionId,
+    pub sequence: SequenceId,
+    pub kind: Action,
+}
+
+#[derive(Debug)]
+struct Host {
+    manner: Manner,
+    context: u64,
+    lands_at: u64,
+    turns: u32,
+    reports: VecDeque<Input>,
+    /// What each action led to, to be said again when it is asked again.
+    told: BTreeMap<ActionId, Vec<Input>>,
+}
+
+pub struct Session {
+    pub machine: Machine,
+    pub log: Vec<Record>,
+    /// In the order in which the host did it.
+    pub done: Vec<Done>,
+    /// Turns that the host knows to be rawr's.
+    pub synthetic: BTreeSet<TurnId>,
+    pub submitted: Vec<(InputId, String)>,
+    pub taken_back: BTreeSet<InputId>,
+    /// In the order in which the host got them.
+    pub delivered: Vec<(InputId, String)>,
+    host: Host,
+    policy: Policy,
+    prompts: Prompts,
+    now: Timestamp,
+    crash: Option<(usize, bool)>,
+}
+
+impl Session {
+    pub fn new(manner: Manner, lands_at: u64, policy: Policy) -> Self {
+        let host = Host {
+            manner,
+            context: 2000,
+            lands_at,
+            turns: 0,
+            reports: VecDeque::new(),
+            told: BTreeMap::new(),
+        };
+        let mut session = Self {
+            machine: Machine::new(Thread::new(ThreadId::new("t"))),
+            log: Vec::new(),
+            done: Vec::new(),
+            synthetic: BTreeSet::new(),
+            submitted: Vec::new(),
+            taken_back: BTreeSet::new(),
+            delivered: Vec::new(),
+            host,
+            policy,
+            prompts: Prompts::new(|name| format!("{} {{packet}}", name.name())),
+            now: Timestamp(1_000_000),
+            crash: None,
+        };
+        session.say(Input::Saw(opened(Some(WINDOW), CAN, None)));
+        session
+    }
+
+    pub fn act(&mut self, act: &Act) {
+        match act {
+            Act::Message => self.message(InputKind::Message),
+            Act::LocalCommand => self.message(InputKind::LocalCommand),
+            Act::TakeBack(nth) => self.take_back(*nth),
+            // Once its sequence is gone, nothing tells such a host's turn from a user's until its report.
+            Act::Respond(Choice::Cancel | Choice::Snooze)
+                if self.host.manner == Manner::BindsLate => {}
+            Act::Respond(choice) => {
+                let packet = (*choice == Choice::EditPacket).then(|| PACKET.to_owned());
+                let (turns, minutes, by) = (Some(1), None, None);
+                self.say(Input::Respond(Response {
+                    choice: *choice,
+                    sequence: None,
+                    turns,
+                    minutes,
+                    packet,
+                    by,
+                }));
+            }
+            Act::Guard => {
+                self.say(Input::SetGuard { until: Until::Turns(1), note: None, by: None })
+            }
+            Act::Unguard => {
+                let guard = self.machine.thread().guards.first().map(|guard| guard.id.clone());
+                if let Some(guard) = guard {
+                    self.say(Input::Saw(GuardCleared { guard }.into()));
+                }
+            }
+            Act::Arrive(many) => (0..*many).for_each(|_| self.arrive()),
+            Act::Lose => drop(self.host.reports.pop_front()),
+            Act::Repeat => {
+                if let Some(first) = self.host.reports.front().cloned() {
+                    self.host.reports.push_front(first);
+                }
+            }
+            Act::Swap => {
+                if self.host.reports.len() > 1 {
+                    self.host.reports.swap(0, 1);
+                }
+            }
+            Act::Wait(seconds) => {
+                self.now = self.now.plus_seconds(*seconds);
+                self.say(Input::Tick);
+            }
+            Act::SetClock(seconds) => self.now = Timestamp(self.now.0 + seconds * 1000),
+            Act::Reopen => self.restart(),
+            Act::Crash { written, again } => self.crash = Some((*written, *again)),
+        }
+    }
+
+    /// From here on everything arrives, and time goes by, until nothing is left to do.
+    pub fn settle(&mut self) -> bool {
+        self.crash = None;
+        self.restart();
+        for _ in 0..60 {
+            while !self.host.reports.is_empty() {
+                self.arrive();
+            }
+            let thread = self.machine.thread();
+            if thread.sequence.is_none() && thread.held.is_empty() {
+                return true;
+            }
+            match self.machine.wakes_at(&self.policy, self.now) {
+                // Whatever the clock showed before.
+                Some(at) if at.seconds_since(self.now) > LONGEST_WAIT => return false,
+                Some(at) => self.now = self.now.max(at),
+                None => self.restart(),
+            }
+            self.say(Input::Tick);
+        }
+        false
+    }
+
+    fn arrive(&mut self) {
+        if let Some(report) = self.host.reports.pop_front() {
+            self.say(report);
+        }
+    }
+
+    fn message(&mut self, kind: InputKind) {
+        let input = InputId::new(format!("i{}", self.submitted.len() + 1));
+        let text = format!("message {input}\nwith a second line, All done. ");
+        let submitted = Input::Submitted { input: input.clone(), text: text.clone(), kind };
+        if kind == InputKind::LocalCommand {
+            self.say(submitted);
+            let waits = self.machine.thread().held.iter().any(|held| held.id == input);
+            assert!(!waits, "a local command waits");
+            return;
+        }
+        self.submitted.push((input.clone(), text.clone()));
+        // A person's client that got no answer asks again.
+        while !self.handle(submitted.clone()) {}
+        if !self.machine.thread().held.iter().any(|held| held.id == input) {
+            self.delivered.push((input, text));
+            self.host.user_turn();
+        }
+    }
+
+    fn take_back(&mut self, nth: usize) {
+        let held = &self.machine.thread().held;
+        let Some(input) = held.get(nth % held.len().max(1)).map(|held| held.id.clone()) else {
+            return;
+        };
+        let known = self.log.len();
+        self.handle(Input::Saw(InputCancelled { input: input.clone() }.into()));
+        let recorded = |record: &Record| matches!(&record.event, Event::InputCancelled(_));
+        if self.log[known..].iter().any(recorded) {
+            self.taken_back.insert(input);
+        }
+    }
+
+    /// What a host says, again if the process died over it and the host does not give up.
+    fn say(&mut self, input: Input) {
+        let again = self.crash.is_some_and(|(_, again)| again);
+        if !self.handle(input.clone()) && again {
+            self.handle(input);
+        }
+    }
+
+    /// False where the process died before it answered.
+    fn handle(&mut self, input: Input) -> bool {
+        let late = self.machine.wakes_at(&self.policy, self.now).is_some_and(|at| at <= self.now);
+        if late && !matches!(input, Input::Tick) {
+            self.handle_at_once(Input::Tick);
+        }
+        self.handle_at_once(input)
+    }
+
+    fn handle_at_once(&mut self, input: Input) -> bool {
+        let rules = Rules { policy: &self.policy, prompts: &self.prompts };
+        let Ok(effects) = self.machine.handle(input, &rules, self.now) else { return true };
+        let mut performs = Vec::new();
+        let mut records = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Record(record) => records.push(record),
+                Effect::Perform(issued) => performs.push(issued),
+                Effect::Decided(_) | Effect::Tell(_) => {}
+            }
+        }
+        if let Some((written, _)) = self.crash.take() {
+            records.truncate(written);
+            self.log.extend(records);
+            self.restart();
+            return false;
+        }
+        self.log.extend(records);
+        performs.iter().for_each(|issued| self.perform(issued));
+        true
+    }
+
+    /// A new process, the thread taken up from what was written, and what it owed asked for again.
+    fn restart(&mut self) {
+        let mut thread = Thread::new(ThreadId::new("t"));
+        self.log.iter().for_each(|record| thread.apply(record));
+        let running = self.host.running_turn(&thread);
+        self.machine = Machine::new(thread);
+        self.handle_at_once(Input::Saw(opened(Some(WINDOW), CAN, running)));
+        let pending: Vec<_> = self.machine.thread().pending_actions().cloned().collect();
+        pending.iter().for_each(|issued| self.perform(issued));
+    }
+
+    fn perform(&mut self, issued: &Issued) {
+        if let Some(told) = self.host.told.get(&issued.id) {
+            // What is still on its way is not said twice, and a signal that names no turn cannot be said later.
+            if self.host.reports.is_empty() {
+                let timeless = |report: &&Input| {
+                    !matches!(
+                        report,
+                        Input::Saw(
+                            Event::PrCheckpoint(PrCheckpoint { turn: None, .. })
+                                | Event::CommitMade(CommitMade { turn: None, .. })
+                        )
+                    )
+                };
+                self.host.reports.extend(told.iter().filter(timeless).cloned());
+            }
+            return;
+        }
+        let Issued { id, sequence, kind, .. } = issued.clone();
+        if let Action::DeliverInput { input, items } = &kind {
+            let texts = items.iter().filter(|item| item.role == ItemRole::Input);
+            let texts: Vec<_> = texts.map(|item| item.text.clone()).collect();
+            assert_eq!(texts.len(), 1, "a message is one item: {items:?}");
+            self.delivered.push((input.clone(), texts[0].clone()));
+        }
+        let turn = self.host.perform(issued);
+        if issued.kind.delivered_text().is_none() {
+            self.synthetic.insert(turn);
+        }
+        self.done.push(Done { action: id, sequence, kind });
+    }
+}
+
+impl Done {
+    /// Whether by the host itself, where it is a compaction.
+    pub const fn compacts(&self) -> Option<bool> {
+        match self.kind {
+            Action::Compact { local, .. } => Some(local),
+            _ => None,
+        }
+    }
+
+    pub fn hands_over(&self) -> bool {
+        self.kind.hands_over()
+    }
+}
+
+impl Host {
+    /// The one whose end rawr has yet to hear of.
+    fn running_turn(&self, known: &Thread) -> Option<TurnId> {
+        self.reports.iter().find_map(|report| match report {
+            Input::Saw(Event::TurnCompleted(completed)) => {
+                let ended = known.turn(&completed.turn).is_some_and(|turn| turn.end.is_some());
+                (!ended).then(|| completed.turn.clone())
+            }
+            _ => None,
+        })
+    }
+
+    fn next_turn(&mut self) -> TurnId {
+        self.turns += 1;
+        TurnId::new(format!("t{}", self.turns))
+    }
+
+    fn user_turn(&mut self) {
+        let turn = self.next_turn();
+        self.reports.push_back(Input::Saw(started(turn.clone(), Origin::User, None, None)));
+        self.context = (self.context + 1500).min(WINDOW);
+        self.reports.push_back(Input::Saw(reported(turn.clone(), self.context, true)));
+        let made = CommitMade { turn: Some(turn.clone()), signal: None, hash: None, subject: None };
+        let work = self.work(&turn, made.into(), 1000);
+        self.reports.extend(work);
+    }
+
+    /// What happens inside a turn, and its end: full of what would be boundaries. A user's turn commits, rawr's opens a
+    /// pull request, so that a boundary tells where it came from.
+    fn work(&mut self, turn: &TurnId, boundary: Event, grows: u64) -> Vec<Input> {
+        self.context = (self.context + grows).min(WINDOW);
+        let usage = usage(self.context);
+        let reported = reported(turn.clone(), self.context, false);
+        let ended = TurnCompleted {
+            turn: turn.clone(),
+            status: TurnStatus::Completed,
+            last_message: Some(PACKET.to_owned()),
+            usage: Some(usage),
+            queued_inputs: 0,
+            review_mode: false,
+            boundaries: Boundaries::NONE,
+        };
+        [reported, boundary, ended.into()].map(Input::Saw).into()
+    }
+
+    fn perform(&mut self, issued: &Issued) -> TurnId {
+        let turn = self.next_turn();
+        let named = Some(turn.clone()).filter(|_| self.manner != Manner::BindsMidway);
+        let boundary = if issued.kind.delivered_text().is_some() {
+            CommitMade { turn: named, signal: None, hash: None, subject: None }.into()
+        } else {
+            PrCheckpoint { turn: named, signal: None, action: "create".to_owned(), url: None }
+                .into()
+        };
+        let work = self.work(&turn, boundary, 50);
+        let report = |status, with_turn: bool| {
+            let turn = with_turn.then(|| turn.clone());
+            let (text, error) = (None, None);
+            Input::Saw(
+                ActionReported { action: issued.id.clone(), status, turn, text, error }.into(),
+            )
+        };
+        let accepted = report(ActionStatus::Accepted, true);
+        let start =
+            Input::Saw(started(turn.clone(), Origin::Synthetic, Some(issued.id.clone()), None));
+        let told = match (&issued.kind, self.manner) {
+            (Action::Compact { .. }, _) => {
+                self.context = self.lands_at;
+                let mut told =
+                    vec![accepted, compaction(&issued.id, CompactionStatus::Started, None)];
+                let completed =
+                    compaction(&issued.id, CompactionStatus::Completed, Some(self.lands_at));
+                let closed = report(ActionStatus::Completed, true);
+                told.extend(if self.manner == Manner::BindsLate {
+                    [closed, completed]
+                } else {
+                    [completed, closed]
+                });
+                told
+            }
+            (Action::Judge { request, .. }, _) => {
+                const SAYS: [Option<bool>; 3] = [Some(true), Some(false), None];
+                vec![Input::Judged(judged(request.clone(), SAYS[self.turns as usize % 3]))]
+            }
+            (Action::SamplePacket { .. }, _) => {
+                const PACKETS: [Option<&str>; 3] =
+                    [Some("State: working\nGoal: a parser"), Some("no"), None];
+                let text = PACKETS[self.turns as usize % 3].map(str::to_owned);
+                let status =
+                    if text.is_some() { ActionStatus::Completed } else { ActionStatus::Failed };
+                let (action, turn, error) = (issued.id.clone(), None, None);
+                let report = ActionReported { action, status, turn, text, error };
+                vec![Input::Saw(report.into())]
+            }
+            // A user's message is announced by every host.
+            (Action::DeliverInput { .. }, Manner::BindsLate) | (_, Manner::AcceptsThenStarts) => {
+                [vec![accepted, start], work].concat()
+            }
+            (_, Manner::StartsThenAccepts) => [vec![start, accepted], work].concat(),
+            (Action::InjectTurn { text, .. }, Manner::Marks) => {
+                let start = started(turn.clone(), Origin::User, None, Some(text.clone()));
+                [vec![Input::Saw(start)], work].concat()
+            }
+            (Action::DeliverInput { .. }, Manner::Marks) => [vec![accepted], work].concat(),
+            (_, Manner::BindsMidway) => {
+                let start = Input::Saw(started(turn.clone(), Origin::User, None, None));
+                let (before, after) = work.split_at(2);
+                [&[start], before, &[accepted], after].concat()
+            }
+            (_, Manner::BindsLate) => [work, vec![accepted]].concat(),
+        };
+        self.told.insert(issued.id.clone(), told.clone());
+        self.reports.extend(told);
+        turn
+    }
+}
+
+fn compaction(action: &ActionId, status: CompactionStatus, after: Option<u64>) -> Input {
+    let (action, tokens_before, error) = (Some(action.clone()), None, None);
+    let (origin, tokens_after) = (CompactionOrigin::Rawr, after.map(Tokens));
+    Input::Saw(
+        CompactionReported { status, origin, action, tokens_before, tokens_after, error }.into(),
+    )
+}

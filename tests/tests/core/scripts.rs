@@ -1,0 +1,74 @@
+//! Conversations as data: every script is a list of inputs with what the core answered under each. It must not look at
+//! the core other than through its one entrance. `UPDATE=1 cargo nextest run -p rawr-tests --test core scripts` rewrites
+//! the answers.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod command;
+mod index;
+mod player;
+mod policy;
+mod print;
+mod show;
+
+use player::Player;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn tests() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All scripts of a folder and of the folders in it.
+fn scripts(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(scripts(&path));
+        } else if path.extension().is_some_and(|extension| extension == "txt") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn check(folder: &str, at_least: usize) {
+    let scripts = scripts(&tests().join(folder));
+    assert!(scripts.len() >= at_least, "the scripts of {folder} are gone");
+    let mut different = String::new();
+    for script in scripts {
+        let stored = std::fs::read_to_string(&script).unwrap();
+        let played = Player::default().play(&stored);
+        if stored != played {
+            let _ = writeln!(different, "{}:\n{}", script.display(), difference(&stored, &played));
+            if std::env::var_os("UPDATE").is_some() {
+                std::fs::write(&script, played).unwrap();
+            }
+        }
+    }
+    assert!(different.is_empty(), "run with UPDATE=1 and look at the difference:\n{different}");
+}
+
+fn difference(stored: &str, played: &str) -> String {
+    let mut text = String::new();
+    for at in 0..stored.lines().count().max(played.lines().count()) {
+        let line = |of: &str| of.lines().nth(at).unwrap_or_default().to_owned();
+        let (before, after) = (line(stored), line(played));
+        if before != after {
+            let _ = writeln!(text, "  line {}\n  - {before}\n  + {after}", at + 1);
+        }
+    }
+    text
+}
+
+#[test]
+fn every_transcript_says_what_the_core_says() {
+    check("transcripts", 50);
+}
+
+#[test]
+fn every_rule_of_the_specification_is_what_the_core_does() {
+    check("spec", 180);
+}

@@ -1,0 +1,103 @@
+//! The words of a `policy` line: one for every field of the core's policy. No rule stands here.
+
+use crate::scripts::player::Player;
+use rawr_core::boundary::Boundary;
+use rawr_core::policy::{MidTurn, Mode, PacketAuthor, PacketChannel, Tier, TierRule};
+use rawr_core::units::Tokens;
+
+impl Player {
+    /// `key=value`; a phrase's blanks are written as underscores.
+    pub fn set_policy(&mut self, word: &str) {
+        let (key, value) = word.split_once('=').unwrap();
+        let number = || value.parse().unwrap();
+        let text = || (!value.is_empty()).then(|| value.to_owned());
+        let phrases = || value.split(',').map(|phrase| phrase.replace('_', " ")).collect();
+        let policy = &mut self.policy;
+        match key {
+            "enabled" => policy.enabled = value == "true",
+            "mode" => policy.mode = mode(value),
+            "author" => policy.packet_author = author(value),
+            "channel" => {
+                policy.packet_channel = match value {
+                    "transcript" => PacketChannel::Transcript,
+                    "sample" => PacketChannel::Sample,
+                    other => panic!("no channel {other:?}"),
+                }
+            }
+            "turn_based_handoff" => policy.turn_based_handoff = value == "true",
+            "mid_turn" => {
+                policy.mid_turn = match value {
+                    "off" => MidTurn::Off,
+                    "emergency" => MidTurn::Emergency,
+                    "policy" => MidTurn::Policy,
+                    other => panic!("no mid_turn {other:?}"),
+                }
+            }
+            "judge" => policy.judge = serde_json::from_value(value.into()).unwrap(),
+            "judge_for_advice" => policy.judge_for_advice = value == "true",
+            "inline.enabled" => policy.inline.enabled = value == "true",
+            "inline.below" => policy.inline.threshold_percent = value.parse().unwrap(),
+            "inline.interrupt" => policy.inline.interrupt_mid_turn = value == "true",
+            "scratch" => policy.scratch_write_enabled = value == "true",
+            "scratch_file" => value.clone_into(&mut policy.scratch_file_template),
+            "tail_chars" => policy.packet_max_tail_chars = value.parse().unwrap(),
+            "cooldown_turns" => policy.cooldown_turns = value.parse().unwrap(),
+            "cooldown_seconds" => policy.cooldown_seconds = number(),
+            "rearm_tokens" => policy.rearm_tokens = Some(Tokens(number())),
+            "breaker.strikes" => policy.breaker.strikes = value.parse().unwrap(),
+            "breaker.reset" => policy.breaker.reset_seconds = number(),
+            "breaker.land_at" => policy.breaker.land_at_percent = value.parse().unwrap(),
+            "deadline.judgment" => policy.deadlines.judgment = number(),
+            "deadline.approval" => policy.deadlines.approval = number(),
+            "deadline.heads_up" => policy.deadlines.heads_up = number(),
+            "deadline.scratch_write" => policy.deadlines.scratch_write = number(),
+            "deadline.packet" => policy.deadlines.packet = number(),
+            "deadline.compaction" => policy.deadlines.compaction = number(),
+            "deadline.handoff" => policy.deadlines.handoff = number(),
+            "compaction.model" => policy.compaction.model = text(),
+            "compaction.effort" => policy.compaction.reasoning_effort = text(),
+            "compaction.verbosity" => policy.compaction.verbosity = text(),
+            "phrases.agent_done" => policy.phrases.agent_done = phrases(),
+            "phrases.topic_shift" => policy.phrases.topic_shift = phrases(),
+            "phrases.concluding_thought" => policy.phrases.concluding_thought = phrases(),
+            "phrases.directive" => policy.phrases.directive = phrases(),
+            tiered => {
+                let (tier, field) = tiered.split_once('.').unwrap();
+                let tier = Tier::ALL.into_iter().find(|t| t.name() == tier).unwrap();
+                set_tier(policy.tiers.rule_mut(tier), field, value);
+            }
+        }
+    }
+}
+
+fn set_tier(rule: &mut TierRule, field: &str, value: &str) {
+    match field {
+        "below" => rule.percent_remaining_lt = value.parse().unwrap(),
+        "semantic" => rule.plan_needs_semantic_break = Some(value == "true"),
+        "judge" => rule.decision_prompt_path = Some(value.to_owned()),
+        "set_by" => rule.set_by = Some(value.to_owned()),
+        "required" => {
+            rule.required =
+                Some(value.split(',').map(|b| Boundary::from_name(b).unwrap()).collect());
+        }
+        other => panic!("no field {other:?} of a tier"),
+    }
+}
+
+fn mode(word: &str) -> Mode {
+    match word {
+        "tag" => Mode::Tag,
+        "suggest" => Mode::Suggest,
+        "ask" => Mode::Ask,
+        "auto" => Mode::Auto,
+        other => panic!("no mode {other:?}"),
+    }
+}
+
+fn author(word: &str) -> PacketAuthor {
+    match word {
+        "watcher" => PacketAuthor::Watcher,
+        "agent" => PacketAuthor::Agent,
+        other => panic!("no author {other:?}"),
+    }
+}

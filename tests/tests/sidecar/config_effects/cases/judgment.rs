@@ -1,0 +1,155 @@
+//! `[rawr_auto_compaction.judgment]`, with an endpoint on this machine where one is asked.
+
+use crate::config_effects::script::{READY, Runs, Show, Step, commit, then};
+use crate::config_effects::story::Sign;
+use crate::config_effects::{Case, case, check};
+use expect_test::expect;
+use rawr_tests::mock_endpoint::{Reply, reply};
+use serde_json::json;
+
+const READY_JUDGED: &str =
+    r#"rawr_auto_compaction.policy.ready.decision_prompt_path = "judgment.md""#;
+const CHAT: &str = r#"rawr_auto_compaction.judgment.backend = "chat""#;
+const MODEL: &str = r#"rawr_auto_compaction.judgment.model = "judge""#;
+const TAG: &str = r#"rawr_auto_compaction.mode = "tag""#;
+const ENDPOINT: &str = r#"rawr_auto_compaction.judgment.base_url = "{endpoint}/v1""#;
+
+#[test]
+fn each_key_does_what_is_shown_here() {
+    check(&cases());
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("rawr_auto_compaction.judgment.backend", r#""off""#, commit(READY), expect![[r#"
+            -   judgment pass: heuristic: score 4, 3 needed: a commit +3, ready +1
+            +   judgment pass: judgment.backend = off
+        "#]]).also(&[READY_JUDGED]),
+        case("rawr_auto_compaction.judgment.model", r#""judge""#, judged(), expect![[r#"
+            - problem at 2:41: a judge behind an endpoint needs a model; set `rawr_auto_compaction.judgment.model`
+            - judged by chat: null, , error no model is set: `rawr_auto_compaction.judgment.model`
+            - decided turn_complete defer ready: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
+            + judged by chat: true, yes, error -
+            + decided turn_complete compact ready: 70% left (ready) at commit
+            +   boundaries ["commit"]
+            -   judgment fail: chat gave no answer: no model is set: `rawr_auto_compaction.judgment.model`
+            +   judgment pass: chat: yes
+            - thread idle ready 70%
+            + heads-up will_compact ready, packet by agent
+            + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            + thread awaiting_packet ready 70%
+            + shown POST /v1/chat/completions
+            + shown Bearer usual
+            + shown model "judge"
+            + shown effort null
+        "#]]).also(&[READY_JUDGED, CHAT, ENDPOINT]).replying(&[said("yes")]),
+        case("rawr_auto_compaction.judgment.base_url", r#""{endpoint}/v2""#, judged(), expect![[r#"
+            - shown POST /v1/chat/completions
+            + shown POST /v2/chat/completions
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL]).replying(&[said("yes")]).otherwise(r#""{endpoint}/v1""#),
+        case("rawr_auto_compaction.judgment.api_key_env", r#""MY_KEY""#, judged(), expect![[r#"
+            - shown Bearer usual
+            + shown Bearer mine
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[said("yes")]),
+        case("rawr_auto_compaction.judgment.timeout_seconds", "1", given_up(), expect![[r#"
+            + judged by chat: null, , error no answer within 1s, in 1 request(s)
+            + decided turn_complete defer ready: chat gave no answer: no answer within 1s, in 1 request(s)
+            +   feature pass: features.rawr_auto_compaction is on
+            +   pressure pass: 70% left is below 75% (ready)
+            +   origin pass: a turn of the user's or the host's own
+            +   mode_of_host pass: the host allows it
+            +   guard pass: no guard is active
+            +   breaker pass: 0 of 3 strikes
+            +   rearm pass: never compacted
+            +   cooldown pass: never compacted
+            +   boundary pass: commit
+            +   weak_boundary pass: not a plan update alone
+            +   semantic_break pass: not only the plan speaks for it
+            +   active_work pass: nothing is running
+            +   packet_worth pass: there is something to carry over
+            +   judgment fail: chat gave no answer: no answer within 1s, in 1 request(s)
+            +   mode pass: auto
+            + thread idle ready 70%
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[Reply::Stall]),
+        case("rawr_auto_compaction.judgment.for_advice", "true", advised(), expect![[r#"
+            - verdict "tag": tag: would compact here
+            + verdict "judge": 70% left (ready) at commit; the judge is asked
+            + decided turn_complete judge ready: 70% left (ready) at commit; the judge is asked
+            +   feature pass: features.rawr_auto_compaction is on
+            +   pressure pass: 70% left is below 75% (ready)
+            +   origin pass: a turn of the user's or the host's own
+            +   mode_of_host pass: the host allows it
+            +   guard pass: no guard is active
+            +   breaker pass: 0 of 3 strikes
+            +   rearm pass: never compacted
+            +   cooldown pass: never compacted
+            +   boundary pass: commit
+            +   weak_boundary pass: not a plan update alone
+            +   semantic_break pass: not only the plan speaks for it
+            +   active_work pass: nothing is running
+            +   packet_worth pass: there is something to carry over
+            +   judgment not_reached: the judge is asked
+            +   mode fail: tag: would compact here
+            + the judge is asked
+            + thread awaiting_judgment ready 70%
+            + judged by chat: true, yes, error -
+            -   judgment not_reached: no model is asked where mode compacts nothing
+            +   judgment pass: chat: yes
+            + shown POST /v1/chat/completions
+            + shown Bearer usual
+            + shown model "judge"
+            + shown effort null
+        "#]])
+            .also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT, TAG])
+            .replying(&[said("yes")]),
+        case("rawr_auto_compaction.judgment.max_retries", "0", judged(), expect![[r#"
+            - judged by chat: true, yes, error -
+            - decided turn_complete compact ready: 70% left (ready) at commit
+            -   boundaries ["commit"]
+            + judged by chat: null, , error the endpoint answers 503: busy
+            + decided turn_complete defer ready: chat gave no answer: the endpoint answers 503: busy
+            -   judgment pass: chat: yes
+            +   judgment fail: chat gave no answer: the endpoint answers 503: busy
+            - heads-up will_compact ready, packet by agent
+            - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            - thread awaiting_packet ready 70%
+            - shown POST /v1/chat/completions
+            - shown Bearer usual
+            - shown model "judge"
+            - shown effort null
+            + thread idle ready 70%
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[busy(), said("yes")]),
+        case("rawr_auto_compaction.judgment.reasoning_effort", r#""low""#, judged(), expect![[r#"
+            - shown effort null
+            + shown effort "low"
+        "#]]).also(&[READY_JUDGED, CHAT, MODEL, ENDPOINT]).replying(&[said("yes")]),
+    ]
+}
+
+/// What the endpoint said is waited for, and what it was asked is shown.
+fn judged() -> Vec<Step> {
+    let shown = [Step::Await(Sign::Judged, Runs::Both), Step::Show(Show::Endpoint)];
+    then(commit(READY), &shown)
+}
+
+/// Only with the key the endpoint is asked.
+fn advised() -> Vec<Step> {
+    let shown = [Step::Await(Sign::Judged, Runs::With), Step::Show(Show::Endpoint)];
+    then(commit(READY), &shown)
+}
+
+/// With the key it is not waited for the endpoint as long as without.
+fn given_up() -> Vec<Step> {
+    then(commit(READY), &[Step::Await(Sign::Judged, Runs::With)])
+}
+
+/// Of a chat completions endpoint.
+fn said(reason: &str) -> Reply {
+    let answer = json!({"should_compact": true, "reason": reason}).to_string();
+    let message = json!({"role": "assistant", "content": answer});
+    reply(200, json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string())
+}
+
+fn busy() -> Reply {
+    reply(503, "busy").with("retry-after", "0")
+}

@@ -1,0 +1,150 @@
+//! What is seen of the world: `[rawr_auto_compaction.semantic_signals]` and `repo_observation`; and what becomes of threads that
+//! rest.
+
+use crate::config_effects::script::{ASAP, LOOKED, Runs, Show, Step, commit, says, then};
+use crate::config_effects::story::Sign;
+use crate::config_effects::{Case, case, check};
+use expect_test::expect;
+
+const GRAPHITE: &str = "rawr_auto_compaction.repo_observation.graphite_enabled = true";
+
+#[test]
+fn each_key_does_what_is_shown_here() {
+    check(&cases());
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "rawr_auto_compaction.retention_days",
+            "30",
+            vec![Step::Rested(60), Step::Show(Show::Threads)],
+            expect![[r#"
+                - shown rested
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.semantic_signals.agent_done",
+            r#"["fertig"]"#,
+            says(ASAP, "Der Parser ist nun endlich fertig."),
+            expect![[r#"
+                - verdict "nothing": no boundary in this turn
+                - decided turn_complete nothing asap: no boundary in this turn
+                + verdict "compact": 60% left (asap) at agent_done
+                + decided turn_complete compact asap: 60% left (asap) at agent_done
+                +   boundaries ["agent_done"]
+                -   boundary fail: no boundary in this turn
+                +   boundary pass: agent_done
+                -   semantic_break not_reached: no boundary counts
+                +   semantic_break pass: not only the plan speaks for it
+                - thread idle asap 60%
+                + heads-up will_compact asap, packet by agent
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.semantic_signals.topic_shift",
+            r#"["als nächstes"]"#,
+            says(ASAP, "Als Nächstes kommt die Doku."),
+            expect![[r#"
+                - verdict "nothing": no boundary in this turn
+                - decided turn_complete nothing asap: no boundary in this turn
+                + verdict "compact": 60% left (asap) at topic_shift
+                + decided turn_complete compact asap: 60% left (asap) at topic_shift
+                +   boundaries ["topic_shift"]
+                -   boundary fail: no boundary in this turn
+                +   boundary pass: topic_shift
+                -   semantic_break not_reached: no boundary counts
+                +   semantic_break pass: not only the plan speaks for it
+                - thread idle asap 60%
+                + heads-up will_compact asap, packet by agent
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (topic_shift) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.semantic_signals.concluding_thought",
+            r#"["kurzum"]"#,
+            says(ASAP, "Kurzum: der Parser ist da."),
+            expect![[r#"
+                - verdict "nothing": no boundary in this turn
+                - decided turn_complete nothing asap: no boundary in this turn
+                + verdict "compact": 60% left (asap) at concluding_thought
+                + decided turn_complete compact asap: 60% left (asap) at concluding_thought
+                +   boundaries ["concluding_thought"]
+                -   boundary fail: no boundary in this turn
+                +   boundary pass: concluding_thought
+                -   semantic_break not_reached: no boundary counts
+                +   semantic_break pass: not only the plan speaks for it
+                - thread idle asap 60%
+                + heads-up will_compact asap, packet by agent
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (concluding_thought) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.semantic_signals.directive",
+            r#"["immer"]"#,
+            vec![
+                Step::User("Immer erst testen."),
+                Step::Says(1000, LOOKED),
+                Step::Show(Show::Directives),
+            ],
+            expect![[r#"
+                + thread idle - null%
+                + shown Immer erst testen.
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.repo_observation.enabled",
+            "false",
+            seen(Runs::Without),
+            expect![[r#"
+                - shown null
+            "#]],
+        )
+        .in_repository(STACK),
+        case(
+            "rawr_auto_compaction.repo_observation.timeout_seconds",
+            "20",
+            seen(Runs::Both),
+            expect![[r#"
+                - shown null
+                + shown "◉ feature\n◯ main"
+            "#]],
+        )
+        .also(&[GRAPHITE])
+        .in_repository(SLOW_STACK),
+        case(
+            "rawr_auto_compaction.repo_observation.graphite_enabled",
+            "true",
+            seen(Runs::Both),
+            expect![[r#"
+                - shown null
+                + shown "◉ feature\n◯ main"
+            "#]],
+        )
+        .in_repository(STACK),
+        case(
+            "rawr_auto_compaction.repo_observation.graphite_max_chars",
+            "8",
+            seen(Runs::Both),
+            expect![[r#"
+                - shown "◉ feature\n◯ main"
+                + shown "◉ featu…"
+            "#]],
+        )
+        .also(&[GRAPHITE])
+        .in_repository(STACK),
+    ]
+}
+
+/// What is in the log of the repository, in these runs waited for.
+fn seen(runs: Runs) -> Vec<Step> {
+    then(commit(ASAP), &[Step::Await(Sign::Repository, runs), Step::Show(Show::Repository)])
+}
+
+const STACK: &str = "printf '◉ feature\\n◯ main\\n'";
+/// Longer than the default limit, shorter than the case's.
+const SLOW_STACK: &str = "sleep 3; printf '◉ feature\\n◯ main\\n'";

@@ -1,0 +1,103 @@
+//! `[rawr_auto_compaction.prompts]`.
+
+use crate::config_effects::script::{ASAP, DO, Show, Step, commit, then};
+use crate::config_effects::{Can, Case, case, check};
+use expect_test::expect;
+
+const WATCHER: &str = r#"rawr_auto_compaction.packet_author = "watcher""#;
+const SCRATCH: &str = "rawr_auto_compaction.scratch_write_enabled = true";
+
+#[test]
+fn each_key_does_what_is_shown_here() {
+    check(&cases());
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "rawr_auto_compaction.prompts.auto-compact",
+            r#""my-auto-compact.md""#,
+            commit(ASAP),
+            expect![[r#"
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / MY-WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.prompts.heads-up",
+            r#""my-heads-up.md""#,
+            commit(ASAP),
+            expect![[r#"
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: MY-HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.prompts.scratch-write",
+            r#""my-scratch-write.md""#,
+            commit(ASAP),
+            expect![[r#"
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / MY-SCRATCH .scratch/agent-delta.scratch.md / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            "#]],
+        )
+        .also(&[SCRATCH]),
+        case(
+            "rawr_auto_compaction.prompts.judgment",
+            r#""my-judgment.md""#,
+            vec![Step::Show(Show::Judgment)],
+            expect![[r#"
+                - perform judge JUDGE | CASE ready
+                + perform judge MY-JUDGE | CASE ready
+            "#]],
+        )
+        .can(&[Can::Judge]),
+        case(
+            "rawr_auto_compaction.prompts.judgment-context",
+            r#""my-judgment-context.md""#,
+            vec![Step::Show(Show::Judgment)],
+            expect![[r#"
+                - perform judge JUDGE | CASE ready
+                + perform judge JUDGE | MY-CASE ready
+            "#]],
+        )
+        .can(&[Can::Judge]),
+        case(
+            "rawr_auto_compaction.prompts.watcher-packet",
+            r#""my-watcher-packet.md""#,
+            then(commit(ASAP), &[DO, Step::Show(Show::Packet)]),
+            expect![[r#"
+                - shown BY-RAWR goal=Write the parser last=The parser is written and committed.
+                + shown MY-BY-RAWR goal=Write the parser last=The parser is written and committed.
+            "#]],
+        )
+        .also(&[WATCHER]),
+        case(
+            "rawr_auto_compaction.prompts.handoff",
+            r#""my-handoff.md""#,
+            then(commit(ASAP), &[DO, DO]),
+            expect![[r#"
+                - perform inject_turn handoff: HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
+                + perform inject_turn handoff: MY-HANDOFF ``` / State: working / Goal: parser / Next: docs / ``` (none known) / [rawr:s1-860202a3:handoff]
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.prompts.compact",
+            r#""my-compact.md""#,
+            vec![Step::Show(Show::Prompt("compact"))],
+            expect![[r#"
+                - shown SUMMARISE
+                + shown MY-SUMMARISE
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.prompts.summary-prefix",
+            r#""my-summary-prefix.md""#,
+            vec![Step::Show(Show::Rewritten)],
+            expect![[r#"
+                - shown SUMMARY: / The parser is written.
+                + shown MY-SUMMARY: / The parser is written.
+            "#]],
+        ),
+    ]
+}

@@ -1,0 +1,303 @@
+//! `[rawr_auto_compaction.policy.<tier>]`.
+
+use crate::config_effects::script::{
+    ASAP, EARLY, EMERGENCY, LOOKED, READY, commit, plan_step, pull_request, says,
+};
+use crate::config_effects::{Can, Case, case, check};
+use expect_test::expect;
+
+#[test]
+fn each_key_does_what_is_shown_here() {
+    check(&cases());
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "rawr_auto_compaction.policy.early.percent_remaining_lt",
+            "78",
+            pull_request(EARLY),
+            expect![[r#"
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                -   boundaries ["pr_checkpoint"]
+                -   feature pass: features.rawr_auto_compaction is on
+                -   pressure pass: 80% left is below 85% (early)
+                -   origin pass: a turn of the user's or the host's own
+                -   mode_of_host pass: the host allows it
+                -   guard pass: no guard is active
+                -   breaker pass: 0 of 3 strikes
+                -   rearm pass: never compacted
+                -   cooldown pass: never compacted
+                -   boundary pass: pr_checkpoint
+                -   weak_boundary pass: not a plan update alone
+                -   semantic_break pass: not only the plan speaks for it
+                -   active_work pass: nothing is running
+                -   packet_worth pass: there is something to carry over
+                -   judgment pass: not configured
+                -   mode pass: auto
+                - heads-up will_compact early, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet early 80%
+                + verdict "nothing": 80% left is above every tier
+                + thread idle - 80%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.early.requires_any_boundary",
+            r#"["topic_shift"]"#,
+            pull_request(EARLY),
+            expect![[r#"
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                -   boundaries ["pr_checkpoint"]
+                + verdict "nothing": pr_checkpoint does not count at early
+                + decided turn_complete nothing early: pr_checkpoint does not count at early
+                -   boundary pass: pr_checkpoint
+                +   boundary fail: pr_checkpoint does not count at early
+                -   semantic_break pass: not only the plan speaks for it
+                +   semantic_break not_reached: no boundary counts
+                - heads-up will_compact early, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet early 80%
+                + thread idle early 80%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.early.plan_boundaries_require_semantic_break",
+            "false",
+            plan_step(EARLY),
+            expect![[r#"
+                - verdict "nothing": only the plan speaks for it
+                - decided turn_complete nothing early: only the plan speaks for it
+                + verdict "compact": 80% left (early) at plan_checkpoint, plan_update
+                + decided turn_complete compact early: 80% left (early) at plan_checkpoint, plan_update
+                +   boundaries ["plan_checkpoint","plan_update"]
+                -   semantic_break fail: only the plan speaks for it
+                +   semantic_break pass: early does not ask for one
+                - thread idle early 80%
+                + heads-up will_compact early, packet by agent
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet early 80%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.early.decision_prompt_path",
+            r#""my-judgment.md""#,
+            pull_request(EARLY),
+            expect![[r#"
+                - verdict "compact": 80% left (early) at pr_checkpoint
+                - decided turn_complete compact early: 80% left (early) at pr_checkpoint
+                -   boundaries ["pr_checkpoint"]
+                + verdict "judge": 80% left (early) at pr_checkpoint; the judge is asked
+                + decided turn_complete judge early: 80% left (early) at pr_checkpoint; the judge is asked
+                -   judgment pass: not configured
+                +   judgment not_reached: the judge is asked
+                - heads-up will_compact early, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet early 80%
+                + the judge is asked
+                + perform judge MY-JUDGE | CASE early
+                + thread awaiting_judgment early 80%
+            "#]],
+        )
+        .can(&[Can::Judge]),
+        case(
+            "rawr_auto_compaction.policy.ready.percent_remaining_lt",
+            "68",
+            commit(READY),
+            expect![[r#"
+                - verdict "compact": 70% left (ready) at commit
+                - decided turn_complete compact ready: 70% left (ready) at commit
+                -   boundaries ["commit"]
+                + verdict "nothing": commit does not count at early
+                + decided turn_complete nothing early: commit does not count at early
+                -   pressure pass: 70% left is below 75% (ready)
+                +   pressure pass: 70% left is below 85% (early)
+                -   boundary pass: commit
+                +   boundary fail: commit does not count at early
+                -   semantic_break pass: not only the plan speaks for it
+                +   semantic_break not_reached: no boundary counts
+                - heads-up will_compact ready, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet ready 70%
+                + thread idle early 70%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.ready.requires_any_boundary",
+            r#"["turn_complete"]"#,
+            commit(READY),
+            expect![[r#"
+                - verdict "compact": 70% left (ready) at commit
+                - decided turn_complete compact ready: 70% left (ready) at commit
+                -   boundaries ["commit"]
+                + verdict "defer": 70% left (ready) at turn_complete
+                + decided preflight defer ready: 70% left (ready) at turn_complete
+                -   boundary pass: commit
+                +   boundary pass: turn_complete
+                - heads-up will_compact ready, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet ready 70%
+                + heads-up deferred ready, packet by agent
+                + thread deferred ready 70%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.ready.plan_boundaries_require_semantic_break",
+            "false",
+            plan_step(READY),
+            expect![[r#"
+                - verdict "nothing": only the plan speaks for it
+                - decided turn_complete nothing ready: only the plan speaks for it
+                + verdict "compact": 70% left (ready) at plan_checkpoint, plan_update
+                + decided turn_complete compact ready: 70% left (ready) at plan_checkpoint, plan_update
+                +   boundaries ["plan_checkpoint","plan_update"]
+                -   semantic_break fail: only the plan speaks for it
+                +   semantic_break pass: ready does not ask for one
+                - thread idle ready 70%
+                + heads-up will_compact ready, packet by agent
+                + perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + thread awaiting_packet ready 70%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.ready.decision_prompt_path",
+            r#""my-judgment.md""#,
+            commit(READY),
+            expect![[r#"
+                -   judgment pass: not configured
+                +   judgment pass: heuristic: score 4, 3 needed: a commit +3, ready +1
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.percent_remaining_lt",
+            "55",
+            commit(ASAP),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
+                + verdict "compact": 60% left (ready) at commit
+                + decided turn_complete compact ready: 60% left (ready) at commit
+                -   pressure pass: 60% left is below 65% (asap)
+                +   pressure pass: 60% left is below 75% (ready)
+                - heads-up will_compact asap, packet by agent
+                + heads-up will_compact ready, packet by agent
+                - thread awaiting_packet asap 60%
+                + thread awaiting_packet ready 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.requires_any_boundary",
+            r#"["agent_done"]"#,
+            commit(ASAP),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
+                -   boundaries ["commit"]
+                + verdict "nothing": commit does not count at asap
+                + decided turn_complete nothing asap: commit does not count at asap
+                -   boundary pass: commit
+                +   boundary fail: commit does not count at asap
+                -   semantic_break pass: not only the plan speaks for it
+                +   semantic_break not_reached: no boundary counts
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.plan_boundaries_require_semantic_break",
+            "true",
+            plan_step(ASAP),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at plan_checkpoint, plan_update
+                - decided turn_complete compact asap: 60% left (asap) at plan_checkpoint, plan_update
+                -   boundaries ["plan_checkpoint","plan_update"]
+                + verdict "nothing": only the plan speaks for it
+                + decided turn_complete nothing asap: only the plan speaks for it
+                -   semantic_break pass: asap does not ask for one
+                +   semantic_break fail: only the plan speaks for it
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + thread idle asap 60%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.asap.decision_prompt_path",
+            r#""my-judgment.md""#,
+            commit(ASAP),
+            expect![[r#"
+                - verdict "compact": 60% left (asap) at commit
+                - decided turn_complete compact asap: 60% left (asap) at commit
+                -   boundaries ["commit"]
+                + verdict "judge": 60% left (asap) at commit; the judge is asked
+                + decided turn_complete judge asap: 60% left (asap) at commit; the judge is asked
+                -   judgment pass: not configured
+                +   judgment not_reached: the judge is asked
+                - heads-up will_compact asap, packet by agent
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet asap 60%
+                + the judge is asked
+                + perform judge MY-JUDGE | CASE asap
+                + thread awaiting_judgment asap 60%
+            "#]],
+        )
+        .can(&[Can::Judge]),
+        case(
+            "rawr_auto_compaction.policy.emergency.percent_remaining_lt",
+            "5",
+            says(EMERGENCY, LOOKED),
+            expect![[r#"
+                - verdict "compact": 10% left: emergency
+                - decided turn_complete compact emergency: 10% left: emergency
+                -   boundaries []
+                + verdict "nothing": no boundary in this turn
+                + decided turn_complete nothing asap: no boundary in this turn
+                -   pressure pass: 10% left is below 15% (emergency)
+                +   pressure pass: 10% left is below 65% (asap)
+                -   boundary bypassed: no boundary in this turn
+                +   boundary fail: no boundary in this turn
+                - heads-up will_compact emergency, packet by agent
+                - perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                - thread awaiting_packet emergency 10%
+                + thread idle asap 10%
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.emergency.requires_any_boundary",
+            r#"["commit"]"#,
+            pull_request(EMERGENCY),
+            expect![[r#"
+                -   boundaries ["pr_checkpoint"]
+                +   boundaries []
+                -   boundary pass: pr_checkpoint
+                +   boundary bypassed: pr_checkpoint does not count at emergency
+                -   semantic_break pass: not only the plan speaks for it
+                +   semantic_break not_reached: no boundary counts
+                - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+                + perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.emergency.plan_boundaries_require_semantic_break",
+            "true",
+            plan_step(EMERGENCY),
+            expect![[r#"
+                -   semantic_break pass: emergency does not ask for one
+                +   semantic_break bypassed: only the plan speaks for it
+            "#]],
+        ),
+        case(
+            "rawr_auto_compaction.policy.emergency.decision_prompt_path",
+            r#""my-judgment.md""#,
+            commit(EMERGENCY),
+            expect![[r#"
+                -   judgment pass: not configured
+                +   judgment bypassed: an emergency asks nobody
+            "#]],
+        ),
+    ]
+}

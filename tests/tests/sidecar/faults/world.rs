@@ -1,0 +1,386 @@
+//! A desk on the played disk, its host and the clock. A desk that dies is followed by another; what it said after its
+//! death was never heard.
+
+use crate::faults::host::Host;
+use crate::faults::played_disk::{PlayedDisk, Visitor};
+use rawr_core::event::{Capabilities, DirectiveGiven, Event, HostInfo, InputCancelled, Phase};
+use rawr_core::machine::{InputKind, Role, must_be_durable};
+use rawr_core::thread::Issued;
+use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
+use rawr_core::{Input, Record, Thread};
+use rawr_server::config::Home;
+use rawr_server::desk::{Desk, DeskError, Handled, Notice, Opening, Setup};
+use rawr_server::store::Disk;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How long a disk stays broken, in milliseconds of the world's.
+const OUTAGE: i64 = 3000;
+/// Nothing takes so many steps; beyond it something turns in circles.
+const MOST_STEPS: u32 = 2000;
+
+/// In one of the messages.
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+pub struct World {
+    pub disk: Arc<PlayedDisk>,
+    pub host: Host,
+    pub submitted: Vec<InputId>,
+    /// Durable events whose request was answered.
+    pub acknowledged: Vec<Record>,
+    pub issued: Vec<Issued>,
+    home: TempDir,
+    desk: Desk,
+    heard: Arc<Mutex<Vec<Heard>>>,
+    now: Timestamp,
+    /// The same for whoever visits.
+    clock: Arc<AtomicI64>,
+    visitor: Option<JoinHandle<Vec<Record>>>,
+    /// Before so many more inputs the clock jumps by so many milliseconds.
+    pub jump: Option<(usize, i64)>,
+    /// Inputs so far.
+    pub said: usize,
+    ticket: u64,
+    heal_at: Option<Timestamp>,
+    typed_in_the_outage: bool,
+    steps: u32,
+}
+
+enum Heard {
+    Perform(Issued),
+    Failed(Vec<InputId>),
+    Recovered,
+}
+
+enum Answer {
+    Recorded,
+    Refused,
+    Died,
+}
+
+fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) -> Desk {
+    let setup =
+        Setup { home: Home::at(home.path().join("home")), prompt_folder: None, overrides: None };
+    let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
+    let tell = move |notice: Notice<'_>| {
+        let told = match notice {
+            Notice::Perform { issued, .. } => Heard::Perform(issued.clone()),
+            Notice::StoreFailed { held, .. } => Heard::Failed(held.to_vec()),
+            Notice::StoreRecovered { .. } => Heard::Recovered,
+            _ => return,
+        };
+        if !alive.is_dead() {
+            heard.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+        }
+    };
+    let faults: Arc<PlayedDisk> = Arc::clone(disk);
+    Desk::on(Disk::with_faults(faults), setup, Default::default(), Box::new(tell))
+}
+
+fn opening(home: &Path, role: Role) -> Opening {
+    let can = Capabilities { inject_turn: true, compact: true, ..Capabilities::default() };
+    let host = HostInfo { name: "host".to_owned(), version: None, can };
+    let opening = Opening::new(id(), home.display().to_string(), role, host);
+    Opening { window: Some(Tokens(190_000)), ..opening }
+}
+
+/// Another client gives a directive, as soon as there is a thread. Returns what that was acknowledged with.
+fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
+    let setup = Setup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
+    let mut desk =
+        Desk::on(Disk::with_faults(disk), setup, Default::default(), Box::new(|_: Notice<'_>| {}));
+    let now = || Timestamp(clock.load(Ordering::Relaxed));
+    for ticket in 0.. {
+        match asked(&mut desk, ticket, now(), |desk| {
+            desk.open(opening(home, Role::Observer), now()).map(drop)
+        }) {
+            Ok(()) => break,
+            Err(DeskError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
+            Err(error) => panic!("the visitor cannot open the thread: {error}"),
+        }
+    }
+    let text = "never touch the lexer".to_owned();
+    let given = DirectiveGiven { text, pinned: true, by: Some("visitor".to_owned()) };
+    let given = Input::Saw(given.into());
+    let handled =
+        asked(&mut desk, u64::MAX, now(), |desk| desk.handle(&id(), given.clone(), now())).unwrap();
+    desk.settle(now());
+    assert!(desk.commit().is_empty(), "what the visitor said could not be stored");
+    handled.records
+}
+
+/// As a connection asks: again, as soon as the thread's files are back.
+fn asked<T>(
+    desk: &mut Desk,
+    ticket: u64,
+    now: Timestamp,
+    mut ask: impl FnMut(&mut Desk) -> Result<T, DeskError>,
+) -> Result<T, DeskError> {
+    loop {
+        desk.begins(ticket, Some(&id()), now);
+        let answer = if desk.is_busy(&id()) { Err(DeskError::Busy(id())) } else { ask(desk) };
+        let Err(DeskError::Busy(_)) = answer else {
+            desk.requests_went_on(now);
+            return answer;
+        };
+        for work in desk.take_works() {
+            desk.worked(work.run(), now);
+        }
+    }
+}
+
+fn id() -> ThreadId {
+    ThreadId::new("walked")
+}
+
+impl World {
+    pub fn new(disk: PlayedDisk) -> Self {
+        let (disk, home) = (Arc::new(disk), TempDir::new().unwrap());
+        std::fs::create_dir(home.path().join("home")).unwrap();
+        let heard = Arc::default();
+        let desk = desk(&home, &disk, &heard);
+        let mut world = Self {
+            disk,
+            host: Host::default(),
+            submitted: Vec::new(),
+            acknowledged: Vec::new(),
+            issued: Vec::new(),
+            home,
+            desk,
+            heard,
+            now: Timestamp(1_000_000),
+            clock: Arc::new(AtomicI64::new(1_000_000)),
+            visitor: None,
+            jump: None,
+            said: 0,
+            ticket: 0,
+            heal_at: None,
+            typed_in_the_outage: false,
+            steps: 0,
+        };
+        if world.disk.will_delay() {
+            world.expect_visitor();
+        }
+        world.open();
+        world
+    }
+
+    fn expect_visitor(&mut self) {
+        let ((call, called), (say_done, done)) = (mpsc::channel(), mpsc::channel());
+        self.disk.expect(Visitor { call, done });
+        let (disk, home, clock) =
+            (Arc::clone(&self.disk), self.home.path().to_owned(), Arc::clone(&self.clock));
+        self.visitor = Some(thread::spawn(move || {
+            called.recv().unwrap();
+            let records = visit(&home, disk, &clock);
+            let _ = say_done.send(());
+            records
+        }));
+    }
+
+    /// Waits for the visitor, if there was one; what was recorded for him was acknowledged.
+    pub fn see_off(&mut self) {
+        if let Some(visitor) = self.visitor.take() {
+            self.acknowledged.extend(visitor.join().unwrap());
+        }
+    }
+
+    fn pass(&mut self, milliseconds: i64) {
+        self.now.0 += milliseconds;
+        self.clock.store(self.now.0, Ordering::Relaxed);
+    }
+
+    pub fn events(&self) -> PathBuf {
+        self.home.path().join("home/rawr/auto_compaction/threads/walked/events.jsonl")
+    }
+
+    pub fn thread(&self) -> &Thread {
+        self.desk.thread(&id()).unwrap()
+    }
+
+    /// A person sends something.
+    pub fn submit(&mut self, ends_phase: bool) {
+        let input = InputId::new(format!("m{}", self.submitted.len() + 1));
+        let mut text = format!("message {input}\nunchanged, ");
+        if self.submitted.len() == 1 {
+            text.push_str(SECRET);
+        }
+        self.submitted.push(input.clone());
+        let submitted =
+            Input::Submitted { input: input.clone(), text: text.clone(), kind: InputKind::Message };
+        let answer = loop {
+            match self.say(submitted.clone()) {
+                Answer::Died => {}
+                answer => break answer,
+            }
+        };
+        let is_held = self.thread().held.iter().any(|held| held.id == input);
+        match answer {
+            Answer::Recorded if is_held => drop(self.host.held.insert(input, text)),
+            Answer::Recorded => self.host.user_turn(&input, ends_phase),
+            Answer::Refused | Answer::Died => self.host.deliver_itself(input, ends_phase),
+        }
+        self.hear();
+    }
+
+    /// The host says what it has to say and does what it is asked for, and time goes by where nothing else helps.
+    pub fn run(&mut self) {
+        while self.step() {
+            self.steps += 1;
+            assert!(self.steps < MOST_STEPS, "it never comes to rest: {:?}", self.thread());
+        }
+    }
+
+    /// One report, or a little time.
+    pub fn step(&mut self) -> bool {
+        self.wait(0);
+        if self.host.is_cut_off {
+            self.wait(500);
+            if self.disk.is_failing() && !std::mem::replace(&mut self.typed_in_the_outage, true) {
+                self.submit(false);
+            }
+            return true;
+        }
+        if let Some(event) = self.host.to_say.front().cloned() {
+            if let Answer::Recorded = self.report(event) {
+                self.host.to_say.pop_front();
+            }
+            self.hear();
+            return true;
+        }
+        let due = self.desk.next_deadline(self.now).is_some_and(|at| at.0 < self.now.0 + 10_000);
+        if due {
+            self.wait(500);
+        }
+        due
+    }
+
+    pub fn is_at_rest(&self) -> bool {
+        let thread = self.thread();
+        let pending = thread.pending_actions().next().is_some();
+        thread.phase() == Phase::Idle && thread.is_idle() && thread.held.is_empty() && !pending
+    }
+
+    fn report(&mut self, event: Event) -> Answer {
+        if let Event::InputCancelled(InputCancelled { input }) = &event {
+            let held = &self.thread().held;
+            if !held.iter().any(|held| held.id == *input && held.action.is_none()) {
+                return Answer::Recorded;
+            }
+        }
+        self.say(Input::Saw(event))
+    }
+
+    fn say(&mut self, input: Input) -> Answer {
+        self.ticket += 1;
+        self.said += 1;
+        self.pass(10);
+        if let Some((_, by)) = self.jump.take_if(|(at, _)| *at == self.said) {
+            self.pass(by);
+        }
+        let now = self.now;
+        let handled = asked(&mut self.desk, self.ticket, now, |desk| {
+            desk.handle_as_owner(&id(), input.clone(), now)
+        });
+        self.desk.settle(now);
+        let failed = !self.desk.commit().is_empty();
+        self.take(handled, failed)
+    }
+
+    fn take(&mut self, handled: Result<Handled, DeskError>, failed: bool) -> Answer {
+        if self.disk.is_dead() {
+            self.begin_again();
+            return Answer::Died;
+        }
+        self.hear();
+        match handled {
+            Ok(handled) if !failed => {
+                let durable = |record: &Record| must_be_durable(&record.event);
+                self.acknowledged.extend(handled.records.into_iter().filter(durable));
+                Answer::Recorded
+            }
+            // A sequence that is over has forgotten it.
+            Err(DeskError::Refused(..)) if !failed => Answer::Recorded,
+            _ => {
+                if !self.host.is_cut_off {
+                    self.wait(500);
+                }
+                Answer::Refused
+            }
+        }
+    }
+
+    fn wait(&mut self, milliseconds: i64) {
+        self.pass(milliseconds);
+        if self.disk.is_failing() {
+            let heal_at = *self.heal_at.get_or_insert(Timestamp(self.now.0 + OUTAGE));
+            if heal_at <= self.now {
+                self.disk.heal();
+            }
+        }
+        if self.desk.next_deadline(self.now).is_some_and(|at| at <= self.now) {
+            self.desk.tick(self.now);
+            self.desk.settle(self.now);
+            drop(self.desk.commit());
+        }
+        if self.disk.is_dead() {
+            self.begin_again();
+        }
+        self.hear();
+    }
+
+    fn begin_again(&mut self) {
+        self.disk.revive();
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.desk = desk(&self.home, &self.disk, &self.heard);
+        if std::mem::take(&mut self.host.is_cut_off) {
+            self.host.heard_again();
+        }
+        self.open();
+    }
+
+    fn open(&mut self) {
+        for _ in 0..20 {
+            self.ticket += 1;
+            let (opening, now) = (opening(self.home.path(), Role::Owner), self.now);
+            let opened = asked(&mut self.desk, self.ticket, now, |desk| {
+                desk.open(opening.clone(), now).map(drop)
+            });
+            let opened = opened.is_ok();
+            self.desk.settle(now);
+            let stored = self.desk.commit().is_empty();
+            if self.disk.is_dead() {
+                self.begin_again();
+                return;
+            }
+            self.hear();
+            if opened && stored {
+                let pending = self.desk.pending(&id()).unwrap();
+                pending.iter().for_each(|issued| self.perform(issued));
+                return;
+            }
+            self.wait(500);
+        }
+        panic!("the thread cannot be opened");
+    }
+
+    fn hear(&mut self) {
+        let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        for heard in heard {
+            match heard {
+                Heard::Perform(issued) => self.perform(&issued),
+                Heard::Failed(released) => self.host.cut_off(released),
+                Heard::Recovered => self.host.heard_again(),
+            }
+        }
+    }
+
+    fn perform(&mut self, issued: &Issued) {
+        self.issued.push(issued.clone());
+        self.host.perform(issued);
+    }
+}

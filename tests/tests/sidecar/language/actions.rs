@@ -1,0 +1,168 @@
+//! What can be done from an editor: fixes, the shipped text, and the texts that rawr itself serves.
+
+use crate::language::lab::{Editor, capabilities, uri};
+use rawr_protocol::methods::{LogMessage, PromptChanged, PromptPreviewChanged};
+use rawr_tests::{Home, Sidecar};
+use serde_json::{Value, json};
+
+const OWN: &str = "Compacting, because {reason}. {threadId} é";
+
+fn edited(home: &Home, capabilities: &Value) -> (Editor, std::path::PathBuf, String) {
+    // Before the editor comes: a file that is saved while it is there is told of.
+    Sidecar::start(home).leave();
+    let prompt = home.path().join("auto-compact/heads-up.md");
+    let shipped = std::fs::read_to_string(&prompt).unwrap();
+    std::fs::write(&prompt, OWN).unwrap();
+    let mut editor = Editor::with(home, capabilities);
+    editor.open(&prompt, OWN);
+    (editor, prompt, shipped)
+}
+
+#[test]
+fn a_slip_of_the_pen_is_put_right() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    let config = home.path().join("rawr.toml");
+    editor.open(&config, "[rawr_auto_compaction]\nmode = 'atuo'\nmdoe = 1\n");
+    let actions = editor.of("textDocument/codeAction", &config);
+    let edits: Vec<_> = actions
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| {
+            assert_eq!(
+                (&action["kind"], &action["isPreferred"]),
+                (&json!("quickfix"), &json!(true))
+            );
+            assert_eq!(action["diagnostics"].as_array().unwrap().len(), 1);
+            let edit = &action["edit"]["changes"][uri(&config)][0];
+            format!("{} {} {}", action["title"], edit["range"]["start"], edit["newText"])
+        })
+        .collect();
+    assert_eq!(
+        edits,
+        [
+            r#""Write `auto`" {"character":7,"line":1} "'auto'""#,
+            r#""Write `mode`" {"character":0,"line":2} "mode""#,
+        ]
+    );
+    editor.sidecar.leave();
+}
+
+#[test]
+fn an_edited_prompt_can_be_reset_and_compared() {
+    let home = Home::new();
+    let (mut editor, prompt, shipped) = edited(&home, &capabilities());
+    let actions = editor.of("textDocument/codeAction", &prompt);
+    let titles: Vec<_> = actions.as_array().unwrap().iter().map(|of| of["title"].clone()).collect();
+    assert_eq!(titles, ["Reset to the shipped text", "Compare with the shipped text"]);
+    assert_eq!(actions[0]["edit"]["changes"][uri(&prompt)][0]["newText"], shipped);
+    let compared = editor.execute("rawr.diffPrompt", &uri(&prompt));
+    assert_eq!(compared["uri"], "rawr://diff/heads-up");
+    let diff = compared["diff"].as_str().unwrap();
+    assert!(
+        diff.starts_with("--- shipped\n+++ heads-up\n@@ ") && diff.contains(&format!("+{OWN}")),
+        "{diff}"
+    );
+    let served = editor.ask("workspace/textDocumentContent", json!({ "uri": compared["uri"] }));
+    assert_eq!(served["text"], diff);
+    let served =
+        editor.ask("workspace/textDocumentContent", json!({ "uri": "rawr://shipped/heads-up" }));
+    assert_eq!(served["text"], shipped);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_reset_goes_through_the_editor_that_has_the_prompt_open() {
+    let home = Home::new();
+    let (mut editor, prompt, shipped) = edited(&home, &capabilities());
+    assert_eq!(editor.execute("rawr.resetPrompt", "heads-up")["applied"], "edit");
+    let asked = editor.sidecar.next_answer();
+    assert_eq!(asked["method"], "workspace/applyEdit");
+    let edit = &asked["params"]["edit"]["changes"][uri(&prompt)][0];
+    assert_eq!(edit["newText"], shipped);
+    let end = json!({ "line": 0, "character": OWN.len() });
+    assert_eq!(edit["range"], json!({ "start": { "line": 0, "character": 0 }, "end": end }));
+    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), OWN, "nothing is done behind its back");
+    let refused = json!({ "applied": false, "failureReason": "read-only" });
+    editor.sidecar.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": refused }));
+    let told = editor.sidecar.expect::<LogMessage>().message;
+    assert_eq!(told, "heads-up was not reset: the editor did not apply the edit: read-only");
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_reset_of_a_prompt_that_nobody_has_open_writes_the_file() {
+    let home = Home::new();
+    let (mut editor, prompt, shipped) = edited(&home, &json!({ "textDocument": {} }));
+    assert_eq!(editor.execute("rawr.resetPrompt", &uri(&prompt))["applied"], "file");
+    editor.sidecar.allow::<PromptChanged>();
+    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), shipped);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_preview_follows_the_buffer_by_a_notification() {
+    let home = Home::new();
+    let (mut editor, prompt, _) = edited(&home, &capabilities());
+    // Nobody looks at it yet: no word of it.
+    editor.change(&prompt, json!([{ "text": "{reason} 1" }]));
+    let shown = editor.execute("rawr.previewPrompt", &uri(&prompt));
+    assert_eq!(
+        (&shown["uri"], &shown["text"]),
+        (&json!("rawr://preview/heads-up"), &json!("{reason} 1"))
+    );
+    editor.change(&prompt, json!([{ "text": "{reason} 2" }]));
+    let told = editor.sidecar.expect::<PromptPreviewChanged>();
+    assert_eq!((told.uri.as_str(), told.text.as_str()), ("rawr://preview/heads-up", "{reason} 2"));
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_preview_is_asked_for_again_where_the_client_can() {
+    let home = Home::new();
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["textDocumentContent"] = json!({});
+    capabilities["window"] = json!({ "showDocument": { "support": true } });
+    let (mut editor, prompt, _) = edited(&home, &capabilities);
+    editor.execute("rawr.previewPrompt", "heads-up");
+    let asked = editor.sidecar.next_answer();
+    assert_eq!(asked["method"], "window/showDocument");
+    assert_eq!(asked["params"]["uri"], "rawr://preview/heads-up");
+    editor.change(&prompt, json!([{ "text": "{reason} new" }]));
+    let asked = editor.sidecar.next_answer();
+    assert_eq!(asked["method"], "workspace/textDocumentContent/refresh");
+    assert_eq!(asked["params"]["uri"], "rawr://preview/heads-up");
+    editor.sidecar.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": null }));
+    let served = editor.ask("workspace/textDocumentContent", asked["params"].clone());
+    assert_eq!(served["text"], "{reason} new");
+    editor.sidecar.leave();
+}
+
+#[test]
+fn commands_and_texts_that_there_are_not_are_refused() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    for (method, params, message) in [
+        (
+            "workspace/executeCommand",
+            json!({ "command": "rawr.x" }),
+            "there is no command `rawr.x`",
+        ),
+        (
+            "workspace/executeCommand",
+            json!({ "command": "rawr.resetPrompt", "arguments": ["nothing"] }),
+            "\"nothing\" is neither a prompt nor its document",
+        ),
+        (
+            "workspace/textDocumentContent",
+            json!({ "uri": "rawr://preview/nothing" }),
+            "there is no text rawr://preview/nothing",
+        ),
+    ] {
+        let failure = editor.sidecar.say(method, &params).unwrap().unwrap_err();
+        assert_eq!(failure.message, message);
+        assert!(!failure.data.hint.is_empty());
+    }
+    editor.sidecar.leave();
+}

@@ -1,0 +1,160 @@
+//! What is shown beside a text: values of the newest thread, lengths, what tiers would have done, and where things lead.
+
+use crate::language::lab::{Editor, capabilities, uri};
+use rawr_tests::{Home, Sidecar, StandIn};
+use serde_json::{Value, json};
+
+const THREAD: &str = "t";
+
+/// A home in which one thread was compacted.
+fn lived_in() -> Home {
+    let home = Home::new();
+    let (mut sidecar, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
+    host.open(&home, &mut sidecar);
+    host.user_turn_with_boundaries();
+    assert!(host.run(&mut sidecar));
+    sidecar.leave();
+    home
+}
+
+fn titles(lenses: &Value) -> Vec<&str> {
+    lenses
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lens| lens["command"]["title"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_placeholder_says_what_it_would_say_of_the_newest_thread() {
+    let home = lived_in();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/handoff.md");
+    editor.open(&prompt, "{packet}\n{threadId} {author} {resume} {scratchFile} {directives}");
+    let hover = editor.at("textDocument/hover", &prompt, 0, 2);
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.contains("(required): the continuation packet, word for word"), "{told}");
+    assert!(told.contains("Now, in thread `t`:") && told.contains("````text"), "{told}");
+    let hover = editor.at("textDocument/hover", &prompt, 1, 2);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("```text\nt\n```"), "{hover}");
+    editor.sidecar.leave();
+}
+
+#[test]
+fn without_a_thread_it_says_so() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/heads-up.md");
+    editor.open(&prompt, "{reason}");
+    let hover = editor.at("textDocument/hover", &prompt, 0, 2);
+    let told = hover["contents"]["value"].as_str().unwrap();
+    assert!(told.ends_with("There is no thread to take its value from."), "{told}");
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_lens_counts_what_the_buffer_renders_to() {
+    let home = lived_in();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/heads-up.md");
+    let shipped = std::fs::read_to_string(&prompt).unwrap();
+    editor.open(&prompt, &shipped);
+    let lenses = editor.of("textDocument/codeLens", &prompt);
+    let [lens] = titles(&lenses)[..] else { panic!("{lenses}") };
+    assert!(lens.starts_with("renders to ") && lens.ends_with(" tokens"), "{lens}");
+    assert_eq!(lenses[0]["command"]["command"], "rawr.previewPrompt");
+    assert_eq!(lenses[0]["command"]["arguments"], json!([uri(&prompt)]));
+    // The thread's model is none that is counted exactly: a quarter of the bytes.
+    editor.change(&prompt, json!([{ "text": "{reason} {threadId}{threadId}abcde" }]));
+    let lenses = editor.of("textDocument/codeLens", &prompt);
+    assert_eq!(titles(&lenses), ["renders to about 4 tokens", "differs from the shipped text"]);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_lens_stands_below_the_front_matter() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    let prompt = home.path().join("auto-compact/auto-compact.md");
+    editor.open(&prompt, "---\nversion: 1\n---\nText");
+    let lenses = editor.of("textDocument/codeLens", &prompt);
+    assert_eq!(lenses[0]["range"]["start"], json!({ "line": 3, "character": 0 }));
+    editor.sidecar.leave();
+}
+
+fn hints(editor: &mut Editor, home: &Home) -> Vec<String> {
+    let hints = editor.of("textDocument/inlayHint", &home.path().join("rawr.toml"));
+    let one = |hint: &Value| format!("{} {}", hint["position"], hint["label"].as_str().unwrap());
+    hints.as_array().unwrap().iter().map(one).collect()
+}
+
+#[test]
+fn tiers_say_what_they_would_have_done_under_the_thresholds_of_the_buffer() {
+    let home = lived_in();
+    let mut editor = Editor::start(&home);
+    let config = home.path().join("rawr.toml");
+    let table = "[rawr_auto_compaction.policy.asap]\npercent_remaining_lt = 65\n";
+    editor.open(&config, table);
+    let fired = r#"{"character":25,"line":1} asap: would have fired once in the last 7 days"#;
+    assert_eq!(hints(&mut editor, &home), [fired]);
+    editor.change(&config, json!([{ "text": table.replace("65", "20") }]));
+    let not = r#"{"character":25,"line":1} asap: would not have fired in the last 7 days"#;
+    assert_eq!(hints(&mut editor, &home), [not]);
+    // What one tier no longer takes, the next milder one does.
+    editor.change(&config, json!([{ "text": "[rawr_auto_compaction]\nasap_percent_remaining_lt=20\nready_percent_remaining_lt=75" }]));
+    let both = hints(&mut editor, &home);
+    assert!(both.iter().any(|hint| hint.contains("ready: would have fired once")), "{both:?}");
+    editor.sidecar.leave();
+}
+
+#[test]
+fn a_client_without_hints_has_them_as_lenses() {
+    let home = lived_in();
+    let mut capabilities = capabilities();
+    capabilities["textDocument"].as_object_mut().unwrap().remove("inlayHint");
+    let mut editor = Editor::with(&home, &capabilities);
+    let config = home.path().join("rawr.toml");
+    editor.open(&config, "[rawr_auto_compaction.policy.asap]\n");
+    let lenses = editor.of("textDocument/codeLens", &config);
+    assert_eq!(titles(&lenses), ["asap: would have fired once in the last 7 days"]);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn links_definitions_and_references_lead_to_each_other() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    let config = home.path().join("rawr.toml");
+    let prompt = home.path().join("auto-compact/judgment.md");
+    editor.open(
+        &config,
+        "[rawr_auto_compaction.policy.asap]\ndecision_prompt_path = \"judgment.md\"\n",
+    );
+    let links = editor.of("textDocument/documentLink", &config);
+    assert_eq!(links[0]["target"], uri(&prompt));
+    assert_eq!(links[0]["range"]["start"], json!({ "line": 1, "character": 23 }));
+    let definition = editor.at("textDocument/definition", &config, 1, 25);
+    assert_eq!(definition["uri"], uri(&prompt));
+    editor.open(&prompt, "Judge.");
+    let references = editor.at("textDocument/references", &prompt, 0, 0);
+    assert_eq!(references.as_array().unwrap().len(), 1);
+    assert_eq!(references[0]["uri"], uri(&config));
+    assert_eq!(references[0]["range"], links[0]["range"]);
+    editor.sidecar.leave();
+}
+
+#[test]
+fn completion_replaces_exactly_what_was_typed() {
+    let home = Home::new();
+    let mut editor = Editor::start(&home);
+    let config = home.path().join("rawr.toml");
+    editor.open(&config, "# \u{1f980}\r\n[rawr_auto_compaction]\r\nmode = \"\u{e9}");
+    let items = editor.at("textDocument/completion", &config, 2, 10);
+    let item = items.as_array().unwrap().iter().find(|item| item["label"] == "auto").unwrap();
+    let range =
+        json!({ "start": { "line": 2, "character": 7 }, "end": { "line": 2, "character": 10 } });
+    assert_eq!(item["textEdit"], json!({ "range": range, "newText": "\"auto\"" }));
+    assert!(item["documentation"]["value"].as_str().unwrap().contains("What happens"), "{item}");
+    editor.sidecar.leave();
+}

@@ -1,0 +1,176 @@
+//! Threads as each format was first written, in `tests/samples/format-<n>/`: this release reads them all, and comes to
+//! the same state. `UPDATE=1` writes the sample of the present format, where there is none, and the states.
+
+use super::session::everything;
+use super::{Home, THREAD};
+use rawr_core::event::{FORMAT, Record};
+use rawr_core::thread::FOLD;
+use rawr_core::units::{ThreadId, stable_hash};
+use rawr_core::{Event, Thread};
+use rawr_server::store::{Store, read_decision};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE").is_some()
+}
+
+/// Every released format, by its folder.
+fn formats() -> Vec<PathBuf> {
+    (1..=FORMAT).map(|format| samples().join(format!("format-{format}"))).collect()
+}
+
+/// A home that holds this sample.
+pub fn home_with(sample: &Path) -> Home {
+    let home = Home::new();
+    fs::create_dir_all(home.thread(THREAD)).unwrap();
+    for file in ["events.jsonl", "decisions.jsonl"] {
+        fs::copy(sample.join(file), home.thread(THREAD).join(file)).unwrap();
+    }
+    home
+}
+
+/// The state that a sample folds to.
+fn folded(sample: &Path) -> Thread {
+    let home = home_with(sample);
+    let (_, (thread, replay)) = Store::new(&home.path()).open(&ThreadId::new(THREAD)).unwrap();
+    assert_eq!(replay.damage, Vec::new());
+    thread
+}
+
+/// The names of all kinds of events, as they are stored: nobody but the reader itself knows them.
+fn kinds() -> BTreeSet<String> {
+    let unknown = json!({ "no_such_kind": {} });
+    let error = serde_json::from_value::<Event>(unknown).unwrap_err().to_string();
+    let (_, listed) = error.split_once("expected one of ").unwrap();
+    listed.split(", ").map(|kind| kind.trim_matches('`').to_owned()).collect()
+}
+
+fn kinds_in(events: &str) -> BTreeSet<String> {
+    let kind = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["event"].as_object().unwrap().keys().next().unwrap().clone()
+    };
+    events.lines().map(kind).collect()
+}
+
+/// What names this machine stands out of it.
+fn anonymous(text: &str, home: &Home, repository: &Path) -> String {
+    let home = home.path().parent().unwrap().display().to_string();
+    let text = text.replace(&repository.display().to_string(), "/code/parser");
+    text.replace(&home, "/home/somebody")
+}
+
+#[test]
+fn a_session_stores_every_kind_of_event() {
+    let (home, repository) = everything();
+    let events = fs::read_to_string(home.events(THREAD)).unwrap();
+    let missing: Vec<_> = kinds().difference(&kinds_in(&events)).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new(), "let the session do something that is stored so");
+    let sample = samples().join(format!("format-{FORMAT}"));
+    if is_update() && !sample.exists() {
+        fs::create_dir_all(&sample).unwrap();
+        for file in ["events.jsonl", "decisions.jsonl"] {
+            let text = fs::read_to_string(home.thread(THREAD).join(file)).unwrap();
+            fs::write(sample.join(file), anonymous(&text, &home, repository.path())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn there_is_a_sample_of_every_format_and_it_has_every_kind_of_event_of_that_time() {
+    for (format, sample) in (1..).zip(formats()) {
+        let events = fs::read_to_string(sample.join("events.jsonl")).unwrap_or_else(|error| {
+            panic!(
+                "{}: {error}: UPDATE=1 cargo test -p rawr-tests --test sidecar state",
+                sample.display()
+            )
+        });
+        if format == FORMAT {
+            let missing: Vec<_> = kinds().difference(&kinds_in(&events)).cloned().collect();
+            assert_eq!(missing, Vec::<String>::new(), "a new kind of event is a new format");
+        }
+        for file in ["events.jsonl", "decisions.jsonl"] {
+            for line in fs::read_to_string(sample.join(file)).unwrap().lines() {
+                let line: Value = serde_json::from_str(line).unwrap();
+                assert!(line["v"].as_u64().unwrap() <= u64::from(format), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sample_replays_to_the_state_that_it_had() {
+    for sample in formats() {
+        let thread = folded(&sample);
+        let state = serde_json::to_string_pretty(&thread).unwrap() + "\n";
+        let expected = sample.join("expected.json");
+        if is_update() {
+            fs::write(&expected, &state).unwrap();
+        }
+        let expected = fs::read_to_string(expected).unwrap();
+        let mut differs = state.lines().zip(expected.lines()).filter(|(is, was)| is != was);
+        let hint = "UPDATE=1 writes it, where only `Thread` has changed and not what lines mean";
+        assert_eq!(differs.next(), None, "{}: {hint}", sample.display());
+        assert_eq!(state.lines().count(), expected.lines().count());
+        // As a release of that time would have folded it from its cache.
+        assert_eq!(serde_json::from_str::<Thread>(&expected).unwrap(), thread);
+    }
+}
+
+/// A cache is believed by `FOLD` alone.
+#[test]
+fn a_changed_fold_has_another_number() {
+    let states: Vec<_> = formats().iter().map(|sample| folded(sample)).collect();
+    let states = stable_hash(&serde_json::to_string(&states).unwrap());
+    let is = json!({ "fold": FOLD, "states": format!("{states:016x}") });
+    let path = samples().join("fold.json");
+    let was: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    if is["fold"] == was["fold"] {
+        let hint = "the fold changed: raise FOLD in server/core/src/thread/apply.rs";
+        assert_eq!(is, was, "{hint}, then UPDATE=1 cargo test -p rawr-tests --test sidecar state");
+    }
+    if is_update() {
+        fs::write(&path, format!("{is:#}\n")).unwrap();
+    } else {
+        assert_eq!(is, was, "UPDATE=1 cargo test -p rawr-tests --test sidecar state writes it");
+    }
+}
+
+#[test]
+fn every_decision_of_every_sample_is_read() {
+    for sample in formats() {
+        let text = fs::read_to_string(sample.join("decisions.jsonl")).unwrap();
+        assert!(text.lines().count() > 0);
+        for line in text.lines() {
+            read_decision(line.as_bytes()).unwrap();
+        }
+    }
+}
+
+/// Whoever reads a line and writes it again comes to the same line: nothing of it was passed over.
+#[test]
+fn what_is_read_of_the_present_format_is_all_that_is_there() {
+    let sample = samples().join(format!("format-{FORMAT}"));
+    for line in fs::read_to_string(sample.join("events.jsonl")).unwrap().lines() {
+        let record: Record = serde_json::from_str(line).unwrap();
+        assert_eq!(serde_json::to_string(&record).unwrap(), line);
+    }
+}
+
+#[test]
+fn nothing_is_wrong_with_a_sample() {
+    for sample in formats() {
+        let home = home_with(&sample);
+        super::run(&home, &["repair"]);
+        let wrong: Vec<_> =
+            super::findings(&home).into_iter().filter(|it| it.starts_with("wrong")).collect();
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}
