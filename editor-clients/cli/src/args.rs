@@ -1,19 +1,18 @@
 //! What can be typed after `rawr`, and the help that goes with it. Does nothing.
 
-mod back;
 mod codex;
 mod files;
 mod help;
 mod hooks;
-mod people;
+mod restore;
 mod state;
+mod threads;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub use self::back::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::codex::AttachArgs;
 pub use self::codex::{CodexArgs, LeaseArgs, RelayArgs};
 #[cfg(test)]
@@ -25,12 +24,13 @@ pub use self::files::{
 };
 pub use self::help::{command, for_completion};
 pub use self::hooks::{HookArgs, HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
-pub use self::people::{
-    CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
-};
+pub use self::restore::{CapsulesArgs, RecallArgs, RestoreArgs};
 pub use self::state::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
+};
+pub use self::threads::{
+    CompactArgs, ExplainArgs, GuardArgs, MarkArgs, PinArgs, SnoozeArgs, StatusArgs, WatchArgs,
 };
 use rawr_host::host;
 

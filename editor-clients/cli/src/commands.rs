@@ -1,6 +1,7 @@
 //! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
 
 mod attach;
+mod backup;
 mod capsules;
 mod codex;
 mod compact;
@@ -14,13 +15,13 @@ mod guard;
 mod hook;
 mod hooks;
 mod init;
-mod kept;
 mod lease;
 mod mark;
 mod pin;
 mod prompts;
 mod recall;
 mod relay;
+mod respond;
 mod restore;
 mod snooze;
 mod state;
@@ -28,11 +29,10 @@ mod status;
 mod threads;
 mod user_files;
 mod watch;
-mod wish;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -41,6 +41,7 @@ use clap::FromArgMatches;
 use rawr_protocol::{PromptGetParams, methods};
 use rawr_server::ServeOptions;
 use rawr_server::config::Home;
+use rawr_server::store::Store;
 use serde_json::{Map, Value};
 
 use crate::args::{self, Cli, Command, Setting};
@@ -169,6 +170,15 @@ impl Common {
         let (client, home) = (self.command.clone(), Some(home));
         Ok(SidecarSettings { program, client, home, config, log })
     }
+}
+
+/// The folder that contains all threads, by the store's own rule.
+fn threads_folder(home: &Path) -> PathBuf {
+    Store::new(home).root().to_owned()
+}
+
+fn thread_folder(home: &Path, thread_id: &str) -> PathBuf {
+    threads_folder(home).join(thread_id)
 }
 
 /// Settings as the sidecar is told them: tables in tables. Of two for one key the later counts.

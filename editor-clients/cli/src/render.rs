@@ -1,9 +1,9 @@
 //! What a person or a program sees of a session. It shows what it is given and keeps no more of it than that takes.
 
-mod back;
 mod banner;
 mod decisions;
 mod human;
+mod restore;
 mod text;
 mod threads;
 
@@ -11,11 +11,11 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
-pub use self::back::{capsule_line, place, restored, restoring};
 pub use self::banner::{answer, banner_title, banner_words};
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::Human;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
+pub use self::restore::{capsule_line, place, restored, restoring};
 pub use self::text::{ago, plain};
 pub(crate) use self::text::{bytes, causes, number};
 pub use self::threads::{

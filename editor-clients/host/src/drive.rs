@@ -23,15 +23,15 @@ use rawr_protocol::{
 use tokio::time::{Instant, sleep_until};
 
 use self::action_queue::ActionQueue;
-use self::actions::Asked;
+use self::actions::QuestionPurpose;
 pub use self::inputs::{Answer, HoldReply, Typed};
-use self::inputs::{Held, SIGN_OF_LIFE, TypedInputs};
+use self::inputs::{HeldInput, SIGN_OF_LIFE, TypedInputs};
 use self::outage::Outage;
 pub use self::prompts::Prompts;
-use self::prompts::Wanted;
+use self::prompts::WantedLine;
 use self::turns::Turns;
 use crate::event::{Level, Reporter, SessionEvent};
-use crate::host::{Host, HostError, HostEvent, ThreadOrigin};
+use crate::host::{Access, Host, HostError, HostEvent, ThreadOrigin};
 use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
 use crate::stop::Stop;
 
@@ -49,14 +49,14 @@ pub struct Drive<'r, H, L> {
     turns: Turns,
     action_queue: ActionQueue,
     /// Questions to the host's model, by the action that asks.
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, QuestionPurpose>,
     /// Sequences of which something was asked before the thread was opened: the host may have done it, and what a
     /// driver that is gone had prepared for it, too.
     in_doubt: HashSet<String>,
     /// Sequences whose handoff stands in the conversation, without the message that was to come with it.
     handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will hand over, in order.
-    held: Vec<Held>,
+    held: Vec<HeldInput>,
     typed_inputs: TypedInputs,
     outage: Outage,
     inputs: u64,
@@ -212,8 +212,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             self.say_what_waits().await?;
             self.look_after_held().await?;
             self.carry_out().await?;
-            if self.has_no_sequence() {
-                self.host.release_withheld();
+            if self.has_no_sequence()
+                && let Some(withheld) = self.host.withheld_work()
+            {
+                withheld.release();
             }
             self.let_go_on().await?;
             self.invite(prompts)?;
@@ -232,8 +234,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                     None => self.relaunch(None).await?,
                 },
                 event = self.host.next_event() => self.observe(event).await?,
-                line = prompts.line(wanted), if wanted != Wanted::Nothing => match (line, wanted) {
-                    (Some(line), Wanted::Answer) => self.answer(line, prompts).await?,
+                line = prompts.line(wanted), if wanted != WantedLine::Nothing => match (line, wanted) {
+                    (Some(line), WantedLine::Answer) => self.answer(line, prompts).await?,
                     (Some(text), _) => self.submit(text).await?,
                     (None, _) => {}
                 },
@@ -247,15 +249,15 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// A prompt waits until the host is idle. One that a person types while a sequence runs goes to the sidecar at
     /// once: it is held there and delivered with the handoff.
-    fn wanted(&self, prompts: &Prompts) -> Wanted {
+    fn wanted(&self, prompts: &Prompts) -> WantedLine {
         if self.asks(prompts) {
-            return Wanted::Answer;
+            return WantedLine::Answer;
         }
         let host_is_idle =
             !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty();
         let in_sequence = !matches!(self.phase, Phase::Idle | Phase::Deferred);
         let takes_prompt = host_is_idle || prompts.is_live() && in_sequence;
-        if takes_prompt && !prompts.is_at_end() { Wanted::Prompt } else { Wanted::Nothing }
+        if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
     }
 
     /// Nothing runs and nothing will by itself. An open question to a person is not waited for: nobody may be there.
@@ -385,9 +387,9 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     /// Where people talk to the host itself, one of them may be faster than a handoff: then it joins their turn.
-    fn hurry(&self, action: &mut Action) {
+    fn hurry(&mut self, action: &mut Action) {
         if let Action::InjectTurn { purpose: Purpose::Handoff, via_steer, .. } = action {
-            *via_steer |= self.host.takes_handoff_ahead();
+            *via_steer |= self.host.access().is_shared();
         }
     }
 
@@ -398,6 +400,11 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     /// Announces the thread and takes up what was asked for before. Returns how much that is.
     async fn open_thread(&mut self) -> Result<usize, DriveError> {
         let thread = self.host.thread().clone();
+        let running_turn = match (self.turns.running_turn(), self.host.access()) {
+            (Some(turn_id), _) => Some(turn_id.to_owned()),
+            (None, Access::Shared(shared)) => shared.running_turn().map(str::to_owned),
+            (None, Access::Exclusive) => None,
+        };
         let params = ThreadOpenParams {
             thread_id: self.thread_id.clone(),
             cwd: thread.cwd.display().to_string(),
@@ -415,11 +422,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                 .transcript
                 .as_ref()
                 .map(|path| Transcript { path: path.display().to_string() }),
-            running_turn: self
-                .turns
-                .running_turn()
-                .or_else(|| self.host.running_turn())
-                .map(str::to_owned),
+            running_turn,
         };
         let opened = self.sidecar.call::<methods::ThreadOpen>(params).await;
         for note in self.sidecar.notes() {
@@ -443,7 +446,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     async fn relaunch(&mut self, error: Option<SidecarError>) -> Result<(), DriveError> {
         let error = match error {
             Some(error) => error,
-            None => self.sidecar.epitaph("it hung up").await,
+            None => self.sidecar.exit_error("it hung up").await,
         };
         let now = Instant::now();
         if self.relaunched.replace(now).is_some_and(|before| now - before < self.quiet) {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use self::json::{JsonLines, line as json_line};
 use crate::host::{HostEvent, HostThread};
-use crate::saved::Saved;
+use crate::session_files::SessionFiles;
 
 /// One thing that happened in a session. The driver reports them in order; a reporter shows them or writes them down.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub enum SessionEvent<'s> {
         message: &'s str,
     },
     /// What the session left on disk.
-    Saved(&'s Saved),
+    Saved(&'s SessionFiles),
 }
 
 /// A text that rawr gave to the agent.

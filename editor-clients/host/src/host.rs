@@ -11,6 +11,7 @@ pub mod record;
 use std::future::Future;
 use std::path::PathBuf;
 
+use futures::future::BoxFuture;
 use rawr_protocol::{
     CompactionOrigin, Host as HostInfo, PendingAction, PlanStep, TokenUsage, TurnStatus,
 };
@@ -18,122 +19,186 @@ use serde_json::{Map, Value};
 
 /// One agent program with one conversation.
 ///
-/// Requests are not to be dropped before they resolve; [`next_event`](Host::next_event) may be, at any time, and
-/// loses nothing. A host makes progress only while one of them is awaited.
+/// Every method is required: a host states what it cannot do. [`access`](Host::access),
+/// [`request_gate`](Host::request_gate), [`withheld_work`](Host::withheld_work) and
+/// [`history_keeper`](Host::history_keeper) lead to what only some hosts have, and their answers do not change while the
+/// host runs.
+///
+/// Do not drop the future of a request before it resolves. The future of [`next_event`](Host::next_event) may be dropped
+/// at any time; no event is lost. A host makes progress only while one of its futures is awaited.
 pub trait Host {
     /// The conversation.
     fn thread(&self) -> &HostThread;
 
-    /// Starts a turn of one user message, whose items stay apart. Returns the turn's id. Refused while a turn runs.
+    /// Who else can write to the conversation.
+    fn access(&mut self) -> Access<'_>;
+
+    /// The pause after each sampling request of a turn, in a host that waits there for the driver. `None` where turns
+    /// run without a pause.
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate>;
+
+    /// What the host suspends while a sequence runs. `None` where it suspends nothing.
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork>;
+
+    /// The history, in a host that writes no transcript itself. `None` where there is a transcript.
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper>;
+
+    /// How long the conversation lives.
+    fn lifetime(&self) -> ThreadLifetime;
+
+    /// Starts a turn with one user message; each item stays a separate part of it. Returns the turn's id.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Busy`] while a turn runs.
     fn start_turn(
         &mut self,
         items: &[&str],
     ) -> impl Future<Output = Result<String, HostError>> + Send;
 
-    /// Waits until the message of a turn that was asked for stands in the conversation, before anything that somebody
-    /// else says from then on.
-    fn wait_until_recorded(
-        &mut self,
-        _turn_id: &str,
-    ) -> impl Future<Output = Result<(), HostError>> + Send {
-        async { Ok(()) }
-    }
-
-    /// Adds a text to the running turn; the agent reads it before it samples again. Returns the turn's id.
+    /// Adds a text to the running turn. The agent reads it before its next sampling request. Returns the turn's id.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::NoTurn`] if no turn runs, [`HostError::Unable`] if the host cannot do this.
     fn steer(&mut self, text: &str) -> impl Future<Output = Result<String, HostError>> + Send;
 
-    /// Asks for a compaction; events tell how it goes. Refused while a turn runs, but for a host that can compact
-    /// inside a turn: there it is taken between two sampling requests, and in the middle of one if the order says so.
+    /// Requests a compaction. Events report how it goes.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Busy`] while a turn runs. A host with the capability `mid_turn_compact` accepts it inside a turn:
+    /// between two sampling requests, or at once if the order's [`Timing`] is [`Timing::AtOnce`].
     fn compact(
         &mut self,
         order: &CompactionOrder,
     ) -> impl Future<Output = Result<(), HostError>> + Send;
 
-    /// Whether [`prepare_handoff`](Self::prepare_handoff) is of use: somebody else may start a turn at any time.
-    fn takes_handoff_ahead(&self) -> bool {
-        false
-    }
-
-    /// What the next turn asked for will say, to be put in line as soon as the compaction that runs has rewritten the
-    /// history. That next turn is then the one from the line.
-    fn prepare_handoff(&mut self, _text: String) {}
-
-    /// No sequence runs: what was withheld for one is to be told, and what was stopped for one goes on.
-    fn release_withheld(&mut self) {}
-
-    /// Lets the agent go on after a [`HostEvent::Usage`]. A host that waits for nobody has gone on by itself.
-    fn go_on(
-        &mut self,
-        _turn_id: &str,
-        _next: Next,
-    ) -> impl Future<Output = Result<(), HostError>> + Send {
-        async { Ok(()) }
-    }
-
-    /// Has everything told that happened before, by [`next_event`](Self::next_event) and without a wait there.
-    fn drain_events(&mut self) -> impl Future<Output = Result<(), HostError>> + Send {
-        async { Ok(()) }
-    }
-
-    /// Stops the running turn, or the running compaction.
+    /// Stops the running turn or the running compaction.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::NoTurn`] if neither runs.
     fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
 
-    /// Asks the model about the conversation, outside of it; [`HostEvent::Answered`] brings the answer. The question's
-    /// text is all that is used of it.
+    /// Asks the model a question about the conversation without adding to it. [`HostEvent::Answered`] brings the answer.
+    /// Only [`Question::request_id`] and [`Question::text`] are used.
     fn sample(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
 
-    /// Asks the host's model a question that stands alone; [`HostEvent::Answered`] brings the answer.
+    /// Asks the host's model a question without the conversation. [`HostEvent::Answered`] brings the answer.
     fn judge(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
 
-    /// The whole conversation as it stands, in the host's own shape and oldest first, where the host keeps no
-    /// transcript of its own.
-    fn history(
+    /// Looks up in the conversation's record what became of an action that an earlier driver requested, or that the host
+    /// never answered, so that it is not carried out twice. A delivery without a handoff is looked up by its message.
+    fn recorded_outcome(
         &mut self,
-    ) -> impl Future<Output = Result<Option<Vec<Map<String, Value>>>, HostError>> + Send {
-        async { Ok(None) }
-    }
+        action: &PendingAction,
+    ) -> impl Future<Output = Result<RecordedOutcome, HostError>> + Send;
 
-    /// The turn that ran already when the conversation was joined, as long as no event has told of it.
-    fn running_turn(&self) -> Option<&str> {
-        None
-    }
-
-    /// Whether people can go on with the conversation without this driver. What is owed there is asked for by the next one.
-    fn outlives_its_driver(&self) -> bool {
-        false
-    }
-
-    /// What this conversation's own record says became of something that a driver before this one, or a request that was
-    /// never answered, asked for: nothing is done twice. A delivery without a handoff is its message alone.
-    fn became_of(
-        &mut self,
-        asked: &PendingAction,
-    ) -> impl Future<Output = Result<Fate, HostError>> + Send;
-
-    /// What happens next. Waits for ever while nothing does; after [`HostEvent::Gone`] it repeats that.
+    /// Waits for the next event. After [`HostEvent::Gone`] it returns that event again.
     fn next_event(&mut self) -> impl Future<Output = HostEvent> + Send;
 
     /// Ends the host in an orderly way.
     fn close(self) -> impl Future<Output = ()> + Send;
 }
 
-/// What became of something that a host was asked for.
+/// Who can write to a host's conversation.
+pub enum Access<'h> {
+    /// Only the driver.
+    Exclusive,
+    /// The driver and people who use the host directly. They can start a turn at any time.
+    Shared(&'h mut dyn SharedThread),
+}
+
+impl Access<'_> {
+    /// Whether people use the host directly.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+}
+
+/// A conversation that people and the driver share.
+pub trait SharedThread: Send {
+    /// The turn that was already running when the driver joined, until an event reports it.
+    fn running_turn(&self) -> Option<&str>;
+
+    /// Makes everything that has happened so far available to [`Host::next_event`] without a wait.
+    fn drain_events(&mut self) -> BoxFuture<'_, Result<(), HostError>>;
+
+    /// Sets the handoff text for the running compaction. The host queues it as soon as the history is rewritten, so that
+    /// no turn of a person can come first. The next [`Host::start_turn`] then returns the turn that this text started.
+    fn prepare_handoff(&mut self, text: String);
+
+    /// Waits until the first message of a turn is in the conversation, before any later message of a person.
+    fn wait_until_recorded<'h>(
+        &'h mut self,
+        turn_id: &'h str,
+    ) -> BoxFuture<'h, Result<(), HostError>>;
+}
+
+/// The pause between two sampling requests of a turn.
+pub trait RequestGate: Send {
+    /// Resumes the agent after a [`HostEvent::Usage`].
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Gone`] if the host has ended.
+    fn resume_turn(&mut self, turn_id: &str, next: Next) -> Result<(), HostError>;
+}
+
+/// Events and work that a host suspends while a sequence runs.
+pub trait WithheldWork: Send {
+    /// Reports the withheld events and resumes the suspended work. Called whenever no sequence runs.
+    fn release(&mut self);
+}
+
+/// The history of a host that writes no transcript itself.
+pub trait HistoryKeeper: Send {
+    /// The whole conversation in the host's own format, oldest item first.
+    fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>>;
+}
+
+/// How long a conversation lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadLifetime {
+    /// It ends with its driver.
+    Driver,
+    /// People can continue it without this driver. The next driver resumes what is pending.
+    Host,
+}
+
+/// What a conversation's record says about a requested action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
-    /// It is to be asked for again.
-    Nothing,
-    /// The host is at something that may be it: ask again when that is over.
+pub enum RecordedOutcome {
+    /// It was not carried out. Request it again.
+    NotFound,
+    /// The host is doing something that may be this action. Look again when that is over.
     Unclear,
-    /// Its turn runs; what happens in it is told as of any turn that was asked for.
+    /// Its turn is running. Events report it like any other requested turn.
     Running {
+        /// The host's id of the turn.
         turn_id: String,
-        /// What people wrote in it so far.
+        /// The messages that people have written in it so far.
         by_people: Vec<String>,
     },
-    /// Its turn is over.
-    Ended { turn_id: String, last_agent_message: Option<String>, by_people: Vec<String> },
+    /// Its turn has ended.
+    Ended {
+        /// The host's id of the turn.
+        turn_id: String,
+        /// The agent's last message in it.
+        last_agent_message: Option<String>,
+        /// The messages that people wrote in it.
+        by_people: Vec<String>,
+    },
     /// The history is rewritten.
-    Compacted { turn_id: String, tokens_before: Option<u64>, tokens_after: Option<u64> },
+    Compacted {
+        /// The host's id of the turn.
+        turn_id: String,
+        /// The size of the context before, in tokens.
+        tokens_before: Option<u64>,
+        /// The size of the context after, in tokens.
+        tokens_after: Option<u64>,
+    },
 }
 
 /// The conversation that a host runs.

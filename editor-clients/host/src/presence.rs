@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::private::make_folder;
+use crate::private_fs::make_folder;
 
 /// A line that `rawr detach` adds to what a process has written about itself.
 const DETACHED: &str = "detached";

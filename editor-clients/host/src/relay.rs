@@ -10,7 +10,7 @@ mod units;
 use std::path::Path;
 use std::time::Duration;
 
-pub use question::{Question, Word};
+pub use question::{PreflightReply, Question};
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 

@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::Instrument;
 
-use crate::private::open_log;
+use crate::private_fs::open_log;
 use crate::transport::{Arrival, connect};
 
 /// How a sidecar comes to be, also for a second time.
@@ -251,12 +251,12 @@ impl Sidecar {
             },
             ClientError::ParseError(source) => SidecarError::NotUnderstood { method, source },
             ClientError::RequestTimeout => SidecarError::Silent { method },
-            other => self.epitaph(&other.to_string()).await,
+            other => self.exit_error(&other.to_string()).await,
         }
     }
 
     /// Why there is nobody any more.
-    pub async fn epitaph(&mut self, otherwise: &str) -> SidecarError {
+    pub async fn exit_error(&mut self, otherwise: &str) -> SidecarError {
         let status = match &mut self.child {
             Some(child) => timeout(ORDERLY, child.wait()).await.ok().and_then(Result::ok),
             None => None,

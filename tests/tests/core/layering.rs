@@ -188,15 +188,15 @@ const CORE_ARROWS: [(&str, &[&str]); 18] = [
 /// The same of the hosts' crate.
 const HOST_ARROWS: [(&str, &[&str]); 12] = [
     ("drive", &["event", "host", "sidecar", "stop"]),
-    ("event", &["host", "saved"]),
-    ("host", &["posix", "private", "text"]),
-    ("presence", &["private"]),
-    ("sidecar", &["private", "transport"]),
+    ("event", &["host", "session_files"]),
+    ("host", &["posix", "private_fs", "text"]),
+    ("presence", &["private_fs"]),
+    ("sidecar", &["private_fs", "transport"]),
     ("stop", &["posix"]),
     ("posix", &[]),
-    ("private", &[]),
+    ("private_fs", &[]),
     ("relay", &[]),
-    ("saved", &[]),
+    ("session_files", &[]),
     ("text", &[]),
     ("transport", &[]),
 ];
@@ -302,7 +302,7 @@ fn the_modules_of_the_core_use_what_the_drawing_shows() {
 /// What the commands use of the server's crate without a sidecar, by file: what people wrote and what lies at rest is read,
 /// checked and printed, and `rawr serve` is the sidecar itself. A new use is a line here.
 const OF_THE_SERVER: [(&str, &[&str]); 11] = [
-    ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions"]),
+    ("commands.rs", &["config", "log_if_asked", "serve", "ServeOptions", "store"]),
     ("commands/attach/log.rs", &["redact"]),
     ("commands/codex/profile.rs", &["redact"]),
     ("commands/config.rs", &["config", "problem"]),

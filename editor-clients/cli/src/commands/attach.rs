@@ -22,7 +22,7 @@ use crate::render::{Reader, Renderer, causes};
 use log::EventLog;
 use rawr_host::drive::{Drive, DriveError, Ended, Prompts};
 use rawr_host::event::{Level, Reporter, SessionEvent};
-use rawr_host::host::codex::{self, Attachment, Codex, Experimental, Found, Threads};
+use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, Threads};
 use rawr_host::host::{Host, HostError, HostThread, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
@@ -84,7 +84,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
     }
     let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
     let mut parent = std::pin::pin!(orphaned());
-    let mut sessions: FuturesUnordered<LocalBoxFuture<'_, Done>> = FuturesUnordered::new();
+    let mut sessions: FuturesUnordered<LocalBoxFuture<'_, FollowResult>> = FuturesUnordered::new();
     let mut failure = None;
     let mut is_there = true;
     let mut orphaned_at = None;
@@ -111,12 +111,12 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
                 }
             }
             found = threads.next(), if is_there => match found {
-                Found::Thread(thread_id) if args.thread.as_ref().is_none_or(|only| *only == thread_id) => {
+                ThreadFeedItem::Thread(thread_id) if args.thread.as_ref().is_none_or(|only| *only == thread_id) => {
                     let session = place.session(thread_id.clone(), stop.clone());
                     sessions.push(Box::pin(async { (thread_id, session.await) }));
                 }
-                Found::Thread(_) => {}
-                Found::Gone { .. } => is_there = false,
+                ThreadFeedItem::Thread(_) => {}
+                ThreadFeedItem::Gone { .. } => is_there = false,
             }
         }
     }
@@ -202,7 +202,7 @@ fn no_longer_wanted(args: &AttachArgs) {
 }
 
 /// A thread that rawr stands beside no longer.
-type Done = (String, anyhow::Result<()>);
+type FollowResult = (String, anyhow::Result<()>);
 
 /// Where Codex's background server listens.
 fn control_socket() -> anyhow::Result<PathBuf> {

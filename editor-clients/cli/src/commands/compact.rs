@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use rawr_protocol::Choice;
 
 use super::Common;
+use super::respond::{UserResponse, respond};
 use super::threads::on_thread;
-use super::wish::{UserResponse, respond};
 use crate::args::CompactArgs;
 use crate::render;
 

@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::exec::drive;
-use super::{Common, compaction_prompts, exit_code};
+use super::{Common, compaction_prompts, exit_code, thread_folder};
 use crate::args::DemoArgs;
 use crate::render::{Reader, Renderer};
 use rawr_host::drive::{Ended, Prompts};
 use rawr_host::event::{Level, Reporter, SessionEvent};
 use rawr_host::host::Host;
 use rawr_host::host::embedded::{Embedded, EmbeddedSettings};
-use rawr_host::private::make_folder;
-use rawr_host::saved::Saved;
+use rawr_host::private_fs::make_folder;
+use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::Launch;
 use rawr_host::stop::Stop;
 
@@ -67,7 +67,7 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     let done = drive(host, launch, sidecar, &mut renderer, &mut prompts, &mut stop).await;
 
     let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
-    if let Some(saved) = Saved::of(&place.home(), &thread_id, packet) {
+    if let Some(saved) = SessionFiles::list(thread_folder(&place.home(), &thread_id), packet) {
         renderer.report(&SessionEvent::Saved(&saved))?;
     }
     let is_finished = done.as_ref().is_ok_and(|done| done.ended == Ended::Finished);

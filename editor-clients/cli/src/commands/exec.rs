@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use rawr_protocol::{ConfigGetParams, Directive, methods};
 use serde_json::{Map, Value};
 
-use super::{Common, exit_code, overrides, prompt};
+use super::{Common, exit_code, overrides, prompt, thread_folder};
 use crate::args::{AgentArgs, ExecArgs, HostName};
 use crate::render::{Reader, Renderer};
 use rawr_host::drive::{self, Drive, DriveError, Prompts};
@@ -18,7 +18,7 @@ use rawr_host::event::{Level, Reporter, SessionEvent};
 use rawr_host::host::claude::{Claude, ClaudeSettings, find_claude};
 use rawr_host::host::codex::{Codex, CodexSettings, find_codex};
 use rawr_host::host::{Host, OwnCompaction};
-use rawr_host::saved::Saved;
+use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::{Launch, Sidecar, SidecarSettings};
 use rawr_host::stop::Stop;
 
@@ -83,7 +83,7 @@ fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSetti
 }
 
 /// Options of one host, and whether they are given.
-type Given = [(&'static str, bool)];
+type RequiredSwitches = [(&'static str, bool)];
 
 fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 2] {
     [("codex", args.codex.is_some()), ("sandbox", args.sandbox.is_some())]
@@ -103,7 +103,7 @@ fn of_embedded(args: &AgentArgs) -> [(&'static str, bool); 5] {
     ]
 }
 
-fn not_for(host: &str, theirs: &str, options: &Given) -> anyhow::Result<()> {
+fn not_for(host: &str, theirs: &str, options: &RequiredSwitches) -> anyhow::Result<()> {
     match options.iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => {
             bail!("--{name} is for --host {theirs}; {host} has its own configuration")
@@ -202,7 +202,7 @@ impl Session {
         {
             return Ok(ExitCode::from(READER_GONE));
         }
-        if let Some(saved) = Saved::of(&self.home, &thread_id, packet) {
+        if let Some(saved) = SessionFiles::list(thread_folder(&self.home, &thread_id), packet) {
             self.renderer.report(&SessionEvent::Saved(&saved))?;
         }
         exit_code(done, &stop)

@@ -8,7 +8,7 @@ use rawr_protocol::{
 };
 use serde_json::Value;
 
-use super::threads::{FoundThread, Looker, OfThread, find, on_thread, tell};
+use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, tell};
 use super::{Common, now_ms};
 use crate::args::ExplainArgs;
 use crate::render;
@@ -20,7 +20,7 @@ pub(super) async fn run(common: &Common, args: ExplainArgs) -> anyhow::Result<Ex
 }
 
 async fn explain(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     args: &ExplainArgs,
 ) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ fn named<'d>(
 
 /// What is known instead, and when a decision comes.
 async fn none_yet(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     summary: &ThreadSummary,
     as_json: bool,
 ) -> anyhow::Result<()> {

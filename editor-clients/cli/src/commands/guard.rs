@@ -9,7 +9,7 @@ use rawr_protocol::{
 };
 use serde_json::json;
 
-use super::threads::{Looker, OfThread, on_thread, takes_effect, tell};
+use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
 use super::{Common, now_ms};
 use crate::args::GuardArgs;
 use crate::render;
@@ -38,7 +38,7 @@ fn until(args: &GuardArgs) -> Option<Until> {
 }
 
 async fn set(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     until: Until,
     args: &GuardArgs,
@@ -57,7 +57,7 @@ async fn set(
 }
 
 async fn clear(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     id: &str,
     as_json: bool,
@@ -78,7 +78,11 @@ async fn clear(
     tell(as_json, "guard_cleared", &body, &lines)
 }
 
-async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> anyhow::Result<()> {
+async fn list(
+    looker: &mut ThreadReader,
+    thread: &ThreadGetResult,
+    as_json: bool,
+) -> anyhow::Result<()> {
     let thread_id = thread.thread.thread_id.as_str();
     let guards = guards(looker, thread_id).await?;
     for guard in &guards {
@@ -92,7 +96,7 @@ async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> a
     Ok(())
 }
 
-async fn guards(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<Guard>> {
+async fn guards(looker: &mut ThreadReader, thread_id: &str) -> anyhow::Result<Vec<Guard>> {
     let params = GuardListParams { thread_id: thread_id.to_owned() };
     Ok(looker.call::<methods::GuardList>(params).await?.guards)
 }

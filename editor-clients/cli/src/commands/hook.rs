@@ -14,15 +14,14 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use self::input::Input;
-use self::open::{Awaits, Open};
-use self::transcript::{Glance, LastTurn};
+use self::open::{AwaitedReply, PendingRequest};
+use self::transcript::{LastTurn, TranscriptSummary};
 use super::user_files::UserFiles;
-use super::{Common, now_ms};
+use super::{Common, now_ms, threads_folder};
 use crate::args::{HookArgs, HookHost};
 use crate::render::causes;
 use rawr_host::host::claude::HOOKS_OFF;
-use rawr_host::private::make_folder;
-use rawr_host::saved::threads_folder;
+use rawr_host::private_fs::make_folder;
 
 /// Never an error: an agent may take any other exit code for a reason not to end its turn.
 pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
@@ -56,7 +55,7 @@ fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
     let input: Input = serde_json::from_str(&text).context("what the agent says")?;
-    let open = Open::of(&common.home()?.dir, &input.session_id)?;
+    let open = PendingRequest::of(&common.home()?.dir, &input.session_id)?;
     if !concerns(common, args, &input, &open)? {
         return Ok(());
     }
@@ -75,7 +74,12 @@ fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
 }
 
 /// Whether there is anything to do. It mostly is not, and the agent waits: no sidecar is started to find that out.
-fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> anyhow::Result<bool> {
+fn concerns(
+    common: &Common,
+    args: &HookArgs,
+    input: &Input,
+    open: &PendingRequest,
+) -> anyhow::Result<bool> {
     match args.event.as_str() {
         "Stop" if open.is_there() => Ok(true),
         // Somebody else's hook goes on with the turn: it has not ended.
@@ -86,7 +90,7 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
         "PreCompact" => Ok(is_known(common, input, open)? && !awaits_compaction(open)),
         // Whoever ended the agent after a compaction hears of that only now.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
-            let waits = matches!(open.read(), Some(Awaits::Compaction));
+            let waits = matches!(open.read(), Some(AwaitedReply::Compaction));
             Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
         }
         "SessionStart" => {
@@ -97,19 +101,21 @@ fn concerns(common: &Common, args: &HookArgs, input: &Input, open: &Open) -> any
 }
 
 /// Something is asked of the agent for a compaction of rawr's, or there already.
-fn awaits_compaction(open: &Open) -> bool {
-    matches!(open.read(), Some(Awaits::Answer { .. } | Awaits::Compaction))
+fn awaits_compaction(open: &PendingRequest) -> bool {
+    matches!(open.read(), Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction))
 }
 
-fn is_known(common: &Common, input: &Input, open: &Open) -> anyhow::Result<bool> {
+fn is_known(common: &Common, input: &Input, open: &PendingRequest) -> anyhow::Result<bool> {
     let threads = threads_folder(&common.home()?.dir);
     Ok(open.is_there() || threads.join(&input.session_id).is_dir())
 }
 
 fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {
     let said = input.last_assistant_message.as_deref();
-    let Some(glance) = Glance::at_end(args, input.transcript()?, said)? else { return Ok(false) };
-    let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(glance.model.as_deref()));
+    let Some(summary) = TranscriptSummary::at_end(args, input.transcript()?, said)? else {
+        return Ok(false);
+    };
+    let (cwd, model) = (Path::new(&input.cwd), input.model.as_deref().or(summary.model.as_deref()));
     let config = UserFiles::read(&common.home()?, Some(cwd), model).config.effective();
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
     if value("features.rawr_auto_compaction") != Some(&serde_json::Value::Bool(true)) {
@@ -119,7 +125,7 @@ fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Re
         value(&format!("rawr_auto_compaction.policy.{tier}.percent_remaining_lt"))?.as_u64()
     };
     let highest = ["early", "ready", "asap", "emergency"].into_iter().filter_map(threshold).max();
-    Ok(highest.is_some_and(|highest| glance.percent_remaining() < highest))
+    Ok(highest.is_some_and(|highest| summary.percent_remaining() < highest))
 }
 
 /// One line for each failure, up to a limit: nobody looks here until something seems wrong.

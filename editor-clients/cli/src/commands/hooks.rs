@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 pub(super) use self::settings::Installed;
-use self::settings::{WINDOW, Wanted, install, installed, uninstall};
+use self::settings::{WINDOW, WantedHook, install, installed, uninstall};
 use super::Common;
-use super::kept::keep;
+use super::backup::keep;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 use crate::render::number;
 use rawr_host::host::find::in_path;
@@ -32,11 +32,17 @@ pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode>
         })?;
         let shown = path.display();
         match (done, args.uninstall) {
-            (Done::Nothing, true) => writeln!(out, "kept  {shown} (rawr's hooks are not in it)")?,
-            (Done::Nothing, false) => writeln!(out, "kept  {shown} (rawr's hooks are in it)")?,
-            (Done::Removed, _) => writeln!(out, "removed {shown} (nothing else was in it)")?,
-            (Done::Written { old: None }, _) => writeln!(out, "wrote {shown}")?,
-            (Done::Written { old: Some(old) }, _) => {
+            (InstallOutcome::Nothing, true) => {
+                writeln!(out, "kept  {shown} (rawr's hooks are not in it)")?
+            }
+            (InstallOutcome::Nothing, false) => {
+                writeln!(out, "kept  {shown} (rawr's hooks are in it)")?
+            }
+            (InstallOutcome::Removed, _) => {
+                writeln!(out, "removed {shown} (nothing else was in it)")?
+            }
+            (InstallOutcome::Written { old: None }, _) => writeln!(out, "wrote {shown}")?,
+            (InstallOutcome::Written { old: Some(old) }, _) => {
                 writeln!(out, "wrote {shown} (the old one is {})", old.display())?;
             }
         }
@@ -106,7 +112,11 @@ pub(super) fn is_ours(host: HookHost, command: &str) -> bool {
 pub(super) const TRUST: &str = "start `codex`, type /hooks and trust them";
 
 /// The events that rawr listens to.
-fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::Result<Vec<Wanted>> {
+fn wanted(
+    common: &Common,
+    args: &HooksInstallArgs,
+    host: HookHost,
+) -> anyhow::Result<Vec<WantedHook>> {
     let mut words = vec![utf8(&this_program()?)?];
     // The agent's own environment says where home is, unless somebody said it here.
     if common.home.is_some() {
@@ -128,7 +138,7 @@ fn wanted(common: &Common, args: &HooksInstallArgs, host: HookHost) -> anyhow::R
             }
             words.extend(args.headless.then(|| "--headless".to_owned()));
             let command = shlex::try_join(words.iter().map(String::as_str))?;
-            Ok(Wanted { event, matcher, command, timeout })
+            Ok(WantedHook { event, matcher, command, timeout })
         })
         .collect()
 }
@@ -157,7 +167,7 @@ fn utf8(path: &Path) -> anyhow::Result<String> {
 /// Of the copy that is kept of a person's file.
 const BEFORE: &str = "before-rawr";
 
-enum Done {
+enum InstallOutcome {
     Nothing,
     Removed,
     Written { old: Option<PathBuf> },
@@ -167,16 +177,16 @@ enum Done {
 fn change(
     path: &Path,
     edit: impl Fn(Option<&str>) -> Result<Option<String>, settings::Problem>,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<InstallOutcome> {
     let text = read(path)?;
     let edited =
         edit(text.as_deref()).with_context(|| format!("{} stays as it is", path.display()))?;
-    let Some(edited) = edited else { return Ok(Done::Nothing) };
+    let Some(edited) = edited else { return Ok(InstallOutcome::Nothing) };
     // Without a copy of what was there before, nothing was: installing made the file.
     let kept = PathBuf::from(format!("{}.{BEFORE}", path.display()));
     if edited.trim() == "{}" && !kept.exists() {
         std::fs::remove_file(path).with_context(|| path.display().to_string())?;
-        return Ok(Done::Removed);
+        return Ok(InstallOutcome::Removed);
     }
     let path = if text.is_some() { path.canonicalize()? } else { path.to_owned() };
     let cannot = || format!("{} cannot be written", path.display());
@@ -191,7 +201,7 @@ fn change(
     }
     file.as_file().sync_all().with_context(cannot)?;
     file.persist(&path).map_err(|error| error.error).with_context(cannot)?;
-    Ok(Done::Written { old })
+    Ok(InstallOutcome::Written { old })
 }
 
 fn read(path: &Path) -> anyhow::Result<Option<String>> {

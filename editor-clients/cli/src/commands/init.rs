@@ -11,7 +11,7 @@ use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
 use super::Common;
 use crate::args::InitArgs;
-use rawr_host::private::make_folder;
+use rawr_host::private_fs::make_folder;
 
 pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
@@ -27,8 +27,11 @@ pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> 
     let mut files = Vec::new();
     for prompt in PromptSet::shipped().iter() {
         let file = folder.join(format!("{}.md", prompt.name.name()));
-        let before =
-            if args.force { set_aside(&file, shipped(prompt.name))? } else { Done::of(&file) };
+        let before = if args.force {
+            set_aside(&file, shipped(prompt.name))?
+        } else {
+            InitOutcome::of(&file)
+        };
         files.push((file, before));
     }
     if args.force {
@@ -40,8 +43,8 @@ pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> 
     }
     for (file, before) in files {
         let done = match before {
-            Done::Missing if !file.exists() => Done::LeftOut,
-            Done::Missing => Done::Written,
+            InitOutcome::Missing if !file.exists() => InitOutcome::LeftOut,
+            InitOutcome::Missing => InitOutcome::Written,
             before => before,
         };
         tell(&mut out, &file, done)?;
@@ -52,7 +55,7 @@ pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> 
 
 /// What became of one file.
 #[derive(Debug)]
-enum Done {
+enum InitOutcome {
     Missing,
     Written,
     Replaced {
@@ -65,31 +68,31 @@ enum Done {
     LeftOut,
 }
 
-impl Done {
+impl InitOutcome {
     fn of(file: &Path) -> Self {
         if file.exists() { Self::Kept } else { Self::Missing }
     }
 }
 
-fn tell(out: &mut impl Write, file: &Path, done: Done) -> io::Result<()> {
+fn tell(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> {
     let file = file.display();
     match done {
-        Done::Missing => Ok(()),
-        Done::Written => writeln!(out, "wrote    {file}"),
-        Done::Replaced { old } => {
+        InitOutcome::Missing => Ok(()),
+        InitOutcome::Written => writeln!(out, "wrote    {file}"),
+        InitOutcome::Replaced { old } => {
             writeln!(out, "replaced {file} (the old one is {})", old.display())
         }
-        Done::Kept => writeln!(out, "kept     {file} (--force writes it anew)"),
-        Done::Same => writeln!(out, "kept     {file} (it is as shipped)"),
-        Done::LeftOut => {
+        InitOutcome::Kept => writeln!(out, "kept     {file} (--force writes it anew)"),
+        InitOutcome::Same => writeln!(out, "kept     {file} (it is as shipped)"),
+        InitOutcome::LeftOut => {
             writeln!(out, "left out {file}: it was deleted once (--force writes it again)")
         }
     }
 }
 
-fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<Done> {
-    let done = if force { set_aside(file, text)? } else { Done::of(file) };
-    if matches!(done, Done::Kept | Done::Same) {
+fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<InitOutcome> {
+    let done = if force { set_aside(file, text)? } else { InitOutcome::of(file) };
+    if matches!(done, InitOutcome::Kept | InitOutcome::Same) {
         return Ok(done);
     }
     let folder = file.parent().unwrap_or(Path::new("."));
@@ -99,23 +102,23 @@ fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<Done> {
         new.persist_noclobber(file).map_err(|error| error.error)
     });
     written.with_context(|| format!("{} cannot be written", file.display()))?;
-    Ok(if matches!(done, Done::Missing) { Done::Written } else { done })
+    Ok(if matches!(done, InitOutcome::Missing) { InitOutcome::Written } else { done })
 }
 
 /// Unless it holds this text.
-fn set_aside(file: &Path, text: &str) -> anyhow::Result<Done> {
+fn set_aside(file: &Path, text: &str) -> anyhow::Result<InitOutcome> {
     if !file.exists() {
-        return Ok(Done::Missing);
+        return Ok(InitOutcome::Missing);
     }
     if std::fs::read(file).is_ok_and(|found| found == text.as_bytes()) {
-        return Ok(Done::Same);
+        return Ok(InitOutcome::Same);
     }
     let mut name = file.as_os_str().to_owned();
     name.push(".old");
     let old = PathBuf::from(name);
     std::fs::rename(file, &old)
         .with_context(|| format!("{} cannot be set aside", file.display()))?;
-    Ok(Done::Replaced { old })
+    Ok(InitOutcome::Replaced { old })
 }
 
 fn remove(file: &Path) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use rawr_protocol::{
 };
 use serde_json::json;
 
-use super::threads::{Looker, OfThread, on_thread, takes_effect, tell};
+use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
 use super::{Common, now_ms};
 use crate::args::PinArgs;
 use crate::render;
@@ -28,7 +28,7 @@ pub(super) async fn run(common: &Common, args: PinArgs) -> anyhow::Result<ExitCo
 }
 
 async fn pin(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     text: &str,
     as_json: bool,
@@ -58,7 +58,7 @@ async fn pin(
 }
 
 async fn remove(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     id: &str,
     as_json: bool,
@@ -76,7 +76,11 @@ async fn remove(
     tell(as_json, "directive_cleared", &body, &lines)
 }
 
-async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> anyhow::Result<()> {
+async fn list(
+    looker: &mut ThreadReader,
+    thread: &ThreadGetResult,
+    as_json: bool,
+) -> anyhow::Result<()> {
     let thread_id = thread.thread.thread_id.as_str();
     let directives = directives(looker, thread_id).await?;
     for directive in &directives {
@@ -90,7 +94,7 @@ async fn list(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> a
     Ok(())
 }
 
-async fn directives(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<Directive>> {
+async fn directives(looker: &mut ThreadReader, thread_id: &str) -> anyhow::Result<Vec<Directive>> {
     let params = DirectiveListParams { thread_id: thread_id.to_owned() };
     Ok(looker.call::<methods::DirectiveList>(params).await?.directives)
 }

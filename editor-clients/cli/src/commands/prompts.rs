@@ -13,7 +13,7 @@ use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Common;
-use super::kept::keep;
+use super::backup::keep;
 use super::threads::{on_thread, tell};
 use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
 use crate::args::{
@@ -21,7 +21,7 @@ use crate::args::{
     PromptsRenderArgs, PromptsResetArgs,
 };
 use crate::render::{BAD, BOLD, DIM, GOOD, WARN, number};
-use rawr_host::private::make_folder;
+use rawr_host::private_fs::make_folder;
 use rawr_host::text::sanitize_terminal;
 
 /// Of the models that are at work today.

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use rawr_protocol::{RecallSearchParams, RecallSearchResult, methods};
 use serde::Serialize;
 
-use super::threads::{Looker, complain, no_thread, tell};
+use super::threads::{ThreadReader, complain, no_thread, tell};
 use super::{Common, now_ms};
 use crate::args::RecallArgs;
 use crate::render;
 
 pub(super) async fn run(common: &Common, args: RecallArgs) -> anyhow::Result<ExitCode> {
-    let Some(mut looker) = Looker::start(common).await? else {
+    let Some(mut looker) = ThreadReader::start(common).await? else {
         anyhow::bail!("{}", no_thread(common)?);
     };
     let searched = search(&mut looker, &args).await;
@@ -21,7 +21,10 @@ pub(super) async fn run(common: &Common, args: RecallArgs) -> anyhow::Result<Exi
     Ok(if found.places.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn search(looker: &mut Looker, args: &RecallArgs) -> anyhow::Result<RecallSearchResult> {
+async fn search(
+    looker: &mut ThreadReader,
+    args: &RecallArgs,
+) -> anyhow::Result<RecallSearchResult> {
     let thread_id = match args.all {
         true => None,
         false => {

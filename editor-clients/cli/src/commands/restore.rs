@@ -11,7 +11,7 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::exec::{Session, codex_settings, folder};
-use super::threads::{FoundThread, Looker, find, no_thread, tell};
+use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
 use super::{Common, now_ms, overrides};
 use crate::args::RestoreArgs;
 use crate::render::{self, Reader, Renderer};
@@ -67,7 +67,7 @@ fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
 
 /// The capsule that is meant, with all that is in it.
 async fn look_up(common: &Common, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
-    let Some(mut looker) = Looker::start(common).await? else {
+    let Some(mut looker) = ThreadReader::start(common).await? else {
         bail!("{}", no_thread(common)?);
     };
     let got = get(&mut looker, args).await;
@@ -75,7 +75,7 @@ async fn look_up(common: &Common, args: &RestoreArgs) -> anyhow::Result<CapsuleG
     got
 }
 
-async fn get(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
+async fn get(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
     let CapsuleSummary { capsule_id, thread_id, has_history, .. } = named(looker, args).await?;
     let with_history = has_history && !args.dry_run;
     let params = CapsuleGetParams { thread_id, capsule_id, with_history };
@@ -83,7 +83,7 @@ async fn get(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<CapsuleG
 }
 
 /// In the thread that was named, or in the first that has it, the one used last before all others.
-async fn named(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<CapsuleSummary> {
+async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<CapsuleSummary> {
     let wanted = args.capsule.as_str();
     if let Some(thread) = &args.thread {
         let thread_id = looker.find(thread).await?.thread.thread_id;
@@ -100,7 +100,7 @@ async fn named(looker: &mut Looker, args: &RestoreArgs) -> anyhow::Result<Capsul
     bail!("there is no capsule `{wanted}`: `rawr capsules THREAD` lists a thread's")
 }
 
-async fn list(looker: &mut Looker, thread_id: &str) -> anyhow::Result<Vec<CapsuleSummary>> {
+async fn list(looker: &mut ThreadReader, thread_id: &str) -> anyhow::Result<Vec<CapsuleSummary>> {
     let params = CapsuleListParams { thread_id: thread_id.to_owned() };
     Ok(looker.call::<methods::CapsuleList>(params).await?.capsules)
 }

@@ -18,7 +18,7 @@ use rawr_server::store::archive::{Retired, ThreadFolder};
 use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
-use self::show::{SessionEvent, Teller};
+use self::show::{ProblemPrinter, SessionEvent};
 use super::Common;
 use super::threads::{complain, no_thread, pick};
 use crate::args::{
@@ -33,7 +33,7 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
     let mut stop = Stop::on_signals()?;
     let stopped = Arc::new(AtomicBool::new(false));
     let home = common.home()?;
-    let work = Work {
+    let work = MaintenanceWork {
         threads: StoredThreads::new(&home.dir),
         home,
         nothing: no_thread(common)?,
@@ -52,7 +52,7 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
     }
 }
 
-struct Work {
+struct MaintenanceWork {
     threads: StoredThreads,
     home: Home,
     /// What to say where there is no thread.
@@ -60,7 +60,7 @@ struct Work {
     stopped: Arc<AtomicBool>,
 }
 
-impl Work {
+impl MaintenanceWork {
     fn run(&self, command: StateCommand) -> anyhow::Result<ExitCode> {
         match command {
             StateCommand::List(args) => self.list(&args),
@@ -81,7 +81,7 @@ impl Work {
             }
         }
         resting.sort_by_key(|resting| std::cmp::Reverse(resting.touched));
-        let mut teller = Teller::new(args.json);
+        let mut teller = ProblemPrinter::new(args.json);
         for resting in &resting {
             teller.tell(&show::resting(resting))?;
         }
@@ -96,7 +96,7 @@ impl Work {
     }
 
     fn check(&self, args: &StateCheckArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = Teller::new(args.json);
+        let mut teller = ProblemPrinter::new(args.json);
         let mut wrong = 0;
         let folders = if args.thread.is_none() { self.threads.check_folders() } else { Vec::new() };
         if !folders.is_empty() {
@@ -124,7 +124,7 @@ impl Work {
     }
 
     fn repair(&self, args: &StateRepairArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = Teller::new(args.json);
+        let mut teller = ProblemPrinter::new(args.json);
         let (mut put_right, mut left) = (0, 0);
         let folders =
             if args.thread.is_none() { self.threads.repair_folders()? } else { Vec::new() };
@@ -164,7 +164,7 @@ impl Work {
     }
 
     fn compact(&self, args: &StateCompactArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = Teller::new(args.json);
+        let mut teller = ProblemPrinter::new(args.json);
         let kept = args.keep_decisions.unwrap_or(KEPT_DECISIONS);
         let (mut saved, mut failed) = (0, 0);
         let seen =
@@ -245,7 +245,7 @@ impl Work {
             output.display(),
             show::bytes(bytes)
         );
-        Teller::new(args.json).tell(&SessionEvent::new("exported", body, line))?;
+        ProblemPrinter::new(args.json).tell(&SessionEvent::new("exported", body, line))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -253,16 +253,16 @@ impl Work {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Work on each thread in turn, until somebody wants to stop.
+    /// Works on each thread in turn until a stop is requested.
     fn each(
         &self,
         wanted: Option<&str>,
         verb: &str,
-        teller: &mut Teller,
-        mut work: impl FnMut(&mut Teller, &ThreadFolder) -> io::Result<()>,
-    ) -> anyhow::Result<Seen> {
+        teller: &mut ProblemPrinter,
+        mut work: impl FnMut(&mut ProblemPrinter, &ThreadFolder) -> io::Result<()>,
+    ) -> anyhow::Result<CacheRun> {
         let places = self.chosen(wanted)?;
-        let mut seen = Seen { done: 0, of: places.len() };
+        let mut seen = CacheRun { done: 0, of: places.len() };
         for place in &places {
             if self.is_stopped() {
                 complain("stopped; what was done to a thread is whole");
@@ -303,12 +303,12 @@ fn is_gone(place: &ThreadFolder) -> bool {
 }
 
 /// How far the work came.
-struct Seen {
+struct CacheRun {
     done: usize,
     of: usize,
 }
 
-impl Seen {
+impl CacheRun {
     fn told(&self, verb: &str) -> String {
         match (self.done, self.of) {
             (done, of) if done < of => format!("{done} of {of} threads {verb}"),

@@ -7,7 +7,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::threads::{Looker, complain, no_thread, on_thread, tell};
+use super::threads::{ThreadReader, complain, no_thread, on_thread, tell};
 use super::{Common, now_ms};
 use crate::args::StatusArgs;
 use crate::render;
@@ -19,7 +19,7 @@ pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<Exi
             .await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(mut looker) = Looker::start(common).await? else {
+    let Some(mut looker) = ThreadReader::start(common).await? else {
         if !args.json {
             tell(false, "", &(), &[format!("{}.", no_thread(common)?)])?;
         }
@@ -31,7 +31,7 @@ pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<Exi
 }
 
 /// One thread that cannot be read does not hide the others.
-async fn all(looker: &mut Looker, as_json: bool) -> anyhow::Result<ExitCode> {
+async fn all(looker: &mut ThreadReader, as_json: bool) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for (number, summary) in looker.threads.clone().into_iter().enumerate() {
         let id = summary.thread_id.clone();
@@ -72,7 +72,11 @@ struct Status<'s> {
     judgments: Option<&'s rawr_protocol::JudgmentTotals>,
 }
 
-async fn show(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> anyhow::Result<()> {
+async fn show(
+    looker: &mut ThreadReader,
+    thread: &ThreadGetResult,
+    as_json: bool,
+) -> anyhow::Result<()> {
     let last = last_decision(looker, &thread.thread.thread_id).await?;
     let body = Status {
         summary: &thread.thread,
@@ -90,7 +94,7 @@ async fn show(looker: &mut Looker, thread: &ThreadGetResult, as_json: bool) -> a
 }
 
 async fn last_decision(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread_id: &str,
 ) -> Result<Option<Verdict>, SidecarError> {
     let params = DecisionExplainParams { thread_id: thread_id.to_owned(), decision_id: None };

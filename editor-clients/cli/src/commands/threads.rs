@@ -11,20 +11,19 @@ use rawr_protocol::{
 use serde::Serialize;
 use serde_json::Map;
 
-use super::Common;
+use super::{Common, threads_folder};
 use rawr_host::event::json_line as event_line;
-use rawr_host::saved::threads_folder;
 use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError};
 use rawr_host::text::sanitize_terminal;
 
 /// A sidecar that owns nothing, and the threads of its home.
-pub(super) struct Looker {
+pub(super) struct ThreadReader {
     sidecar: Sidecar,
     /// The one used last first.
     pub threads: Vec<ThreadSummary>,
 }
 
-impl Looker {
+impl ThreadReader {
     /// `None` where there is no thread yet: then nothing is started and nothing left behind.
     pub(super) async fn start(common: &Common) -> anyhow::Result<Option<Self>> {
         let folder = threads_folder(&common.home()?.dir);
@@ -107,9 +106,9 @@ pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
 pub(super) async fn on_thread(
     common: &Common,
     wanted: &str,
-    work: impl AsyncFnOnce(&mut Looker, &ThreadGetResult) -> anyhow::Result<()>,
+    work: impl AsyncFnOnce(&mut ThreadReader, &ThreadGetResult) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let Some(mut looker) = Looker::start(common).await? else {
+    let Some(mut looker) = ThreadReader::start(common).await? else {
         bail!("{}", no_thread(common)?);
     };
     let done = match looker.find(wanted).await {

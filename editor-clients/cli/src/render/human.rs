@@ -17,7 +17,7 @@ use super::threads::tier_style;
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
 use rawr_host::event::{Injected, Level, SessionEvent};
 use rawr_host::host::{HostEvent, HostThread};
-use rawr_host::saved::Saved;
+use rawr_host::session_files::SessionFiles;
 use rawr_host::text::{one_line, sanitize_terminal};
 
 /// The renderer and the little that it remembers.
@@ -379,7 +379,7 @@ fn notice(level: Level, message: &str) -> Vec<String> {
     }]
 }
 
-fn saved_lines(saved: &Saved) -> Vec<String> {
+fn saved_lines(saved: &SessionFiles) -> Vec<String> {
     let folder = saved.folder.display();
     let mut lines = vec![String::new(), format!("saved in {folder}")];
     lines.extend(saved.files.iter().map(|file| {

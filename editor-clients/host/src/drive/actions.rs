@@ -8,23 +8,23 @@ use serde::Deserialize;
 use tracing::Instrument;
 
 use super::action_queue::{HostAvailability, Outcome, Todo, order_of};
-use super::inputs::Held;
-use super::turns::{Compaction, Hold, StartedBy};
+use super::inputs::HeldInput;
+use super::turns::{Compaction, GateHold, StartedBy};
 use super::{Drive, DriveError};
 use crate::event::{Injected, SessionEvent};
-use crate::host::{CompactionOrder, Compactor, Host, HostError, Keep, Question};
+use crate::host::{Access, CompactionOrder, Compactor, Host, HostError, Keep, Question};
 use crate::sidecar::{Launch, SidecarError};
 
 /// What a question to the host's model is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum QuestionPurpose {
     Judgment { request_id: String },
     Packet,
 }
 
 /// A judge's answer, by the schema that goes with the question.
 #[derive(Deserialize)]
-struct Judged {
+struct JudgeAnswer {
     should_compact: bool,
     reason: String,
 }
@@ -73,9 +73,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             self.phase,
             Phase::AwaitingJudgment | Phase::Compacting | Phase::AwaitingHandoff
         );
-        let hold = if waits && !self.is_unsure { Hold::Midway } else { Hold::None };
+        let hold = if waits && !self.is_unsure { GateHold::Midway } else { GateHold::None };
         for (turn_id, next) in self.turns.let_go(hold) {
-            self.host.go_on(&turn_id, next).await?;
+            if let Some(gate) = self.host.request_gate() {
+                gate.resume_turn(&turn_id, next)?;
+            }
         }
         Ok(())
     }
@@ -126,7 +128,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 };
                 let request_id = request_id.clone();
                 let asked = self.host.judge(question).await;
-                self.asked(&action, Asked::Judgment { request_id }, asked).await
+                self.asked(&action, QuestionPurpose::Judgment { request_id }, asked).await
             }
             Action::SamplePacket { prompt } => {
                 let question = Question {
@@ -136,7 +138,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     output_schema: serde_json::Value::Null,
                 };
                 let asked = self.host.sample(question).await;
-                self.asked(&action, Asked::Packet, asked).await
+                self.asked(&action, QuestionPurpose::Packet, asked).await
             }
         }
     }
@@ -223,21 +225,23 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// Where others can start a turn at any time, the handoff has to stand ready.
     async fn prepare_handoff(&mut self, order: &CompactionOrder) -> Result<(), DriveError> {
-        let packet = self
-            .packet
-            .as_ref()
-            .filter(|_| order.keep == Keep::UserMessages && self.host.takes_handoff_ahead());
-        let Some(packet) = packet.map(|packet| packet.packet.clone()) else { return Ok(()) };
+        if order.keep != Keep::UserMessages || !self.host.access().is_shared() {
+            return Ok(());
+        }
+        let Some(packet) = &self.packet else { return Ok(()) };
+        let packet = packet.packet.clone();
         let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
-        if let Some(handoff) = self.report::<methods::HandoffBuild>(params).await? {
-            self.host.prepare_handoff(handoff.text);
+        let handoff = self.report::<methods::HandoffBuild>(params).await?;
+        if let (Some(handoff), Access::Shared(shared)) = (handoff, self.host.access()) {
+            shared.prepare_handoff(handoff.text);
         }
         Ok(())
     }
 
     /// A host without a transcript of its own has nothing else to go back to. That it cannot be kept stops nothing.
     async fn keep_history(&mut self, sequence_id: &str) -> Result<(), DriveError> {
-        let Some(history) = self.host.history().await? else { return Ok(()) };
+        let Some(keeper) = self.host.history_keeper() else { return Ok(()) };
+        let history = keeper.history().await?;
         let params = CapsuleAttachParams {
             thread_id: self.thread_id.clone(),
             capsule_id: sequence_id.to_owned(),
@@ -275,7 +279,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             ItemRole::Input => !self.outage.has_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
-        let typed_there = |held: &Held| held.input_id == input_id && held.answer.is_some();
+        let typed_there = |held: &HeldInput| held.input_id == input_id && held.answer.is_some();
         if let Some(at) = self.held.iter().position(typed_there) {
             let held = self.held.remove(at);
             return self.let_go(action, held, &items).await;
@@ -375,7 +379,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     async fn asked(
         &mut self,
         action: &PendingAction,
-        what: Asked,
+        what: QuestionPurpose,
         answer: Result<(), HostError>,
     ) -> Result<(), DriveError> {
         if answer.is_ok() {
@@ -392,9 +396,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         answer: Result<String, String>,
     ) -> Result<(), DriveError> {
         match (self.asked.remove(action_id), answer) {
-            (Some(Asked::Judgment { request_id }), Ok(text)) => {
-                match serde_json::from_str::<Judged>(&text) {
-                    Ok(Judged { should_compact, reason }) => {
+            (Some(QuestionPurpose::Judgment { request_id }), Ok(text)) => {
+                match serde_json::from_str::<JudgeAnswer>(&text) {
+                    Ok(JudgeAnswer { should_compact, reason }) => {
                         let params = JudgmentAnswerParams {
                             thread_id: self.thread_id.clone(),
                             request_id,
@@ -409,7 +413,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     }
                 }
             }
-            (Some(Asked::Packet), Ok(text)) => self.settle(action_id, Outcome::sampled(text)).await,
+            (Some(QuestionPurpose::Packet), Ok(text)) => {
+                self.settle(action_id, Outcome::sampled(text)).await
+            }
             (Some(_), Err(error)) => self.settle(action_id, Outcome::failed(None, error)).await,
             (None, _) => Ok(()),
         }

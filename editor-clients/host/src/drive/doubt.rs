@@ -10,12 +10,12 @@ use super::action_queue::{Outcome, Todo};
 use super::inputs::said_at_ms;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
-use crate::host::{Fate, Host, HostError, TurnKind};
+use crate::host::{Host, HostError, RecordedOutcome, TurnKind};
 use crate::sidecar::Launch;
 
 /// The message of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Message {
+enum DeliveryMessage {
     None,
     /// Nothing comes with it.
     Alone,
@@ -30,35 +30,35 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();
         let message = self.look_for_message(action).await?;
-        if message == Message::Alone {
+        if message == DeliveryMessage::Alone {
             return Ok(false);
         }
-        match self.host.became_of(action).await? {
-            Fate::Nothing => return Ok(false),
-            Fate::Unclear => self.wait_with(Todo::Perform(action.clone())),
+        match self.host.recorded_outcome(action).await? {
+            RecordedOutcome::NotFound => return Ok(false),
+            RecordedOutcome::Unclear => self.wait_with(Todo::Perform(action.clone())),
             // The handoff went ahead of its message, which joins its turn or comes after that.
-            Fate::Running { turn_id, .. } if message == Message::Missing => {
+            RecordedOutcome::Running { turn_id, .. } if message == DeliveryMessage::Missing => {
                 self.handed_over.insert(action.sequence_id.clone());
                 self.turns.begin(&turn_id, StartedBy::Injection, None);
                 return Ok(false);
             }
-            Fate::Ended { .. } if message == Message::Missing => {
+            RecordedOutcome::Ended { .. } if message == DeliveryMessage::Missing => {
                 self.handed_over.insert(action.sequence_id.clone());
                 return Ok(false);
             }
-            Fate::Running { turn_id, by_people } => {
+            RecordedOutcome::Running { turn_id, by_people } => {
                 self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
                 self.settle(action_id, Outcome::accepted(Some(&turn_id))).await?;
                 self.found_messages(&turn_id, by_people).await?;
             }
-            Fate::Ended { turn_id, last_agent_message, by_people } => {
+            RecordedOutcome::Ended { turn_id, last_agent_message, by_people } => {
                 self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
                 self.turn_started(turn_id.clone(), TurnKind::Asked).await?;
                 self.found_messages(&turn_id, by_people).await?;
                 let completed = TurnStatus::Completed;
                 self.turn_completed(turn_id, completed, last_agent_message, None).await?;
             }
-            Fate::Compacted { turn_id, tokens_before, tokens_after } => {
+            RecordedOutcome::Compacted { turn_id, tokens_before, tokens_after } => {
                 self.found_compacted(action, tokens_before, tokens_after).await?;
                 self.settle(action_id, Outcome::completed(&turn_id, None)).await?;
             }
@@ -100,28 +100,31 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// A message that waited was let go by the process that held it when its driver died, and stands in the conversation
     /// then: it is not said again.
-    async fn look_for_message(&mut self, action: &PendingAction) -> Result<Message, DriveError> {
+    async fn look_for_message(
+        &mut self,
+        action: &PendingAction,
+    ) -> Result<DeliveryMessage, DriveError> {
         let Action::DeliverInput { input_id, items } = &action.action else {
-            return Ok(Message::None);
+            return Ok(DeliveryMessage::None);
         };
         let (messages, others): (Vec<_>, Vec<_>) =
             items.iter().cloned().partition(|item| item.role == ItemRole::Input);
         if messages.is_empty() {
-            return Ok(Message::None);
+            return Ok(DeliveryMessage::None);
         }
         let alone = PendingAction {
             issued_at_ms: said_at_ms(input_id).or(action.issued_at_ms),
             action: Action::DeliverInput { input_id: input_id.clone(), items: messages },
             ..action.clone()
         };
-        let is_there = self.host.became_of(&alone).await? != Fate::Nothing;
+        let is_there = self.host.recorded_outcome(&alone).await? != RecordedOutcome::NotFound;
         if is_there {
             self.outage.delivered_already(input_id.clone());
         }
         Ok(match (others.is_empty(), is_there) {
-            (true, _) => Message::Alone,
-            (false, true) => Message::Delivered,
-            (false, false) => Message::Missing,
+            (true, _) => DeliveryMessage::Alone,
+            (false, true) => DeliveryMessage::Delivered,
+            (false, false) => DeliveryMessage::Missing,
         })
     }
 

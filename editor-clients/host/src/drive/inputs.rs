@@ -15,7 +15,7 @@ use super::action_queue::Outcome;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{Host, HostError};
+use crate::host::{Access, Host, HostError};
 use crate::sidecar::Launch;
 
 /// A message that somebody is about to give to the host, and waits for our word with.
@@ -39,7 +39,7 @@ pub enum HoldReply {
 
 /// A person's input that waits.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldInput {
     pub(super) input_id: String,
     pub(super) text: String,
     /// Where it was typed into the host itself.
@@ -108,9 +108,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let input_id = self.next_input_id();
         // A sidecar that refuses is no reason to keep a person's words from the agent.
         match self.ask_about(&input_id, &text).await? {
-            Some(Disposition::Held) => self.hold(Held { input_id, text, answer: None })?,
+            Some(Disposition::Held) => self.hold(HeldInput { input_id, text, answer: None })?,
             None if self.outage.is_on => {
-                self.deliver_myself(Held { input_id, text, answer: None });
+                self.deliver_myself(HeldInput { input_id, text, answer: None });
             }
             Some(Disposition::Deliver) | None => self.action_queue.prompt(text),
         }
@@ -120,7 +120,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Whoever says something as soon as a turn has ended may be faster than the word of that end.
     pub(super) async fn typed(&mut self, typed: Typed) -> Result<(), DriveError> {
         self.typed_inputs.came.push_back(typed);
-        Ok(self.host.drain_events().await?)
+        match self.host.access() {
+            Access::Shared(shared) => Ok(shared.drain_events().await?),
+            Access::Exclusive => Ok(()),
+        }
     }
 
     pub(super) fn has_typed(&self) -> bool {
@@ -137,7 +140,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
                 answer.say(HoldReply::StillHeld);
-                return self.hold(Held { input_id, text, answer: Some(answer) });
+                return self.hold(HeldInput { input_id, text, answer: Some(answer) });
             }
         }
         answer.say(HoldReply::Go);
@@ -165,7 +168,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(answer.map(|answer| answer.disposition))
     }
 
-    fn hold(&mut self, held: Held) -> Result<(), DriveError> {
+    fn hold(&mut self, held: HeldInput) -> Result<(), DriveError> {
         self.reporter
             .report(&SessionEvent::InputHeld { input_id: &held.input_id, text: &held.text })?;
         self.held.push(held);
@@ -207,13 +210,13 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let (typed_there, others) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.answer.is_some());
         self.held = others;
-        for held in Vec::<Held>::into_iter(typed_there) {
+        for held in Vec::<HeldInput>::into_iter(typed_there) {
             self.let_go_early(held).await?;
         }
         Ok(())
     }
 
-    async fn let_go_early(&mut self, held: Held) -> Result<(), DriveError> {
+    async fn let_go_early(&mut self, held: HeldInput) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
         let input_id = held.input_id.clone();
         // First, so that no handoff comes with it any more.
@@ -226,8 +229,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// Where there is no sidecar to hand it over.
-    pub(super) fn deliver_myself(&mut self, held: Held) {
-        let Held { input_id, text, answer } = held;
+    pub(super) fn deliver_myself(&mut self, held: HeldInput) {
+        let HeldInput { input_id, text, answer } = held;
         let thread_id = self.thread_id.clone();
         let params = InputCancelParams { thread_id, input_id: input_id.clone() };
         self.outage.keep::<methods::InputCancel>(&params);
@@ -242,7 +245,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn let_go(
         &mut self,
         action: PendingAction,
-        held: Held,
+        held: HeldInput,
         items: &[&InputItem],
     ) -> Result<(), DriveError> {
         let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
@@ -268,12 +271,14 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
-        self.host.wait_until_recorded(&turn_id).await?;
+        if let Access::Shared(shared) = self.host.access() {
+            shared.wait_until_recorded(&turn_id).await?;
+        }
         self.go(&held);
         self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
     }
 
-    fn go(&mut self, held: &Held) {
+    fn go(&mut self, held: &HeldInput) {
         if let Some(answer) = &held.answer {
             answer.say(HoldReply::Go);
         }

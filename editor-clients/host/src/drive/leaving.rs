@@ -5,11 +5,11 @@ use std::time::Duration;
 use rawr_protocol::{CompactionOrigin, InputCancelParams, Phase, TurnStatus, methods};
 use tokio::time::{Instant, sleep_until};
 
-use super::inputs::Held;
+use super::inputs::HeldInput;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{Host, HostEvent};
+use crate::host::{Host, HostEvent, ThreadLifetime};
 use crate::sidecar::Launch;
 
 /// How long a host may take to wind up a turn that was interrupted.
@@ -19,7 +19,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// The running turn is stopped, held inputs are taken back.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
         // Where people talk to the host itself its turns are theirs to stop.
-        if self.turns.is_busy() && !self.host.takes_handoff_ahead() {
+        if self.turns.is_busy() && !self.host.access().is_shared() {
             // A turn that has just ended cannot be interrupted, and need not be.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;
@@ -33,7 +33,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 }
             }
         }
-        for Held { input_id, .. } in std::mem::take(&mut self.held) {
+        for HeldInput { input_id, .. } in std::mem::take(&mut self.held) {
             let thread_id = self.thread_id.clone();
             let params = InputCancelParams { thread_id, input_id };
             self.report::<methods::InputCancel>(params).await?;
@@ -44,7 +44,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// The end of what a sequence waits for. Told to the arbiter, it would be a person's no to the sequence.
     fn is_cut_off(&mut self, event: &HostEvent) -> bool {
         let waits = !matches!(self.phase, Phase::Idle | Phase::Deferred);
-        if !waits || !self.host.outlives_its_driver() {
+        if !waits || self.host.lifetime() == ThreadLifetime::Driver {
             return false;
         }
         match event {

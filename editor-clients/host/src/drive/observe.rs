@@ -95,7 +95,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         context_window: Option<u64>,
         needs_follow_up: bool,
     ) -> Result<(), DriveError> {
-        let host_waits = self.host.thread().host.capabilities.mid_turn_compact;
+        let host_waits = self.host.request_gate().is_some();
         let (mut goes_on, mut answered, mut said) = (needs_follow_up, Vec::new(), None);
         if let Some(turn) = self.turns.running(&turn_id) {
             (answered, said) = turn.sampled(needs_follow_up);

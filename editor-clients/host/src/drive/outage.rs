@@ -17,12 +17,12 @@ pub(super) struct Outage {
     /// Inputs that went to the host without the sidecar's word: should it hand them over all the same, they are known.
     delivered: HashSet<String>,
     /// In order.
-    unsaid: VecDeque<Unsaid>,
+    unsaid: VecDeque<UnsentCall>,
 }
 
 /// A call that was not recorded.
 #[derive(Debug)]
-struct Unsaid {
+struct UnsentCall {
     method: &'static str,
     params: Value,
 }
@@ -43,7 +43,8 @@ impl Outage {
     /// False for what cannot be said later.
     pub(super) fn keep<R: Request>(&mut self, params: &R::Params) -> bool {
         let params = serde_json::to_value(params).ok().filter(|_| MAY_WAIT.contains(&R::METHOD));
-        let kept = params.map(|params| self.unsaid.push_back(Unsaid { method: R::METHOD, params }));
+        let kept =
+            params.map(|params| self.unsaid.push_back(UnsentCall { method: R::METHOD, params }));
         kept.is_some()
     }
 
@@ -88,7 +89,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// First what was delivered: the sidecar would hand it over. Then what happened, in order.
     pub(super) async fn say_what_waits(&mut self) -> Result<(), DriveError> {
-        let is_first = |unsaid: &Unsaid| unsaid.method == methods::InputCancel::METHOD;
+        let is_first = |unsaid: &UnsentCall| unsaid.method == methods::InputCancel::METHOD;
         while !self.outage.is_on && !self.outage.unsaid.is_empty() {
             let at = self.outage.unsaid.iter().position(is_first).unwrap_or(0);
             let Some(unsaid) = self.outage.unsaid.remove(at) else { return Ok(()) };

@@ -21,7 +21,7 @@ pub struct Prompts {
 
 /// What the session can take now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedLine {
     Nothing,
     Prompt,
     /// To the question that is open.
@@ -73,11 +73,11 @@ impl Prompts {
     }
 
     /// The next one of what is wanted; `None` when there will be no more. May be cancelled at any time.
-    pub(super) async fn line(&mut self, wanted: Wanted) -> Option<String> {
+    pub(super) async fn line(&mut self, wanted: WantedLine) -> Option<String> {
         match wanted {
-            Wanted::Nothing => None,
-            Wanted::Prompt => self.prompt().await,
-            Wanted::Answer => {
+            WantedLine::Nothing => None,
+            WantedLine::Prompt => self.prompt().await,
+            WantedLine::Answer => {
                 if self.lines.is_none() && self.is_terminal {
                     self.lines = Some(read_stdin());
                 }

@@ -55,7 +55,7 @@ pub(super) struct Steered {
 pub(super) enum StartedBy {
     /// A person's input.
     Prompt { text: String },
-    /// Held input that an action delivers.
+    /// A held input that an action delivers.
     Delivery { text: String },
     /// A text of rawr's.
     Injection,
@@ -133,8 +133,8 @@ impl Turns {
     }
 
     /// The turns that wait for a word, and how each goes on. From here on they are at work.
-    pub(super) fn let_go(&mut self, hold: Hold) -> Vec<(String, Next)> {
-        let free = |turn: &Turn| turn.is_paused() && !(hold == Hold::Midway && turn.goes_on());
+    pub(super) fn let_go(&mut self, hold: GateHold) -> Vec<(String, Next)> {
+        let free = |turn: &Turn| turn.is_paused() && !(hold == GateHold::Midway && turn.goes_on());
         let free = self.running.iter_mut().filter(|(_, turn)| free(turn));
         free.map(|(turn_id, turn)| (turn_id.clone(), turn.let_go())).collect()
     }
@@ -142,7 +142,7 @@ impl Turns {
 
 /// Which of the paused turns stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum GateHold {
     None,
     /// Those that are to sample again.
     Midway,

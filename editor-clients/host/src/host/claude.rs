@@ -26,8 +26,9 @@ pub use self::windows::WindowSettings;
 use super::find::{Program, find};
 use super::pipes::{Pipes, Received};
 use super::{
-    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, OwnCompaction, Question,
-    ThreadOrigin, Tuning, TurnKind,
+    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, OwnCompaction,
+    Question, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, Tuning, TurnKind,
+    WithheldWork,
 };
 
 /// How Claude Code is started.
@@ -275,6 +276,26 @@ impl Host for Claude {
         &self.thread
     }
 
+    fn access(&mut self) -> Access<'_> {
+        Access::Exclusive
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        None
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        None
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        None
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        ThreadLifetime::Driver
+    }
+
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
         // Into a running turn Claude Code would take it without a word.
@@ -319,9 +340,12 @@ impl Host for Claude {
         Err(HostError::Unable { what: "judge" })
     }
 
-    /// Each driver begins a conversation of its own, which ends with it: no other ever takes up what was asked here.
-    async fn became_of(&mut self, _asked: &PendingAction) -> Result<Fate, HostError> {
-        Ok(Fate::Nothing)
+    /// Each driver starts a conversation that ends with it, so there is never an earlier driver.
+    async fn recorded_outcome(
+        &mut self,
+        _action: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
+        Ok(RecordedOutcome::NotFound)
     }
 
     async fn next_event(&mut self) -> HostEvent {

@@ -1,6 +1,5 @@
 //! The real Codex as a host: a `codex app-server` process of ours, or one that people's own Codex works on. It decides nothing about compaction.
 
-mod asides;
 mod attach;
 mod children;
 mod connection;
@@ -16,6 +15,7 @@ mod requests;
 mod restore;
 pub mod rollout;
 mod settings;
+mod side_requests;
 mod threads;
 mod turns;
 mod wire;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 pub use attach::{Attachment, Typed};
 pub use connection::Experimental;
-pub use probe::{CodexProbe, ListedHook, Standing, probe};
+pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 pub use restore::{Point, Restored, Then, Way};
 use serde::Deserialize;
@@ -34,9 +34,8 @@ pub use settings::{
     CodexSettings, LEAST_BESIDE, PLAN_TOOL_ON, Sandbox, codex_home, find_codex, is_at_least,
     left_to_codex, version,
 };
-pub use threads::{Found, Threads};
+pub use threads::{ThreadFeedItem, Threads};
 
-use self::asides::Asides;
 use self::children::Children;
 use self::connection::{Arrived, Connection};
 use self::goal::Goal;
@@ -44,9 +43,11 @@ use self::handoff::HandedOver;
 use self::handoff_queue::HandoffQueue;
 use self::message::{Incoming, Note, Refusal, Status};
 use self::paused::Paused;
+use self::side_requests::SideRequests;
 use self::turns::{ThreadAccess, Turns};
 use super::{
-    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Question, ThreadOrigin, Tuning,
+    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, Question,
+    RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, Tuning, WithheldWork,
 };
 
 /// What capsules know it by.
@@ -64,10 +65,10 @@ pub struct Codex {
     thread: HostThread,
     connection: Connection,
     turns: Turns,
-    asides: Asides,
+    side_requests: SideRequests,
     events: VecDeque<HostEvent>,
-    /// Who else works on the thread.
-    company: ThreadAccess,
+    /// Who else uses the thread.
+    access: ThreadAccess,
     children: Children,
     goal: Goal,
     /// Where it is noted that rawr has paused it.
@@ -179,22 +180,22 @@ impl Codex {
             transcript: answer.thread.path,
         };
         let turns = Turns::new(thread.thread_id.clone());
-        Ok(Self::with(thread, connection, turns, ThreadAccess::Nobody))
+        Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive))
     }
 
     fn with(
         thread: HostThread,
         connection: Connection,
         turns: Turns,
-        company: ThreadAccess,
+        access: ThreadAccess,
     ) -> Self {
         Self {
             thread,
             connection,
             turns,
-            asides: Asides::default(),
+            side_requests: SideRequests::default(),
             events: VecDeque::new(),
-            company,
+            access,
             children: Children::default(),
             goal: Goal::default(),
             paused: None,
@@ -224,7 +225,7 @@ impl Codex {
                 self.take_note(&method, params)
             }
             // Whoever sits there answers; the first answer would count, were it ours.
-            Arrived::Message(Incoming::Request { .. }) if self.company == ThreadAccess::People => {
+            Arrived::Message(Incoming::Request { .. }) if self.access == ThreadAccess::Shared => {
                 self.events.push_back(HostEvent::AsksPerson);
             }
             Arrived::Message(Incoming::Request { id, method, params }) => {
@@ -237,7 +238,7 @@ impl Codex {
                 self.put_in_line(answer);
             }
             Arrived::Message(Incoming::Reply { id, answer }) => {
-                self.events.extend(self.asides.replied(&mut self.connection, id, answer));
+                self.events.extend(self.side_requests.replied(&mut self.connection, id, answer));
             }
             Arrived::Message(Incoming::Unknown) => {}
             Arrived::Noise(line) => {
@@ -255,8 +256,8 @@ impl Codex {
             return;
         }
         match Note::read(method, params) {
-            Some(Ok(note)) if self.asides.concerns(&note) => {
-                self.events.extend(self.asides.read(&mut self.connection, note));
+            Some(Ok(note)) if self.side_requests.concerns(&note) => {
+                self.events.extend(self.side_requests.read(&mut self.connection, note));
             }
             Some(Ok(Note::Closed(note))) if note.thread_id == self.thread.thread_id => {
                 self.gone = Some("codex closed the thread".to_owned());
@@ -332,6 +333,29 @@ impl Host for Codex {
         &self.thread
     }
 
+    fn access(&mut self) -> Access<'_> {
+        match self.access {
+            ThreadAccess::Exclusive => Access::Exclusive,
+            ThreadAccess::Shared => Access::Shared(self),
+        }
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        None
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        Some(self)
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        None
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        ThreadLifetime::Host
+    }
+
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
         let handed_over = self.hand_over().await?;
@@ -353,17 +377,13 @@ impl Host for Codex {
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(&items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
-        if self.company == ThreadAccess::People {
+        if self.access == ThreadAccess::Shared {
             // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
             self.catch_up();
         }
         self.turns.turn_promised(&answer.turn.id);
         self.catch_up();
         Ok(answer.turn.id)
-    }
-
-    async fn wait_until_recorded(&mut self, turn_id: &str) -> Result<(), HostError> {
-        self.until_message_in(turn_id).await
     }
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {
@@ -394,23 +414,6 @@ impl Host for Codex {
         Ok(())
     }
 
-    fn takes_handoff_ahead(&self) -> bool {
-        self.company == ThreadAccess::People
-    }
-
-    fn prepare_handoff(&mut self, text: String) {
-        self.handoff_queue.prepare(text);
-    }
-
-    fn release_withheld(&mut self) {
-        self.give_up_claim();
-        self.resume_goal();
-    }
-
-    async fn drain_events(&mut self) -> Result<(), HostError> {
-        self.status().await.map(drop)
-    }
-
     async fn interrupt(&mut self) -> Result<(), HostError> {
         self.ready()?;
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?;
@@ -429,26 +432,21 @@ impl Host for Codex {
         self.pause_goal().await?;
         let unable = HostError::Unable { what: "sample before the first turn" };
         let turn_id = self.turns.latest().ok_or(unable)?;
-        self.asides.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);
+        self.side_requests.sample(&mut self.connection, &self.thread.thread_id, turn_id, question);
         Ok(())
     }
 
     async fn judge(&mut self, question: Question) -> Result<(), HostError> {
         self.ready()?;
-        self.asides.judge(&mut self.connection, &self.thread.cwd, question);
+        self.side_requests.judge(&mut self.connection, &self.thread.cwd, question);
         Ok(())
     }
 
-    fn running_turn(&self) -> Option<&str> {
-        self.turns.running_since_before()
-    }
-
-    fn outlives_its_driver(&self) -> bool {
-        true
-    }
-
-    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
-        self.look_up(asked).await
+    async fn recorded_outcome(
+        &mut self,
+        action: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
+        self.look_up(action).await
     }
 
     async fn next_event(&mut self) -> HostEvent {

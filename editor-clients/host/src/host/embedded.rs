@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::future::BoxFuture;
 use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -25,11 +26,14 @@ pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
 use self::history::History;
 pub use self::history::Item;
 use self::mailbox::{AgentInput, Aside, Order};
-pub use self::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
+pub use self::model::{
+    Call, DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Reply, TokenCount,
+};
 pub use self::script::{Cue, Scene, Script, ScriptLine};
 pub use self::tools::Tool;
 use super::{
-    CompactionOrder, Fate, Host, HostError, HostEvent, HostThread, Next, Question, ThreadOrigin,
+    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, Next, Question,
+    RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, WithheldWork,
 };
 
 /// What the agent works with.
@@ -75,7 +79,7 @@ impl Embedded {
         Self::with(history, settings, model)
     }
 
-    /// Starts an agent that goes on where another was: with a history that [`Host::history`] gave.
+    /// Starts an agent that goes on where another was: with a history that [`HistoryKeeper::history`] gave.
     pub fn resume(
         settings: EmbeddedSettings,
         model: impl Model,
@@ -157,6 +161,26 @@ impl Host for Embedded {
         &self.thread
     }
 
+    fn access(&mut self) -> Access<'_> {
+        Access::Exclusive
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        Some(self)
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        None
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        Some(self)
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        ThreadLifetime::Driver
+    }
+
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let items = items.iter().map(|&item| item.to_owned()).collect();
         self.ask(|reply| Order::StartTurn { items, reply }).await
@@ -172,10 +196,6 @@ impl Host for Embedded {
         self.ask(|reply| Order::Compact { order, reply }).await
     }
 
-    async fn go_on(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
-        self.say(AgentInput::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
-    }
-
     async fn interrupt(&mut self) -> Result<(), HostError> {
         self.ask(|reply| Order::Interrupt { reply }).await
     }
@@ -188,22 +208,12 @@ impl Host for Embedded {
         self.say(AgentInput::Aside(Aside::Judge(question)))
     }
 
-    async fn history(&mut self) -> Result<Option<Vec<Map<String, Value>>>, HostError> {
-        let (reply, answer) = oneshot::channel();
-        self.say(AgentInput::History { reply })?;
-        let items = answer.await.map_err(|_| gone())?;
-        let object = |item: &Item| match serde_json::to_value(item) {
-            Ok(Value::Object(fields)) => Ok(fields),
-            Ok(_) => Err("an item is no object".to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
-        let history = items.iter().map(object).collect::<Result<_, _>>();
-        history.map(Some).map_err(|problem| HostError::BadHistory { problem })
-    }
-
-    /// Each driver begins a conversation of its own, which ends with it: no other ever takes up what was asked here.
-    async fn became_of(&mut self, _asked: &PendingAction) -> Result<Fate, HostError> {
-        Ok(Fate::Nothing)
+    /// Each driver starts a conversation that ends with it, so there is never an earlier driver.
+    async fn recorded_outcome(
+        &mut self,
+        _action: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
+        Ok(RecordedOutcome::NotFound)
     }
 
     async fn next_event(&mut self) -> HostEvent {
@@ -215,6 +225,29 @@ impl Host for Embedded {
         drop(self.orders);
         // A task that panicked is as ended as any other.
         let _ = self.task.await;
+    }
+}
+
+impl RequestGate for Embedded {
+    fn resume_turn(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
+        self.say(AgentInput::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
+    }
+}
+
+impl HistoryKeeper for Embedded {
+    fn history(&mut self) -> BoxFuture<'_, Result<Vec<Map<String, Value>>, HostError>> {
+        Box::pin(async {
+            let (reply, answer) = oneshot::channel();
+            self.say(AgentInput::History { reply })?;
+            let items = answer.await.map_err(|_| gone())?;
+            let object = |item: &Item| match serde_json::to_value(item) {
+                Ok(Value::Object(fields)) => Ok(fields),
+                Ok(_) => Err("an item is not a JSON object".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            let history = items.iter().map(object).collect::<Result<_, _>>();
+            history.map_err(|problem| HostError::BadHistory { problem })
+        })
     }
 }
 

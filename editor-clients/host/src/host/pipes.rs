@@ -97,7 +97,7 @@ impl Pipes {
             }
             return received(line);
         }
-        Received::End { reason: self.epitaph().await }
+        Received::End { reason: self.exit_error().await }
     }
 
     pub(super) fn process_id(&self) -> Option<u32> {
@@ -146,7 +146,7 @@ impl Pipes {
     }
 
     /// Why there is nothing more to read.
-    async fn epitaph(&mut self) -> String {
+    async fn exit_error(&mut self) -> String {
         let rest = async {
             while self.stderr.is_some()
                 && let Some(words) = read_some(&mut self.stderr).await

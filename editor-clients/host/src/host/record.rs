@@ -2,11 +2,11 @@
 
 use rawr_protocol::{Action, ItemRole, PendingAction, Purpose};
 
-use super::{Fate, is_marked};
+use super::{RecordedOutcome, is_marked};
 
 /// A turn that has begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Past {
+pub struct PastTurns {
     pub turn_id: String,
     pub began_at_ms: Option<i64>,
     pub sent: Vec<Sent>,
@@ -27,7 +27,7 @@ pub struct Sent {
     pub is_users: bool,
 }
 
-impl Past {
+impl PastTurns {
     /// What people wrote of it.
     fn by_people(&self) -> Vec<String> {
         let by_person = |sent: &&Sent| sent.is_users && !is_marked(&sent.text);
@@ -43,14 +43,14 @@ pub struct Compacted {
 }
 
 /// Read off all turns, oldest first.
-pub fn fate(turns: &[Past], asked: &PendingAction, is_idle: bool) -> Fate {
+pub fn fate(turns: &[PastTurns], asked: &PendingAction, is_idle: bool) -> RecordedOutcome {
     let is_later = |at_ms: Option<i64>| asked.issued_at_ms.is_some_and(|at| at_ms >= Some(at));
-    let is_since = |turn: &&Past| is_later(turn.began_at_ms);
+    let is_since = |turn: &&PastTurns| is_later(turn.began_at_ms);
     match &asked.action {
         Action::Compact { .. } => match turns.iter().rev().filter(is_since).find_map(compacted) {
             Some(fate) => fate,
-            None if is_idle => Fate::Nothing,
-            None => Fate::Unclear,
+            None if is_idle => RecordedOutcome::NotFound,
+            None => RecordedOutcome::Unclear,
         },
         // A sequence hands over once, into whatever turn.
         Action::InjectTurn { purpose: Purpose::Handoff, marker, .. } => {
@@ -61,7 +61,9 @@ pub fn fate(turns: &[Past], asked: &PendingAction, is_idle: bool) -> Fate {
             let fate = turn_of(turns, marker, |turn| is_since(&turn), is_idle);
             let is_newest = |id: &str| turns.last().is_some_and(|turn| turn.turn_id == id);
             match fate {
-                Fate::Ended { turn_id, .. } if !is_newest(&turn_id) => Fate::Nothing,
+                RecordedOutcome::Ended { turn_id, .. } if !is_newest(&turn_id) => {
+                    RecordedOutcome::NotFound
+                }
                 fate => fate,
             }
         }
@@ -72,45 +74,51 @@ pub fn fate(turns: &[Past], asked: &PendingAction, is_idle: bool) -> Fate {
             match marker {
                 Some(marker) => turn_of(turns, marker, |_| true, is_idle),
                 None => {
-                    let is_said = |turn: &Past, text: &str| {
+                    let is_said = |turn: &PastTurns, text: &str| {
                         turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
                     };
-                    let says = |turn: &&Past| items.iter().all(|item| is_said(turn, &item.text));
-                    turns.iter().find(says).map_or(Fate::Nothing, ended)
+                    let says =
+                        |turn: &&PastTurns| items.iter().all(|item| is_said(turn, &item.text));
+                    turns.iter().find(says).map_or(RecordedOutcome::NotFound, ended)
                 }
             }
         }
         // Neither leaves anything behind.
-        Action::Judge { .. } | Action::SamplePacket { .. } => Fate::Nothing,
+        Action::Judge { .. } | Action::SamplePacket { .. } => RecordedOutcome::NotFound,
     }
 }
 
-fn compacted(turn: &Past) -> Option<Fate> {
+fn compacted(turn: &PastTurns) -> Option<RecordedOutcome> {
     let compacted = turn.compacted.as_ref()?;
-    Some(Fate::Compacted {
+    Some(RecordedOutcome::Compacted {
         turn_id: turn.turn_id.clone(),
         tokens_before: compacted.before,
         tokens_after: compacted.after,
     })
 }
 
-fn ended(turn: &Past) -> Fate {
-    Fate::Ended {
+fn ended(turn: &PastTurns) -> RecordedOutcome {
+    RecordedOutcome::Ended {
         turn_id: turn.turn_id.clone(),
         last_agent_message: turn.last_agent_message.clone(),
         by_people: turn.by_people(),
     }
 }
 
-fn turn_of(turns: &[Past], marker: &str, fits: impl Fn(&Past) -> bool, is_idle: bool) -> Fate {
-    let has_marker = |turn: &&Past| turn.sent.iter().any(|sent| sent.text.contains(marker));
+fn turn_of(
+    turns: &[PastTurns],
+    marker: &str,
+    fits: impl Fn(&PastTurns) -> bool,
+    is_idle: bool,
+) -> RecordedOutcome {
+    let has_marker = |turn: &&PastTurns| turn.sent.iter().any(|sent| sent.text.contains(marker));
     let found = turns.iter().rev().filter(|turn| fits(turn)).find(has_marker);
     match found {
         Some(turn) if turn.has_ended => ended(turn),
         Some(turn) if !is_idle && turns.last() == Some(turn) => {
-            Fate::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
+            RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
         }
         // It broke off with the host itself.
-        Some(_) | None => Fate::Nothing,
+        Some(_) | None => RecordedOutcome::NotFound,
     }
 }

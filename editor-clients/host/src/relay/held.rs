@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::question::{Question, Word};
+use super::question::{PreflightReply, Question};
 
 /// How long nobody may answer at all.
 const FIRST_WORD: Duration = Duration::from_secs(1);
@@ -88,8 +88,8 @@ async fn until_it_may_pass(driver: &Path, question: &Question) -> io::Result<()>
     let mut patience = FIRST_WORD;
     while let Some(word) = timeout(patience, words.next_line()).await?? {
         match serde_json::from_str(&word)? {
-            Word::Hold => patience = SILENCE,
-            Word::Pass => break,
+            PreflightReply::Hold => patience = SILENCE,
+            PreflightReply::Pass => break,
         }
     }
     Ok(())

@@ -69,16 +69,18 @@ impl Passage {
         while !self.waiting.is_empty() {
             // A mistake in here must not cost a person's words.
             let looked = catch_unwind(AssertUnwindSafe(|| self.look(welcome)));
-            match looked.unwrap_or(Looked::Foreign) {
-                Looked::NotYet => break,
-                Looked::Unit { bytes, turn, stand } => {
+            match looked.unwrap_or(PreflightCheck::Foreign) {
+                PreflightCheck::NotYet => break,
+                PreflightCheck::Unit { bytes, turn, stand } => {
                     let rest = self.waiting.split_off(bytes);
                     let bytes = std::mem::replace(&mut self.waiting, rest);
                     pieces.push(Piece { bytes, turn });
                     self.stand = stand;
                 }
-                Looked::Oversized => self.stand = PassageState::Oversized(Oversized::default()),
-                Looked::Foreign => {
+                PreflightCheck::Oversized => {
+                    self.stand = PassageState::Oversized(Oversized::default())
+                }
+                PreflightCheck::Foreign => {
                     self.stand = PassageState::Open;
                     let bytes = std::mem::take(&mut self.waiting);
                     pieces.push(Piece { bytes, turn: Turn::Unseen });
@@ -94,7 +96,7 @@ impl Passage {
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    fn look(&self, welcome: Welcome) -> Looked {
+    fn look(&self, welcome: Welcome) -> PreflightCheck {
         let waiting = self.waiting.as_slice();
         let found = match (self.stand, welcome) {
             (PassageState::Greeting, _) => units::head(waiting),
@@ -105,33 +107,33 @@ impl Passage {
             }
         };
         match found {
-            FoundUnit::NotYet => Looked::NotYet,
+            FoundUnit::NotYet => PreflightCheck::NotYet,
             FoundUnit::Unit { bytes, text } => {
                 let question = text.as_deref().and_then(Question::about);
                 let turn = question.map_or(Turn::AtOnce, Turn::Asks);
-                Looked::Unit { bytes, turn, stand: PassageState::Messages }
+                PreflightCheck::Unit { bytes, turn, stand: PassageState::Messages }
             }
-            FoundUnit::Oversized => Looked::Oversized,
-            FoundUnit::Foreign => Looked::Foreign,
+            FoundUnit::Oversized => PreflightCheck::Oversized,
+            FoundUnit::Foreign => PreflightCheck::Foreign,
         }
     }
 }
 
-enum Looked {
+enum PreflightCheck {
     NotYet,
     Unit { bytes: usize, turn: Turn, stand: PassageState },
     Oversized,
     Foreign,
 }
 
-fn unseen(step: Result<Option<Step>, Foreign>) -> Looked {
+fn unseen(step: Result<Option<Step>, Foreign>) -> PreflightCheck {
     match step {
         Ok(Some(Step { bytes, then })) => {
             let stand = then.map_or(PassageState::Messages, PassageState::Oversized);
-            Looked::Unit { bytes, turn: Turn::Unseen, stand }
+            PreflightCheck::Unit { bytes, turn: Turn::Unseen, stand }
         }
-        Ok(None) => Looked::NotYet,
-        Err(Foreign) => Looked::Foreign,
+        Ok(None) => PreflightCheck::NotYet,
+        Err(Foreign) => PreflightCheck::Foreign,
     }
 }
 

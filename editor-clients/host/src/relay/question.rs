@@ -15,7 +15,7 @@ pub struct Question {
 /// Anything else, and silence, is a yes as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+pub enum PreflightReply {
     /// Not yet. Said again and again, as a sign of life.
     Hold,
     Pass,

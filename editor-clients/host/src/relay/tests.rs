@@ -59,7 +59,7 @@ struct Asked {
 }
 
 impl Asked {
-    async fn says(&mut self, word: Word) {
+    async fn says(&mut self, word: PreflightReply) {
         let line = format!("{}\n", serde_json::to_string(&word).unwrap());
         self.stream.write_all(line.as_bytes()).await.unwrap();
     }
@@ -94,10 +94,10 @@ async fn what_is_held_is_overtaken_by_everything_else_and_comes_unchanged() {
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
     assert_eq!(asked.question, Question { thread_id: "t".to_owned(), text: "one".to_owned() });
-    asked.says(Word::Hold).await;
+    asked.says(PreflightReply::Hold).await;
     lab.sends(INTERRUPT).await;
     lab.hears(INTERRUPT).await;
-    asked.says(Word::Pass).await;
+    asked.says(PreflightReply::Pass).await;
     lab.hears(&says("t", "one")).await;
 }
 
@@ -106,18 +106,18 @@ async fn messages_of_one_thread_stay_in_order_and_those_of_others_do_not_wait() 
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut first = lab.is_asked().await;
-    first.says(Word::Hold).await;
+    first.says(PreflightReply::Hold).await;
     lab.sends(&says("t", "two")).await;
     lab.sends(&says("u", "other")).await;
     let mut other = lab.is_asked().await;
     assert_eq!(other.question.text, "other");
-    other.says(Word::Pass).await;
+    other.says(PreflightReply::Pass).await;
     lab.hears(&says("u", "other")).await;
-    first.says(Word::Pass).await;
+    first.says(PreflightReply::Pass).await;
     lab.hears(&says("t", "one")).await;
     let mut second = lab.is_asked().await;
     assert_eq!(second.question.text, "two");
-    second.says(Word::Pass).await;
+    second.says(PreflightReply::Pass).await;
     lab.hears(&says("t", "two")).await;
 }
 
@@ -139,7 +139,7 @@ async fn a_driver_that_says_nothing_or_hangs_up_or_speaks_in_riddles_holds_nothi
     drop(silent);
     lab.sends(&says("t", "an end")).await;
     let mut asked = lab.is_asked().await;
-    asked.says(Word::Hold).await;
+    asked.says(PreflightReply::Hold).await;
     drop(asked);
     lab.hears(&says("t", "an end")).await;
     lab.sends(&says("t", "a riddle")).await;
@@ -153,7 +153,7 @@ async fn what_is_not_understood_lets_go_of_what_is_held_before_it() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
-    asked.says(Word::Hold).await;
+    asked.says(PreflightReply::Hold).await;
     let foreign = [0xff, 0x00, 0x17];
     lab.screen.write_all(&foreign).await.unwrap();
     lab.hears(&says("t", "one")).await;
@@ -168,7 +168,7 @@ async fn behind_a_message_that_is_too_large_the_next_one_is_held_as_usual() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
-    asked.says(Word::Hold).await;
+    asked.says(PreflightReply::Hold).await;
     let large = says("t", &"x".repeat(17 << 20));
     let bytes = frame(&large);
     let Lab { screen, codex, .. } = &mut lab;
@@ -183,10 +183,10 @@ async fn behind_a_message_that_is_too_large_the_next_one_is_held_as_usual() {
     lab.sends(&says("t", "two")).await;
     let mut asked = lab.is_asked().await;
     assert_eq!(asked.question.text, "two");
-    asked.says(Word::Hold).await;
+    asked.says(PreflightReply::Hold).await;
     lab.sends(INTERRUPT).await;
     lab.hears(INTERRUPT).await;
-    asked.says(Word::Pass).await;
+    asked.says(PreflightReply::Pass).await;
     lab.hears(&says("t", "two")).await;
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use rawr_host::private::open_log;
+use rawr_host::private_fs::open_log;
 
 /// Fields that quote the conversation, in any event.
 const QUOTES: [&str; 8] =

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
 use rawr_host::drive::{Answer, HoldReply, Typed};
-use rawr_host::relay::{DRIVER, Question, Word};
+use rawr_host::relay::{DRIVER, PreflightReply, Question};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -64,23 +64,23 @@ async fn answer(stream: UnixStream, sessions: Sessions) -> io::Result<()> {
     let (say, mut said) = unbounded_channel();
     if let Some(session) = sessions.find(&thread_id) {
         // It may have something else to do first.
-        to.write_all(&line_of(Word::Hold)?).await?;
+        to.write_all(&line_of(PreflightReply::Hold)?).await?;
         // A session that has just ended holds nothing.
         let _ = session.send(Typed { text, answer: Answer(say) });
         loop {
             tokio::select! {
                 word = said.recv() => match word {
-                    Some(HoldReply::StillHeld) => to.write_all(&line_of(Word::Hold)?).await?,
+                    Some(HoldReply::StillHeld) => to.write_all(&line_of(PreflightReply::Hold)?).await?,
                     Some(HoldReply::Go) | None => break,
                 },
                 () = hangs_up(lines.get_mut()) => return Ok(()),
             }
         }
     }
-    to.write_all(&line_of(Word::Pass)?).await
+    to.write_all(&line_of(PreflightReply::Pass)?).await
 }
 
-fn line_of(word: Word) -> serde_json::Result<Vec<u8>> {
+fn line_of(word: PreflightReply) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&word)?;
     line.push(b'\n');
     Ok(line)

@@ -12,7 +12,7 @@ use crate::commands::hooks::{TRUST, installed_in, is_ours, settings_file, words_
 use crate::render::causes;
 use rawr_host::host::HostError;
 use rawr_host::host::claude::{find_claude, version};
-use rawr_host::host::codex::{ListedHook, Standing};
+use rawr_host::host::codex::{HookTrust, ListedHook};
 
 pub(super) async fn claude(explicit: Option<&Path>, missing: Status) -> Check {
     let check = |status, message: String| Check::new("claude", status, message);
@@ -91,9 +91,9 @@ fn passed_over(listed: &[ListedHook]) -> Option<Check> {
     let ours = listed.iter().filter(|hook| is_ours(HookHost::Codex, &hook.command));
     let (hook, why, todo) = ours
         .filter_map(|hook| match hook.standing {
-            Standing::Runs => None,
-            Standing::Untrusted => Some((hook, "not trusted yet", TRUST)),
-            Standing::Off => {
+            HookTrust::Runs => None,
+            HookTrust::Untrusted => Some((hook, "not trusted yet", TRUST)),
+            HookTrust::Off => {
                 Some((hook, "switched off", "start `codex`, type /hooks and switch them on"))
             }
         })

@@ -35,13 +35,13 @@ only the user can go on.
 - End with a short message: what you did, and what is open.";
 
 /// The model that the options name.
-pub(super) enum Chosen {
+pub(super) enum ModelChoice {
     Endpoint { chat: Box<Chat>, key_variable: OsString },
     Script(Script),
 }
 
 /// What the options say, before anything is started.
-pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
+pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<ModelChoice> {
     for (options, host) in [(of_codex(args), "codex"), (of_claude(args), "claude")] {
         if let Some((name, _)) = options.iter().find(|(_, is_given)| *is_given) {
             bail!("--{name} is for --host {host}");
@@ -53,7 +53,7 @@ pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
             "where is the model? Name its endpoint with --base-url, for instance http://127.0.0.1:8080/v1"
         ),
         (None, Some(_)) => bail!("which model of the endpoint? Name it with --model"),
-        (None, None) => return script(args).map(Chosen::Script),
+        (None, None) => return script(args).map(ModelChoice::Script),
     };
     if args.script.is_some() {
         bail!("--script takes the place of a model: leave --model and --base-url out");
@@ -61,7 +61,7 @@ pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<Chosen> {
     let (key, key_variable) = key(args)?;
     let compacts = args.remote_compaction;
     let settings = ChatSettings { model, base_url, key, compacts, retry: Retry::default() };
-    Ok(Chosen::Endpoint { chat: Box::new(Chat::new(settings)?), key_variable })
+    Ok(ModelChoice::Endpoint { chat: Box::new(Chat::new(settings)?), key_variable })
 }
 
 fn script(args: &AgentArgs) -> anyhow::Result<Script> {
@@ -93,7 +93,7 @@ fn key(args: &AgentArgs) -> anyhow::Result<(Option<String>, OsString)> {
 
 /// Starts the agent on the model.
 pub(super) async fn start(
-    chosen: Chosen,
+    chosen: ModelChoice,
     args: &AgentArgs,
     cwd: PathBuf,
     history: Option<History>,
@@ -102,11 +102,11 @@ pub(super) async fn start(
     let switches = switches(sidecar).await?;
     let mut hidden: Vec<_> = switches.judge_key().map(OsString::from).into_iter().collect();
     let window = match &chosen {
-        Chosen::Endpoint { key_variable, .. } => {
+        ModelChoice::Endpoint { key_variable, .. } => {
             hidden.push(key_variable.clone());
             CONTEXT_WINDOW
         }
-        Chosen::Script(script) => script.context_window.unwrap_or(SCRIPT_WINDOW),
+        ModelChoice::Script(script) => script.context_window.unwrap_or(SCRIPT_WINDOW),
     };
     let settings = EmbeddedSettings {
         cwd,
@@ -120,8 +120,8 @@ pub(super) async fn start(
         estimate_every: switches.all_are(&MAY_INTERRUPT).then_some(ESTIMATE_EVERY),
     };
     match chosen {
-        Chosen::Endpoint { chat, .. } => begin(settings, *chat, history),
-        Chosen::Script(script) => begin(settings, script, history),
+        ModelChoice::Endpoint { chat, .. } => begin(settings, *chat, history),
+        ModelChoice::Script(script) => begin(settings, script, history),
     }
 }
 

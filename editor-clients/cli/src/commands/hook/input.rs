@@ -45,12 +45,12 @@ pub(super) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Added>,
+    hook_specific_output: Option<AddedContext>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Added {
+struct AddedContext {
     hook_event_name: &'static str,
     additional_context: String,
 }
@@ -70,7 +70,7 @@ impl Answer {
 
     /// Stands before the model in its next request.
     pub(super) fn handoff(text: String) -> Self {
-        let context = Added { hook_event_name: "SessionStart", additional_context: text };
+        let context = AddedContext { hook_event_name: "SessionStart", additional_context: text };
         let told = "rawr: the continuation packet was handed back to the agent.".to_owned();
         Self { hook_specific_output: Some(context), system_message: Some(told), ..Self::NOTHING }
     }

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-use rawr_host::private::make_folder;
+use rawr_host::private_fs::make_folder;
 
 /// The session's file, there or not.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct PendingRequest {
     path: PathBuf,
 }
 
 /// What a hook left for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "awaits", rename_all = "snake_case")]
-pub(super) enum Awaits {
+pub(super) enum AwaitedReply {
     /// The agent answers a text of rawr's.
     Answer { action_id: String },
     /// The packet is there, and the person, or the agent by itself, compacts.
@@ -28,7 +28,7 @@ pub(super) enum Awaits {
     TurnsEnd,
 }
 
-impl Open {
+impl PendingRequest {
     /// A name that is a path is refused.
     pub(super) fn of(home: &Path, session_id: &str) -> anyhow::Result<Self> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
@@ -43,11 +43,11 @@ impl Open {
     }
 
     /// A file that cannot be understood is as good as none.
-    pub(super) fn read(&self) -> Option<Awaits> {
+    pub(super) fn read(&self) -> Option<AwaitedReply> {
         serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()
     }
 
-    pub(super) fn write(&self, awaits: Option<&Awaits>) -> anyhow::Result<()> {
+    pub(super) fn write(&self, awaits: Option<&AwaitedReply>) -> anyhow::Result<()> {
         let done = match awaits {
             Some(awaits) => self.put(&serde_json::to_vec(awaits)?),
             None => match std::fs::remove_file(&self.path) {
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn what_is_open_is_found_again_and_taken_away() {
         let home = tempfile::tempdir().unwrap();
-        let open = Open::of(home.path(), "0199-a_b").unwrap();
+        let open = PendingRequest::of(home.path(), "0199-a_b").unwrap();
         assert!(!open.is_there() && open.read().is_none());
         open.write(None).unwrap();
-        let awaits = Awaits::Answer { action_id: "s1.1".into() };
+        let awaits = AwaitedReply::Answer { action_id: "s1.1".into() };
         open.write(Some(&awaits)).unwrap();
         assert_eq!(open.read(), Some(awaits));
         open.write(None).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_session_whose_name_is_a_path_is_refused() {
         for name in ["", "..", "a/b", "a\\b", "a.b", &"a".repeat(201)] {
-            assert!(Open::of(Path::new("/home"), name).is_err(), "{name}");
+            assert!(PendingRequest::of(Path::new("/home"), name).is_err(), "{name}");
         }
     }
 }

@@ -15,8 +15,8 @@ use serde_json::Map;
 use tokio::time::timeout;
 
 use super::input::{Answer, Input};
-use super::open::{Awaits, Open};
-use super::transcript::{Glance, LastTurn};
+use super::open::{AwaitedReply, PendingRequest};
+use super::transcript::{LastTurn, TranscriptSummary};
 use crate::args::{HookArgs, HookHost};
 use crate::commands::{Common, now_ms};
 use rawr_host::sidecar::{Launch, Note, Sidecar};
@@ -26,9 +26,9 @@ pub(super) async fn go(
     common: &Common,
     args: &HookArgs,
     input: &Input,
-    open: &Open,
+    open: &PendingRequest,
 ) -> anyhow::Result<Option<Answer>> {
-    let mut talk = Talk::begin(common, args, input).await?;
+    let mut talk = HookSession::begin(common, args, input).await?;
     let answer = match args.event.as_str() {
         "Stop" => talk.stopped(open).await,
         "PreCompact" => talk.compacts(open).await.map(|()| None),
@@ -39,11 +39,11 @@ pub(super) async fn go(
     answer
 }
 
-struct Talk<'i> {
+struct HookSession<'i> {
     sidecar: Sidecar,
     args: &'i HookArgs,
     input: &'i Input,
-    glance: Option<Glance>,
+    summary: Option<TranscriptSummary>,
     last_turn: LastTurn,
     /// Whether the agent may be asked for anything. Otherwise what happens is recorded, and nothing else.
     may_ask: bool,
@@ -55,15 +55,15 @@ struct Talk<'i> {
 /// What the next action may take: looking at the repository, asking a judge.
 const NEXT_ACTION: Duration = Duration::from_secs(40);
 
-impl<'i> Talk<'i> {
+impl<'i> HookSession<'i> {
     async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
         let said = input.last_assistant_message.as_deref();
         let last_turn = LastTurn::whole(args.host, input.transcript()?, said)?;
-        let glance = Glance::of(args, &last_turn);
+        let summary = TranscriptSummary::of(args, &last_turn);
         let may_ask = args.headless || !is_headless(args.host, &last_turn);
         let sidecar = common.sidecar(Map::new())?.launch().await?;
         let (asked, reason) = (VecDeque::new(), None);
-        let mut talk = Self { sidecar, args, input, glance, last_turn, may_ask, asked, reason };
+        let mut talk = Self { sidecar, args, input, summary, last_turn, may_ask, asked, reason };
         match talk.open().await {
             Ok(()) => Ok(talk),
             Err(error) => {
@@ -94,10 +94,10 @@ impl<'i> Talk<'i> {
                     inject_items: false,
                 },
             },
-            model: self.input.model.clone().or_else(|| self.glance.as_ref()?.model.clone()),
-            context_window: self.glance.as_ref().map(|glance| glance.context_window),
-            context_window_assumed: self.glance.as_ref().is_some_and(|glance| glance.is_assumed),
-            baseline_tokens: self.glance.as_ref().map_or(0, |glance| glance.baseline_tokens),
+            model: self.input.model.clone().or_else(|| self.summary.as_ref()?.model.clone()),
+            context_window: self.summary.as_ref().map(|summary| summary.context_window),
+            context_window_assumed: self.summary.as_ref().is_some_and(|summary| summary.is_assumed),
+            baseline_tokens: self.summary.as_ref().map_or(0, |summary| summary.baseline_tokens),
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
             // A hook reports whole turns.
@@ -109,17 +109,19 @@ impl<'i> Talk<'i> {
     }
 
     /// The turn has ended, or the agent has answered what it was asked instead of ending it.
-    async fn stopped(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+    async fn stopped(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
         match open.read() {
-            Some(Awaits::Answer { action_id }) if self.input.stop_hook_active && self.may_ask => {
+            Some(AwaitedReply::Answer { action_id })
+                if self.input.stop_hook_active && self.may_ask =>
+            {
                 let said = self.input.last_assistant_message.clone();
                 let said = said.or_else(|| self.last_turn.said().map(str::to_owned));
                 self.answered(&action_id, said).await?;
                 return self.next(open).await;
             }
             // The agent was stopped before it answered.
-            Some(Awaits::Answer { .. } | Awaits::Compaction) => self.cancel().await,
-            Some(Awaits::HostCompaction { .. } | Awaits::TurnsEnd) | None => {}
+            Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction) => self.cancel().await,
+            Some(AwaitedReply::HostCompaction { .. } | AwaitedReply::TurnsEnd) | None => {}
         }
         open.write(None)?;
         let signals = std::mem::take(&mut self.last_turn.signals);
@@ -131,29 +133,29 @@ impl<'i> Talk<'i> {
         }
     }
 
-    fn saved(open: &Open) -> anyhow::Result<Option<Answer>> {
-        open.write(Some(&Awaits::Compaction))?;
+    fn saved(open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
+        open.write(Some(&AwaitedReply::Compaction))?;
         let message = "rawr: the continuation packet is there. Type /compact now, and the agent gets it \
                        back; go on with another message, and it is dropped.";
         Ok(Some(Answer::told(message.to_owned())))
     }
 
     /// A compaction without a packet begins: what there is now is kept before it goes.
-    async fn compacts(&mut self, open: &Open) -> anyhow::Result<()> {
+    async fn compacts(&mut self, open: &PendingRequest) -> anyhow::Result<()> {
         let by_person = self.input.is_by_person();
         self.report_compaction(CompactionReportStatus::Started, origin(by_person)).await?;
-        open.write(Some(&Awaits::HostCompaction { by_person }))
+        open.write(Some(&AwaitedReply::HostCompaction { by_person }))
     }
 
     /// A compaction is over, whoever wanted it.
-    async fn compacted(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+    async fn compacted(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
         let begun = match open.read() {
-            Some(Awaits::Answer { .. }) => {
+            Some(AwaitedReply::Answer { .. }) => {
                 self.cancel().await;
                 None
             }
-            Some(Awaits::HostCompaction { by_person }) => Some(origin(by_person)),
-            Some(Awaits::Compaction | Awaits::TurnsEnd) | None => None,
+            Some(AwaitedReply::HostCompaction { by_person }) => Some(origin(by_person)),
+            Some(AwaitedReply::Compaction | AwaitedReply::TurnsEnd) | None => None,
         };
         open.write(None)?;
         // It may have been called off elsewhere.
@@ -202,9 +204,9 @@ impl<'i> Talk<'i> {
     }
 
     /// The person says something else.
-    async fn went_on(&mut self, open: &Open) -> anyhow::Result<()> {
+    async fn went_on(&mut self, open: &PendingRequest) -> anyhow::Result<()> {
         self.cancel().await;
-        open.write(Some(&Awaits::TurnsEnd))
+        open.write(Some(&AwaitedReply::TurnsEnd))
     }
 
     /// That it is refused only means that nothing is left to call off.
@@ -222,7 +224,7 @@ impl<'i> Talk<'i> {
     }
 
     /// What the sequence wants next, handed to whoever can do it.
-    async fn next(&mut self, open: &Open) -> anyhow::Result<Option<Answer>> {
+    async fn next(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
             if self.phase().await? == Phase::AwaitingCompaction {
                 return Self::saved(open);
@@ -233,7 +235,7 @@ impl<'i> Talk<'i> {
         match action {
             Action::InjectTurn { text, .. } => {
                 self.report(&action_id, ActionStatus::Accepted, None).await?;
-                open.write(Some(&Awaits::Answer { action_id }))?;
+                open.write(Some(&AwaitedReply::Answer { action_id }))?;
                 let told = self.reason.as_ref().map(|reason| {
                     format!("rawr: {reason}. The agent writes its continuation packet.")
                 });
@@ -276,8 +278,8 @@ impl<'i> Talk<'i> {
             turn_id,
             status: TurnStatus::Completed,
             last_agent_message: said,
-            usage: self.glance.as_ref().map(|glance| TokenUsage {
-                context_tokens: glance.context_tokens,
+            usage: self.summary.as_ref().map(|summary| TokenUsage {
+                context_tokens: summary.context_tokens,
                 input_tokens: None,
                 cached_input_tokens: None,
                 output_tokens: None,

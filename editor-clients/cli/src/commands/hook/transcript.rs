@@ -17,7 +17,7 @@ use rawr_host::host::codex::BASELINE_TOKENS;
 
 /// How full the window is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Glance {
+pub(super) struct TranscriptSummary {
     pub(super) context_tokens: u64,
     pub(super) context_window: u64,
     /// Looked up by the model's name: neither the transcript nor a person tells it.
@@ -34,7 +34,7 @@ pub(super) struct LastTurn {
     pub(super) prompt: Option<String>,
     pub(super) signals: Vec<Signal>,
     /// `None` before the first request, and after a compaction until the next.
-    pub(super) used: Option<Used>,
+    pub(super) used: Option<UsedTokens>,
     model: Option<String>,
     /// The turn is one of a run that no person watches, as the transcript tells it.
     pub(super) is_headless: bool,
@@ -44,7 +44,7 @@ pub(super) struct LastTurn {
 
 /// As the transcript tells it last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct UsedTokens {
     tokens: u64,
     window: Option<u64>,
 }
@@ -58,7 +58,7 @@ const END: u64 = 256 << 10;
 /// A window that holds more than its model's is the model's long one.
 const LONG_WINDOW: u64 = 1_000_000;
 
-impl Glance {
+impl TranscriptSummary {
     /// At the end of a turn in which the agent said this last. `None` while nothing is known.
     pub(super) fn at_end(
         args: &HookArgs,
@@ -73,7 +73,7 @@ impl Glance {
     }
 
     pub(super) fn of(args: &HookArgs, turn: &LastTurn) -> Option<Self> {
-        let Used { tokens, window } = turn.used?;
+        let UsedTokens { tokens, window } = turn.used?;
         let told = window.or(args.context_window);
         let (context_window, baseline_tokens) = match args.host {
             HookHost::Claude => (told.unwrap_or_else(|| turn.assumed_window(tokens)), 0),
@@ -187,7 +187,7 @@ mod tests {
             assert!(turn.is_behind(Some("The parser is written.")));
             assert!(!turn.is_behind(None));
         }
-        let used = Some(Used { tokens: 1, window: None });
+        let used = Some(UsedTokens { tokens: 1, window: None });
         let spoke = LastTurn { said: "All done.".to_owned(), used, ..LastTurn::default() };
         assert!(!spoke.is_behind(Some("The parser is written.\n\nAll done.")));
         assert!(spoke.is_behind(Some("And the docs.")));
@@ -205,8 +205,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(60));
             std::fs::write(later, format!("{line}\n")).unwrap();
         });
-        let glance = Glance::at_end(&args(HookHost::Claude, None), &path, Some("All done."));
-        assert_eq!(glance.unwrap().unwrap().context_tokens, 150_020);
+        let summary =
+            TranscriptSummary::at_end(&args(HookHost::Claude, None), &path, Some("All done."));
+        assert_eq!(summary.unwrap().unwrap().context_tokens, 150_020);
         writer.join().unwrap();
     }
 
@@ -221,9 +222,9 @@ mod tests {
         let usage = r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
         std::fs::write(&path, format!("{filler}{usage}\n")).unwrap();
         let args = args(HookHost::Claude, None);
-        let glance = Glance::at_end(&args, &path, None).unwrap().unwrap();
-        assert_eq!((glance.context_tokens, glance.context_window), (150_020, 200_000));
-        assert_eq!(glance.percent_remaining(), 24);
+        let summary = TranscriptSummary::at_end(&args, &path, None).unwrap().unwrap();
+        assert_eq!((summary.context_tokens, summary.context_window), (150_020, 200_000));
+        assert_eq!(summary.percent_remaining(), 24);
     }
 
     fn args(host: HookHost, context_window: Option<u64>) -> HookArgs {
@@ -233,10 +234,10 @@ mod tests {
     #[test]
     fn a_window_is_told_or_assumed_by_the_model_and_by_what_is_in_it() {
         let check = |args: HookArgs, model: &str, tokens, window, expected: Option<(u64, bool)>| {
-            let used = Some(Used { tokens, window });
+            let used = Some(UsedTokens { tokens, window });
             let turn = LastTurn { used, model: Some(model.to_owned()), ..LastTurn::default() };
-            let glance = Glance::of(&args, &turn);
-            let found = glance.map(|it| (it.context_window, it.is_assumed));
+            let summary = TranscriptSummary::of(&args, &turn);
+            let found = summary.map(|it| (it.context_window, it.is_assumed));
             assert_eq!(found, expected, "{model} {tokens}");
         };
         let claude = |told| args(HookHost::Claude, told);

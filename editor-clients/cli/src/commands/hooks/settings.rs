@@ -11,7 +11,7 @@ use crate::args::HookHost;
 
 /// One hook of rawr's.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct WantedHook {
     pub(super) event: &'static str,
     /// Which of the event's kinds; all of them if absent.
     pub(super) matcher: Option<&'static str>,
@@ -38,7 +38,7 @@ pub(super) enum Problem {
 pub(super) fn install(
     text: Option<&str>,
     host: HookHost,
-    wanted: &[Wanted],
+    wanted: &[WantedHook],
 ) -> Result<Option<String>, Problem> {
     edit(text, host, wanted)
 }
@@ -78,7 +78,7 @@ pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Ins
 }
 
 /// The settings, and the hooks in them.
-fn read(text: Option<&str>) -> Result<(Ordered, Ordered), Problem> {
+fn read(text: Option<&str>) -> Result<(OrderedTable, OrderedTable), Problem> {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
     if text.starts_with('\u{feff}') {
         return Err(Problem::ByteOrderMark);
@@ -86,10 +86,10 @@ fn read(text: Option<&str>) -> Result<(Ordered, Ordered), Problem> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return Err(not_json(text, error));
     }
-    let settings: Ordered = shaped(text, "{}")?;
+    let settings: OrderedTable = shaped(text, "{}")?;
     let hooks = match settings.only(HOOKS, HOOKS)? {
         Some(hooks) => shaped(hooks.get(), HOOKS)?,
-        None => Ordered::default(),
+        None => OrderedTable::default(),
     };
     for (event, _) in &hooks.0 {
         hooks.only(event, &format!("{HOOKS}.{event}"))?;
@@ -111,7 +111,11 @@ const HOOKS: &str = "hooks";
 /// The option that says how many tokens the agent's model holds.
 pub(super) const WINDOW: &str = "--context-window";
 
-fn edit(text: Option<&str>, host: HookHost, wanted: &[Wanted]) -> Result<Option<String>, Problem> {
+fn edit(
+    text: Option<&str>,
+    host: HookHost,
+    wanted: &[WantedHook],
+) -> Result<Option<String>, Problem> {
     let (mut settings, mut hooks) = read(text)?;
     let before: Value = serde_json::from_str(&settings.printed(0))?;
     let was_empty = settings.get(HOOKS).is_some() && hooks.0.is_empty();
@@ -135,7 +139,7 @@ fn groups(
     before: Option<&RawValue>,
     event: &str,
     host: HookHost,
-    wanted: &[&Wanted],
+    wanted: &[&WantedHook],
 ) -> Result<Option<String>, Problem> {
     let mut wanted: Vec<_> = wanted.iter().map(|wanted| wanted.group()).collect();
     let mut groups = Vec::new();
@@ -193,7 +197,7 @@ pub(super) fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
     is_ours.then_some(words)
 }
 
-impl Wanted {
+impl WantedHook {
     fn group(&self) -> Value {
         let hook = json!({"type": "command", "command": self.command, "timeout": self.timeout});
         let mut group = json!({ "hooks": [hook] });
@@ -211,9 +215,9 @@ fn shaped<'t, T: Deserialize<'t>>(text: &'t str, what: &str) -> Result<T, Proble
 
 /// An object whose values stay as they were written.
 #[derive(Debug, Default)]
-struct Ordered(Vec<(String, Box<RawValue>)>);
+struct OrderedTable(Vec<(String, Box<RawValue>)>);
 
-impl Ordered {
+impl OrderedTable {
     fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
     }
@@ -252,22 +256,22 @@ impl Ordered {
     }
 }
 
-impl<'de> Deserialize<'de> for Ordered {
+impl<'de> Deserialize<'de> for OrderedTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries;
         impl<'de> Visitor<'de> for Entries {
-            type Value = Ordered;
+            type Value = OrderedTable;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedTable, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(Ordered(entries))
+                Ok(OrderedTable(entries))
             }
         }
         deserializer.deserialize_map(Entries)

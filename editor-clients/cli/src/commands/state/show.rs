@@ -35,12 +35,12 @@ impl SessionEvent {
     }
 }
 
-pub(super) struct Teller {
+pub(super) struct ProblemPrinter {
     as_json: bool,
     progress: bool,
 }
 
-impl Teller {
+impl ProblemPrinter {
     pub(super) const fn new(as_json: bool) -> Self {
         Self { as_json, progress: false }
     }

@@ -174,7 +174,7 @@ impl LogNote {
                         self.tell(News::Note(Box::new(note)));
                         Ok(())
                     }
-                    None => Err(self.sidecar.epitaph("it hung up").await),
+                    None => Err(self.sidecar.exit_error("it hung up").await),
                 },
             };
             if let Err(error) = done

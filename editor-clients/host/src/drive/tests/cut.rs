@@ -16,7 +16,9 @@ use tokio_util::codec::{Encoder, FramedRead};
 
 use super::*;
 use crate::host::Tuning;
-use crate::host::embedded::{Hear, Item, Model, ModelError, Reply as ModelReply, Want};
+use crate::host::embedded::{
+    DeltaSink, Item, Model, ModelError, ModelRequest, Reply as ModelReply,
+};
 
 /// What is lost with the sidecar.
 #[derive(Debug, Clone, Copy)]
@@ -118,11 +120,11 @@ impl Model for Counting {
     async fn sample(
         &self,
         history: &[Item],
-        want: Want<'_>,
-        hear: Hear<'_>,
+        want: ModelRequest<'_>,
+        hear: DeltaSink<'_>,
     ) -> Result<ModelReply, ModelError> {
-        let is_summary = matches!(want, Want::Summary { .. });
-        let is_judgment = matches!(want, Want::Judgment { .. });
+        let is_summary = matches!(want, ModelRequest::Summary { .. });
+        let is_judgment = matches!(want, ModelRequest::Judgment { .. });
         self.summaries.fetch_add(usize::from(is_summary), Ordering::Relaxed);
         self.judgments.fetch_add(usize::from(is_judgment), Ordering::Relaxed);
         self.script.sample(history, want, hear).await

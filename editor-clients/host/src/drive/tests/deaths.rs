@@ -15,8 +15,11 @@ use serde_json::Map;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
 
 use super::*;
-use crate::host::record::{Compacted, Past, Sent, fate};
-use crate::host::{CompactionOrder, Fate, HostThread, Next, Question, TurnKind};
+use crate::host::record::{Compacted, PastTurns, Sent, fate};
+use crate::host::{
+    Access, CompactionOrder, HistoryKeeper, HostThread, Question, RecordedOutcome, RequestGate,
+    ThreadLifetime, TurnKind, WithheldWork,
+};
 
 const WINDOW: u64 = 100_000;
 const FULL: u64 = 70_000;
@@ -26,7 +29,7 @@ const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDec
 /// A conversation that outlives its drivers. What it is asked for is done at once.
 #[derive(Default)]
 struct World {
-    turns: Vec<Past>,
+    turns: Vec<PastTurns>,
     /// Told to the driver that lives.
     untold: VecDeque<HostEvent>,
     /// It takes what it is sent, and does not answer.
@@ -44,7 +47,7 @@ impl World {
         let is_compacted = self.turns.iter().any(|turn| turn.compacted.is_some());
         let used = if is_compacted { EMPTY } else { FULL };
         let answer = if text.contains(":packet_request]") { PACKET } else { "That is done now." };
-        self.turns.push(Past {
+        self.turns.push(PastTurns {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             sent: sent.iter().map(|text| said(text)).collect(),
@@ -91,13 +94,13 @@ impl World {
 
     fn compacts(&mut self) {
         let turn_id = self.next_turn();
-        self.turns.push(Past {
+        self.turns.push(PastTurns {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             has_ended: true,
             compacted: Some(Compacted { before: Some(FULL), after: Some(EMPTY) }),
             used: Some(EMPTY),
-            ..Past::default()
+            ..PastTurns::default()
         });
         let (id, origin) = (|| turn_id.clone(), CompactionOrigin::Rawr);
         self.untold.extend([
@@ -169,6 +172,26 @@ impl Host for Lasting {
         &self.thread
     }
 
+    fn access(&mut self) -> Access<'_> {
+        Access::Exclusive
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        None
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        None
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        None
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        ThreadLifetime::Driver
+    }
+
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let turn_id = self.world.lock().unwrap().takes(items);
         // Here a driver may die.
@@ -189,10 +212,6 @@ impl Host for Lasting {
         Ok(())
     }
 
-    async fn go_on(&mut self, _turn_id: &str, _next: Next) -> Result<(), HostError> {
-        Ok(())
-    }
-
     async fn interrupt(&mut self) -> Result<(), HostError> {
         Err(HostError::NoTurn)
     }
@@ -205,7 +224,10 @@ impl Host for Lasting {
         Err(HostError::Unable { what: "judge" })
     }
 
-    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+    async fn recorded_outcome(
+        &mut self,
+        asked: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
         Ok(fate(&self.world.lock().unwrap().turns, asked, true))
     }
 

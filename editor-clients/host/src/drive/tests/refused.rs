@@ -3,7 +3,10 @@
 use super::*;
 use rawr_protocol::PendingAction;
 
-use crate::host::{CompactionOrder, Fate, HostThread, Next, Question};
+use crate::host::{
+    Access, CompactionOrder, HistoryKeeper, HostThread, Question, RecordedOutcome, RequestGate,
+    ThreadLifetime, WithheldWork,
+};
 
 /// Refuses every turn whose items hold all of `words`.
 struct Picky {
@@ -16,6 +19,26 @@ struct Picky {
 impl Host for Picky {
     fn thread(&self) -> &HostThread {
         self.agent.thread()
+    }
+
+    fn access(&mut self) -> Access<'_> {
+        self.agent.access()
+    }
+
+    fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
+        self.agent.request_gate()
+    }
+
+    fn withheld_work(&mut self) -> Option<&mut dyn WithheldWork> {
+        self.agent.withheld_work()
+    }
+
+    fn history_keeper(&mut self) -> Option<&mut dyn HistoryKeeper> {
+        self.agent.history_keeper()
+    }
+
+    fn lifetime(&self) -> ThreadLifetime {
+        self.agent.lifetime()
     }
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
@@ -33,10 +56,6 @@ impl Host for Picky {
         self.agent.compact(order).await
     }
 
-    async fn go_on(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
-        self.agent.go_on(turn_id, next).await
-    }
-
     async fn interrupt(&mut self) -> Result<(), HostError> {
         self.agent.interrupt().await
     }
@@ -49,8 +68,11 @@ impl Host for Picky {
         self.agent.judge(question).await
     }
 
-    async fn became_of(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
-        self.agent.became_of(asked).await
+    async fn recorded_outcome(
+        &mut self,
+        action: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
+        self.agent.recorded_outcome(action).await
     }
 
     async fn next_event(&mut self) -> HostEvent {

@@ -13,9 +13,9 @@ use serde_json::Value;
 pub(super) enum ClaudeLine {
     System(System),
     /// A block of an answer, as soon as it is whole.
-    Assistant(Spoken),
+    Assistant(AssistantMessage),
     /// What a tool answered, or a text that Claude Code says in the user's place.
-    User(Spoken),
+    User(AssistantMessage),
     /// A request to the model as it runs.
     StreamEvent(Streamed),
     /// What becomes of a message that bears an id.
@@ -83,7 +83,7 @@ pub(super) struct ApiRetry {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Spoken {
+pub(super) struct AssistantMessage {
     pub(super) message: Message,
     /// A sub-agent's, started by that tool call.
     pub(super) parent_tool_use_id: Option<String>,
@@ -135,7 +135,7 @@ pub(super) struct Streamed {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum StreamEvent {
     MessageStart {
-        message: Opened,
+        message: StreamStart,
     },
     MessageDelta {
         #[serde(default)]
@@ -149,7 +149,7 @@ pub(super) enum StreamEvent {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Opened {
+pub(super) struct StreamStart {
     #[serde(default)]
     pub(super) usage: Usage,
 }

@@ -9,7 +9,7 @@ use rawr_protocol::CompactionOrigin;
 use self::running::{Compaction, Running};
 use super::calls::{self, Call};
 use super::message::{
-    Block, ClaudeLine, Init, Lifecycle, Spoken, Status, StreamEvent, System, TurnResult,
+    AssistantMessage, Block, ClaudeLine, Init, Lifecycle, Status, StreamEvent, System, TurnResult,
 };
 use super::plan::Plan;
 use crate::host::{HostEvent, TurnKind};
@@ -173,7 +173,7 @@ impl Turns {
         }
     }
 
-    fn spoke(&mut self, spoken: Spoken, events: &mut Vec<HostEvent>) {
+    fn spoke(&mut self, spoken: AssistantMessage, events: &mut Vec<HostEvent>) {
         let Some(running) = &mut self.running else { return };
         let is_main = spoken.parent_tool_use_id.is_none();
         let by_a_model = spoken.message.is_by_a_model();
@@ -200,7 +200,7 @@ impl Turns {
         }
     }
 
-    fn answered(&mut self, spoken: Spoken, events: &mut Vec<HostEvent>) {
+    fn answered(&mut self, spoken: AssistantMessage, events: &mut Vec<HostEvent>) {
         let Some(running) = &mut self.running else { return };
         let data = spoken.tool_use_result;
         for block in spoken.message.into_blocks() {

@@ -54,7 +54,7 @@ impl Codex {
         let turns = Turns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
         let thread = about(answer, origin, sample, *typed);
-        let mut codex = Self::with(thread, connection, turns, ThreadAccess::People);
+        let mut codex = Self::with(thread, connection, turns, ThreadAccess::Shared);
         let turns = codex.seed(status, *since_ms).await?;
         let is_first = status == Status::Active && turns <= 1;
         // Codex writes it down a moment after the turn has begun.

@@ -23,14 +23,14 @@ enum GoalState {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct About {
-    goal: Option<Told>,
+struct GoalNote {
+    goal: Option<GoalStatus>,
     /// The turn that has used something, or has set the status; `None` for what a person sets.
     turn_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct GoalStatus {
     status: String,
 }
 
@@ -40,7 +40,7 @@ pub(super) const PAUSED: &str = "paused";
 impl Goal {
     /// What Codex tells of it, asked or not. `null` is no goal.
     pub(super) fn told(&mut self, about: Value) {
-        let about = serde_json::from_value::<About>(about).ok();
+        let about = serde_json::from_value::<GoalNote>(about).ok();
         let is_of_a_turn = about.as_ref().is_some_and(|about| about.turn_id.is_some());
         let goal = about.and_then(|about| about.goal);
         self.stand = match goal.as_ref().map(|goal| goal.status.as_str()) {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -10,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Codex;
 use super::handoff_queue::Entry;
 use super::message::{Note, Refusal, SettingsNote};
-use crate::host::HostError;
+use crate::host::{HostError, SharedThread, WithheldWork};
 
 /// What became of the handoff that stood in line.
 pub(super) enum HandedOver {
@@ -147,5 +148,33 @@ impl Codex {
 
     fn let_withheld_go(&mut self) {
         self.events.append(&mut self.withheld);
+    }
+}
+
+impl SharedThread for Codex {
+    fn running_turn(&self) -> Option<&str> {
+        self.turns.running_since_before()
+    }
+
+    fn drain_events(&mut self) -> BoxFuture<'_, Result<(), HostError>> {
+        Box::pin(async { self.status().await.map(drop) })
+    }
+
+    fn prepare_handoff(&mut self, text: String) {
+        self.handoff_queue.prepare(text);
+    }
+
+    fn wait_until_recorded<'h>(
+        &'h mut self,
+        turn_id: &'h str,
+    ) -> BoxFuture<'h, Result<(), HostError>> {
+        Box::pin(self.until_message_in(turn_id))
+    }
+}
+
+impl WithheldWork for Codex {
+    fn release(&mut self) {
+        self.give_up_claim();
+        self.resume_goal();
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::private::{make_folder, write_file};
+use crate::private_fs::{make_folder, write_file};
 
 /// The note of one thread.
 #[derive(Debug)]

@@ -32,12 +32,12 @@ pub struct CodexProbe {
 pub struct ListedHook {
     pub command: String,
     pub file: PathBuf,
-    pub standing: Standing,
+    pub standing: HookTrust,
 }
 
 /// What Codex does with a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum HookTrust {
     Runs,
     /// Passed over without a word: a person has not trusted it, or not as it stands now.
     Untrusted,
@@ -109,9 +109,9 @@ async fn hooks(
 impl HookAbout {
     fn listed(self) -> Option<ListedHook> {
         let standing = match self.trust_status {
-            _ if !self.enabled => Standing::Off,
-            TrustStatus::Untrusted | TrustStatus::Modified => Standing::Untrusted,
-            TrustStatus::Trusted => Standing::Runs,
+            _ if !self.enabled => HookTrust::Off,
+            TrustStatus::Untrusted | TrustStatus::Modified => HookTrust::Untrusted,
+            TrustStatus::Trusted => HookTrust::Runs,
         };
         Some(ListedHook { command: self.command?, file: self.source_path, standing })
     }

@@ -5,22 +5,27 @@ use rawr_protocol::{Action, PendingAction};
 use super::Codex;
 use super::rollout::past;
 use crate::host::record::fate;
-use crate::host::{Fate, HostError};
+use crate::host::{HostError, RecordedOutcome};
 
 impl Codex {
-    pub(super) async fn look_up(&mut self, asked: &PendingAction) -> Result<Fate, HostError> {
+    pub(super) async fn look_up(
+        &mut self,
+        asked: &PendingAction,
+    ) -> Result<RecordedOutcome, HostError> {
         self.ready()?;
         let is_idle = self.is_idle().await?;
         // This driver has put it in line. What its turn does is withheld until the turn is asked for.
         if self.is_in_line(&asked.action) {
-            return Ok(Fate::Nothing);
+            return Ok(RecordedOutcome::NotFound);
         }
-        let Some(path) = self.thread.transcript.clone() else { return Ok(Fate::Nothing) };
+        let Some(path) = self.thread.transcript.clone() else {
+            return Ok(RecordedOutcome::NotFound);
+        };
         let Ok(turns) = tokio::task::spawn_blocking(move || past(&path)).await else {
-            return Ok(Fate::Nothing);
+            return Ok(RecordedOutcome::NotFound);
         };
         let fate = fate(&turns, asked, is_idle);
-        if let Fate::Running { turn_id, .. } = &fate {
+        if let RecordedOutcome::Running { turn_id, .. } = &fate {
             self.turns.turn_promised(turn_id);
         }
         Ok(fate)

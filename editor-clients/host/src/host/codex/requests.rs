@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 
 /// The answer to a question, and what a person should know of it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct RequestAnswer {
     /// The reply without its id.
     pub(super) reply: Value,
     pub(super) notice: Option<String>,
 }
 
 /// Answers one question of Codex.
-pub(super) fn answer(method: &str, params: &Value) -> Answer {
-    let declined = |result: Value, what: &str| Answer {
+pub(super) fn answer(method: &str, params: &Value) -> RequestAnswer {
+    let declined = |result: Value, what: &str| RequestAnswer {
         reply: json!({ "result": result }),
         notice: Some(format!(
             "codex asked for {what}; declined, because rawr runs it without approvals"
@@ -44,7 +44,7 @@ pub(super) fn answer(method: &str, params: &Value) -> Answer {
         "item/tool/call" => {
             declined(json!({"contentItems": [], "success": false}), "a tool of its client")
         }
-        _ => Answer {
+        _ => RequestAnswer {
             reply: json!({"error": {"code": -32601, "message": format!("rawr does not do {method}")}}),
             notice: None,
         },
@@ -63,7 +63,7 @@ mod tests {
         let notice = notice.map(|what| {
             format!("codex asked for {what}; declined, because rawr runs it without approvals")
         });
-        assert_eq!(answer(method, &params), Answer { reply, notice });
+        assert_eq!(answer(method, &params), RequestAnswer { reply, notice });
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Threads {
 
 /// What was seen there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ThreadFeedItem {
     /// Each once, in no order that matters.
     Thread(String),
     /// The app-server has ended. Told again at every further call.
@@ -47,10 +47,10 @@ impl Threads {
     }
 
     /// The next one. May be cancelled at any time.
-    pub async fn next(&mut self) -> Found {
+    pub async fn next(&mut self) -> ThreadFeedItem {
         loop {
             if let Some(thread_id) = self.found.pop_front() {
-                return Found::Thread(thread_id);
+                return ThreadFeedItem::Thread(thread_id);
             }
             let arrived = match self.connection.take_unread() {
                 Some(arrived) => arrived,
@@ -61,7 +61,7 @@ impl Threads {
                     self.heard(&method, params);
                 }
                 Arrived::Message(Incoming::Reply { id, answer }) => self.answered(id, answer),
-                Arrived::End { reason } => return Found::Gone { reason },
+                Arrived::End { reason } => return ThreadFeedItem::Gone { reason },
                 Arrived::Message(_) | Arrived::Noise(_) => {}
             }
         }

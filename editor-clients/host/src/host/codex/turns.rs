@@ -22,7 +22,7 @@ use crate::host::{HostEvent, TurnKind, is_marked};
 pub(super) struct Turns {
     thread_id: String,
     status: Status,
-    company: ThreadAccess,
+    access: ThreadAccess,
     /// What a person began the running turn with, where that was before we came.
     began_with: Option<String>,
     /// The turn that runs since before we came, until something is told of it.
@@ -43,9 +43,9 @@ pub(super) struct Turns {
 /// Who else starts turns of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThreadAccess {
-    Nobody,
+    Exclusive,
     /// Whoever sits at another client. A turn says by its first item whose it is.
-    People,
+    Shared,
 }
 
 impl Turns {
@@ -53,7 +53,7 @@ impl Turns {
         Self {
             thread_id,
             status: Status::Idle,
-            company: ThreadAccess::Nobody,
+            access: ThreadAccess::Exclusive,
             began_with: None,
             came_into: None,
             middle: None,
@@ -67,7 +67,7 @@ impl Turns {
 
     /// Of a thread that other clients use, too. To be told first what happened there before.
     pub(super) fn beside_people(thread_id: String) -> Self {
-        Self { company: ThreadAccess::People, ..Self::new(thread_id) }
+        Self { access: ThreadAccess::Shared, ..Self::new(thread_id) }
     }
 
     /// The thread is at this now; what comes from here on is heard as it happens.
@@ -203,7 +203,7 @@ impl Turns {
     /// Whoever comes to a thread while a turn runs is not told of its start. Ids of turns grow with time, and things
     /// are said late of turns that are over.
     fn missed_the_start_of(&self, turn_id: &str) -> bool {
-        self.company == ThreadAccess::People
+        self.access == ThreadAccess::Shared
             && self.status == Status::Active
             && self.running.is_none()
             && self.latest.as_deref().is_none_or(|latest| turn_id > latest)
@@ -224,7 +224,7 @@ impl Turns {
             (true, _) => {
                 running.is(TurnKind::Asked, events);
             }
-            (false, false) if self.company == ThreadAccess::Nobody => {
+            (false, false) if self.access == ThreadAccess::Exclusive => {
                 running.is(TurnKind::Host, events);
             }
             // A person's, or the host's own.
@@ -323,7 +323,7 @@ impl Turns {
     /// A message in the middle of a turn. In a thread without people it is the driver's; in a thread with people it
     /// is the driver's where it is marked as such.
     fn joined(&mut self, turn_id: &str, text: String, events: &mut Vec<HostEvent>) {
-        if self.company == ThreadAccess::People && !is_marked(&text) && self.turn(turn_id).is_some()
+        if self.access == ThreadAccess::Shared && !is_marked(&text) && self.turn(turn_id).is_some()
         {
             events.push(HostEvent::UserMessage { turn_id: turn_id.to_owned(), text });
         }
@@ -417,7 +417,7 @@ impl Turns {
         }
         let kind = match first {
             Item::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
-            Item::UserMessage { content, .. } if self.company == ThreadAccess::People => {
+            Item::UserMessage { content, .. } if self.access == ThreadAccess::Shared => {
                 TurnKind::Person { text: words(content) }
             }
             _ => TurnKind::Host,

@@ -6,8 +6,8 @@ use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
 use super::history::{CALL, History, Item, tokens_of};
-use super::mailbox::{AgentInput, Mailbox, Order, Worked};
-use super::model::{Call, Counted, Heard, Model, ModelError, Reply, Want};
+use super::mailbox::{AgentInput, Mailbox, MailboxResult, Order};
+use super::model::{Call, Model, ModelDelta, ModelError, ModelRequest, Reply, TokenCount};
 use super::tools::Tool;
 use super::{EmbeddedSettings, files, shell};
 use crate::host::{CompactionOrder, HostError, HostEvent, Next, TurnKind};
@@ -29,7 +29,7 @@ pub(super) enum Stop {
 }
 
 /// What became of a sampling request.
-enum Sampled {
+enum SampledReply {
     Reply(Reply),
     /// It was cut off for a compaction, after it had said this.
     CutOff {
@@ -112,7 +112,7 @@ impl<M: Model> Agent<M> {
         loop {
             let before = self.history.tokens();
             let (has_calls, counted) = match self.request(turn_id).await? {
-                Sampled::Reply(reply) => {
+                SampledReply::Reply(reply) => {
                     let counted = reply.counted(before);
                     let taken = self.take(turn_id, reply, last).await;
                     if taken.is_err() {
@@ -120,7 +120,7 @@ impl<M: Model> Agent<M> {
                     }
                     (taken?, counted)
                 }
-                Sampled::CutOff { said, order } => {
+                SampledReply::CutOff { said, order } => {
                     let output = tokens_of(said.len());
                     if !said.trim().is_empty() {
                         let calls = Vec::new();
@@ -128,7 +128,7 @@ impl<M: Model> Agent<M> {
                         self.say(turn_id, said, last);
                     }
                     self.compact_inside(turn_id, &order).await?;
-                    (true, Counted { input: before, output, ..Default::default() })
+                    (true, TokenCount { input: before, output, ..Default::default() })
                 }
             };
             let goes_on = has_calls || self.mailbox.has_steered();
@@ -189,18 +189,18 @@ impl<M: Model> Agent<M> {
         self.mailbox.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
     }
 
-    async fn request(&mut self, turn_id: &str) -> Result<Sampled, Stop> {
+    async fn request(&mut self, turn_id: &str) -> Result<SampledReply, Stop> {
         let history = self.history.snapshot();
         self.mailbox.history = Arc::clone(&history);
         let mut stream = Stream::new(self, turn_id);
         let Self { model, mailbox, settings, .. } = self;
         let answer = async {
             tokio::time::sleep(settings.pace).await;
-            model.sample(&history, Want::Step, &mut |heard| stream.hear(heard)).await
+            model.sample(&history, ModelRequest::Step, &mut |heard| stream.hear(heard)).await
         };
         match mailbox.while_sampling(answer).await? {
-            Worked::Done(reply) => Ok(Sampled::Reply(reply?)),
-            Worked::CutOff(order) => Ok(Sampled::CutOff { said: stream.said, order }),
+            MailboxResult::Done(reply) => Ok(SampledReply::Reply(reply?)),
+            MailboxResult::CutOff(order) => Ok(SampledReply::CutOff { said: stream.said, order }),
         }
     }
 
@@ -208,7 +208,7 @@ impl<M: Model> Agent<M> {
     pub(super) async fn ask(
         &mut self,
         history: &[Item],
-        want: Want<'_>,
+        want: ModelRequest<'_>,
     ) -> Result<Result<Reply, ModelError>, Stop> {
         let Self { model, mailbox, settings, .. } = self;
         let events = mailbox.events();
@@ -245,7 +245,7 @@ impl<M: Model> Agent<M> {
         }
     }
 
-    fn tell_usage(&self, turn_id: &str, counted: Counted, needs_follow_up: bool) {
+    fn tell_usage(&self, turn_id: &str, counted: TokenCount, needs_follow_up: bool) {
         self.mailbox.tell(HostEvent::Usage {
             turn_id: turn_id.to_owned(),
             usage: TokenUsage {
@@ -335,9 +335,9 @@ pub(super) fn refuse<T>(reply: oneshot::Sender<Result<T, HostError>>, error: Hos
 
 pub(super) fn notice_of_retries(
     events: mpsc::UnboundedSender<HostEvent>,
-) -> impl FnMut(Heard<'_>) + Send {
+) -> impl FnMut(ModelDelta<'_>) + Send {
     move |heard| {
-        if let Heard::Again { why } = heard {
+        if let ModelDelta::RetryPlan { why } = heard {
             let _ = events.send(HostEvent::Notice(why.to_owned()));
         }
     }
@@ -353,7 +353,7 @@ struct Stream {
     /// Tokens between two estimates, and how many estimates were told.
     every: Option<u64>,
     told: u64,
-    notice: Box<dyn FnMut(Heard<'_>) + Send>,
+    notice: Box<dyn FnMut(ModelDelta<'_>) + Send>,
     events: mpsc::UnboundedSender<HostEvent>,
 }
 
@@ -373,14 +373,14 @@ impl Stream {
         }
     }
 
-    fn hear(&mut self, heard: Heard<'_>) {
+    fn hear(&mut self, heard: ModelDelta<'_>) {
         match heard {
-            Heard::Text(piece) => {
+            ModelDelta::Text(piece) => {
                 self.said.push_str(piece);
                 self.bytes += piece.len();
             }
-            Heard::Call(piece) => self.bytes += piece.len(),
-            Heard::Again { .. } => {
+            ModelDelta::Call(piece) => self.bytes += piece.len(),
+            ModelDelta::RetryPlan { .. } => {
                 self.said.clear();
                 (self.bytes, self.told) = (0, 0);
                 (self.notice)(heard);

@@ -10,10 +10,10 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::send::{Again, Sender};
+use self::send::{RetryPlan, Sender};
 use self::stream::Stream;
 use super::history::Item;
-use super::model::{Hear, Heard, Model, ModelError, Reply, Want};
+use super::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Reply};
 use crate::host::Tuning;
 
 /// Where the model is and how it is asked.
@@ -83,20 +83,20 @@ impl Chat {
     }
 
     /// One request until its stream has ended well.
-    async fn complete(&self, body: &Value, hear: Hear<'_>) -> Result<Reply, ModelError> {
-        let mut again = Again::new(self.sender.retry());
+    async fn complete(&self, body: &Value, hear: DeltaSink<'_>) -> Result<Reply, ModelError> {
+        let mut again = RetryPlan::new(self.sender.retry());
         loop {
             let failure = match self.stream(body, hear).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
             let wait = again.after(failure)?;
-            hear(Heard::Again { why: &wait.why });
+            hear(ModelDelta::RetryPlan { why: &wait.why });
             tokio::time::sleep(wait.time).await;
         }
     }
 
-    async fn stream(&self, body: &Value, hear: Hear<'_>) -> Result<Reply, send::Failure> {
+    async fn stream(&self, body: &Value, hear: DeltaSink<'_>) -> Result<Reply, send::Failure> {
         let mut response = self.sender.post(&self.completions, body).await?;
         if send::is_whole(&response) {
             // Some servers do not stream whatever they are told.
@@ -122,8 +122,8 @@ impl Model for Chat {
     async fn sample(
         &self,
         history: &[Item],
-        want: Want<'_>,
-        hear: Hear<'_>,
+        want: ModelRequest<'_>,
+        hear: DeltaSink<'_>,
     ) -> Result<Reply, ModelError> {
         let body = body::of(&self.model, history, want);
         match self.complete(&body, hear).await {
@@ -165,7 +165,7 @@ impl Chat {
         let model = tuning.model.as_ref().unwrap_or(&self.model);
         let (instructions, input) = body::as_responses_input(history);
         let body = json!({"model": model, "instructions": instructions, "input": input});
-        let mut again = Again::new(self.sender.retry());
+        let mut again = RetryPlan::new(self.sender.retry());
         let text = loop {
             let answer = async {
                 let response = self.sender.post(url, &body).await?;

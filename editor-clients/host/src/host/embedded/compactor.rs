@@ -4,7 +4,7 @@ use rawr_protocol::{CompactionOrigin, TurnStatus};
 
 use super::agent::{Agent, Stop};
 use super::history::without_oldest;
-use super::model::{Model, ModelError, Want};
+use super::model::{Model, ModelError, ModelRequest};
 use crate::host::{CompactionOrder, Compactor, HostEvent, Tuning, TurnKind};
 
 impl<M: Model> Agent<M> {
@@ -85,7 +85,7 @@ impl<M: Model> Agent<M> {
     /// Of a history that the model cannot take as a whole, the newer part is summed up.
     async fn summary(&mut self, tuning: &Tuning) -> Result<String, Stop> {
         let instructions = self.settings.prompts.compact.clone();
-        let want = Want::Summary { instructions: &instructions, tuning };
+        let want = ModelRequest::Summary { instructions: &instructions, tuning };
         let mut history = self.history.snapshot();
         loop {
             let reply = match self.ask(&history, want).await? {

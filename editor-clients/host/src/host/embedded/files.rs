@@ -101,11 +101,11 @@ mod tests {
     use super::*;
 
     /// A working directory beside a folder that is none of its business.
-    struct Place {
+    struct WorkspaceFile {
         all: TempDir,
     }
 
-    impl Place {
+    impl WorkspaceFile {
         fn new() -> Self {
             let all = TempDir::new().unwrap();
             for folder in ["work/inner", "other"] {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn paths_that_lead_out_are_refused() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         for path in ["../up.txt", "/tmp/rawr-never.txt", "a/../../up.txt", "a/../b.txt", "", "."] {
             place.check_refused(path);
         }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn links_that_lead_out_are_refused_wherever_they_stand() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         place.link("file.txt", "other/secret.txt");
         place.link("folder", "other");
         place.link("inner/deep", "other");
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn links_that_stay_inside_are_followed() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         place.link("shortcut", "work/inner");
         write(&place.work(), "shortcut/a.txt", "one\n").unwrap();
         assert_eq!(read(&place.work(), "inner/a.txt", None, None).unwrap(), "1\tone\n");
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_absolute_path_below_the_folder_is_as_good_as_a_relative_one() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         let path = place.work().join("new/a.txt");
         write(&place.work(), path.to_str().unwrap(), "one\n").unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), "one\n");
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_and_a_long_file_says_where_it_goes_on() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         let long = "x".repeat(99);
         let text: String = (0..1000).map(|_| format!("{long}\n")).collect();
         write(&place.work(), "long.txt", &text).unwrap();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_no_regular_file_is_neither_read_nor_written() {
-        let place = Place::new();
+        let place = WorkspaceFile::new();
         let error = read(&place.work(), "inner", None, None).unwrap_err();
         assert_eq!(error, "inner is no regular file");
         assert!(write(&place.work(), "inner", "x").is_err());

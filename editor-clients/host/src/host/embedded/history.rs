@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Call, Counted};
+use super::model::{Call, TokenCount};
 use crate::host::{Keep, is_marked};
 
 /// One item of the history.
@@ -116,7 +116,7 @@ impl History {
     }
 
     /// The provider has counted everything up to here.
-    pub(super) fn measure(&mut self, counted: &Counted) {
+    pub(super) fn measure(&mut self, counted: &TokenCount) {
         self.measured = Some(Measured { items: self.items.len(), tokens: counted.context() });
     }
 
@@ -256,7 +256,8 @@ mod tests {
         let mut history = History::new("12345".to_owned());
         history.push(Item::user(""));
         assert_eq!(history.tokens(), 2 * ITEM_TOKENS + 2);
-        let counted = Counted { input: 100, output: 30, reasoning: Some(20), ..Default::default() };
+        let counted =
+            TokenCount { input: 100, output: 30, reasoning: Some(20), ..Default::default() };
         history.measure(&counted);
         history.push(Item::user("1234"));
         assert_eq!(history.tokens(), 110 + ITEM_TOKENS + 1);

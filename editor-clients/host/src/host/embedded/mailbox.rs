@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::agent::{Stop, notice_of_retries, refuse};
 use super::history::Item;
-use super::model::{Model, Want};
+use super::model::{Model, ModelRequest};
 use crate::host::{CompactionOrder, HostError, HostEvent, Next, Question, Timing};
 
 type Answer<T> = oneshot::Sender<Result<T, HostError>>;
@@ -55,11 +55,11 @@ pub(super) struct Mailbox<M> {
     /// The conversation that questions are about.
     pub(super) history: Arc<Vec<Item>>,
     /// Dropped with the agent, and what runs in it with it.
-    asides: JoinSet<()>,
+    side_requests: JoinSet<()>,
 }
 
 /// How work ended that can be cut off.
-pub(super) enum Worked<T> {
+pub(super) enum MailboxResult<T> {
     Done(T),
     CutOff(CompactionOrder),
 }
@@ -71,8 +71,8 @@ impl<M: Model> Mailbox<M> {
         model: Arc<M>,
         history: Arc<Vec<Item>>,
     ) -> Self {
-        let (steered, asides) = (Vec::new(), JoinSet::new());
-        Self { orders, events, turn_id: None, steered, model, history, asides }
+        let (steered, side_requests) = (Vec::new(), JoinSet::new());
+        Self { orders, events, turn_id: None, steered, model, history, side_requests }
     }
 
     /// Without a listener there is nobody to tell, and the orders will end too.
@@ -129,18 +129,18 @@ impl<M: Model> Mailbox<M> {
 
     fn see_to(&mut self, aside: Aside) {
         // Those that have ended are of no more interest.
-        while self.asides.try_join_next().is_some() {}
+        while self.side_requests.try_join_next().is_some() {}
         let (model, history, events) =
             (Arc::clone(&self.model), Arc::clone(&self.history), self.events.clone());
-        self.asides.spawn(async move {
+        self.side_requests.spawn(async move {
             let mut hear = notice_of_retries(events.clone());
             let (request_id, reply) = match &aside {
                 Aside::Sample(question) => {
-                    let want = Want::Aside { question: &question.text };
+                    let want = ModelRequest::Aside { question: &question.text };
                     (&question.request_id, model.sample(&history, want, &mut hear).await)
                 }
                 Aside::Judge(question) => {
-                    let want = Want::Judgment {
+                    let want = ModelRequest::Judgment {
                         instructions: &question.instructions,
                         question: &question.text,
                         schema: &question.output_schema,
@@ -165,18 +165,18 @@ impl<M: Model> Mailbox<M> {
     pub(super) async fn while_sampling<T>(
         &mut self,
         work: impl Future<Output = T>,
-    ) -> Result<Worked<T>, Stop> {
+    ) -> Result<MailboxResult<T>, Stop> {
         let mut work = pin!(work);
         loop {
             let order = tokio::select! {
                 biased;
                 order = self.next_order() => order,
-                done = &mut work => return Ok(Worked::Done(done)),
+                done = &mut work => return Ok(MailboxResult::Done(done)),
             };
             match self.heed(order)? {
                 Some((order, reply)) if order.timing == Timing::AtOnce => {
                     let _ = reply.send(Ok(()));
-                    return Ok(Worked::CutOff(order));
+                    return Ok(MailboxResult::CutOff(order));
                 }
                 Some((_, reply)) => refuse(reply, HostError::Busy),
                 None => {}

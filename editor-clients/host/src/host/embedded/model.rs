@@ -17,8 +17,8 @@ pub trait Model: Send + Sync + 'static {
     fn sample(
         &self,
         history: &[Item],
-        want: Want<'_>,
-        hear: Hear<'_>,
+        want: ModelRequest<'_>,
+        hear: DeltaSink<'_>,
     ) -> impl Future<Output = Result<Reply, ModelError>> + Send;
 
     /// The history as the provider itself compacts it; `None` where it does not offer that.
@@ -31,7 +31,7 @@ pub trait Model: Send + Sync + 'static {
 
 /// What a sampling request is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Want<'w> {
+pub enum ModelRequest<'w> {
     /// The next message or tool calls.
     Step,
     /// A summary of the history, by these instructions.
@@ -43,17 +43,17 @@ pub enum Want<'w> {
 }
 
 /// Listens to a request while it runs.
-pub type Hear<'h> = &'h mut (dyn FnMut(Heard<'_>) + Send);
+pub type DeltaSink<'h> = &'h mut (dyn FnMut(ModelDelta<'_>) + Send);
 
 /// What a request says while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard<'h> {
+pub enum ModelDelta<'h> {
     /// A piece of the message.
     Text(&'h str),
     /// A piece of a tool call.
     Call(&'h str),
     /// It failed and is made again: what was heard so far does not count.
-    Again { why: &'h str },
+    RetryPlan { why: &'h str },
 }
 
 /// What a model answers. One without calls ends the turn.
@@ -62,12 +62,12 @@ pub struct Reply {
     pub message: Option<String>,
     pub calls: Vec<Call>,
     /// As the provider counts; without it the size is estimated.
-    pub counted: Option<Counted>,
+    pub counted: Option<TokenCount>,
 }
 
 /// The tokens of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counted {
+pub struct TokenCount {
     pub input: u64,
     pub cached_input: Option<u64>,
     pub output: u64,
@@ -97,7 +97,7 @@ pub enum ModelError {
     Failed(String),
 }
 
-impl Counted {
+impl TokenCount {
     /// What the next request carries at least.
     pub(super) fn context(&self) -> u64 {
         (self.input + self.output).saturating_sub(self.reasoning.unwrap_or(0))
@@ -106,11 +106,11 @@ impl Counted {
 
 impl Reply {
     /// The provider's count, else an estimate over a context of this size.
-    pub(super) fn counted(&self, before: u64) -> Counted {
+    pub(super) fn counted(&self, before: u64) -> TokenCount {
         let estimate = || {
             let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
             let bytes = self.message.as_ref().map_or(0, String::len) + calls.sum::<usize>();
-            Counted { input: before, output: tokens_of(bytes), ..Counted::default() }
+            TokenCount { input: before, output: tokens_of(bytes), ..TokenCount::default() }
         };
         self.counted.unwrap_or_else(estimate)
     }

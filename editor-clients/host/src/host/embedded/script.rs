@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 
 use super::history::Item;
-use super::model::{Call, Counted, Hear, Heard, Model, ModelError, Reply, Want};
+use super::model::{
+    Call, DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Reply, TokenCount,
+};
 use super::tools::Tool;
 use crate::host::Tuning;
 
@@ -100,10 +102,10 @@ impl Script {
         line.cloned()
     }
 
-    fn line(&self, history: &[Item], want: Want<'_>) -> Result<ScriptLine, String> {
+    fn line(&self, history: &[Item], want: ModelRequest<'_>) -> Result<ScriptLine, String> {
         const NONE: &str = "the script has no scene for this";
         let cue = match want {
-            Want::Step => {
+            ModelRequest::Step => {
                 let (message, at) = latest_message(history);
                 let fits = |cue: &Cue| match cue {
                     Cue::Words(words) => message.contains(words.as_str()),
@@ -113,9 +115,9 @@ impl Script {
                 let line = scene.replies.get(at).cloned();
                 return line.ok_or_else(|| format!("the script's scene {:?} ends here", scene.cue));
             }
-            Want::Summary { .. } => Cue::Summary,
-            Want::Aside { .. } => Cue::Aside,
-            Want::Judgment { .. } => Cue::Judgment,
+            ModelRequest::Summary { .. } => Cue::Summary,
+            ModelRequest::Aside { .. } => Cue::Aside,
+            ModelRequest::Judgment { .. } => Cue::Judgment,
         };
         let (at, scene) = self.find_by(&cue).ok_or(NONE)?;
         self.next(at, scene).ok_or_else(|| NONE.to_owned())
@@ -130,13 +132,13 @@ impl Model for Script {
     async fn sample(
         &self,
         history: &[Item],
-        want: Want<'_>,
-        hear: Hear<'_>,
+        want: ModelRequest<'_>,
+        hear: DeltaSink<'_>,
     ) -> Result<Reply, ModelError> {
         let line = self.line(history, want).map_err(ModelError::Failed)?;
         let message = line.message.map(|message| message.repeat(line.times.unwrap_or(1)));
         for piece in pieces(message.as_deref().unwrap_or_default()) {
-            hear(Heard::Text(piece));
+            hear(ModelDelta::Text(piece));
             // As with a stream, others get their turn between two pieces.
             tokio::task::yield_now().await;
         }
@@ -146,7 +148,7 @@ impl Model for Script {
             (None, false) if line.hangs => std::future::pending().await,
             (None, false) => {}
         }
-        let counted = line.context_tokens.map(|input| Counted { input, ..Default::default() });
+        let counted = line.context_tokens.map(|input| TokenCount { input, ..Default::default() });
         Ok(Reply { message, calls: line.calls.iter().map(Call::from).collect(), counted })
     }
 

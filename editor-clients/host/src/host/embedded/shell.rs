@@ -13,7 +13,7 @@ use crate::posix::{end_with_parent, in_own_session};
 
 /// What came of a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Ran {
+pub(super) struct CommandResult {
     pub(super) exit_code: i64,
     pub(super) output: String,
 }
@@ -38,11 +38,11 @@ pub(super) async fn run(
     settings: &EmbeddedSettings,
     line: &str,
     timeout_seconds: Option<u64>,
-) -> Ran {
+) -> CommandResult {
     if let Some(program) = settings.pretended
         && line.split([' ', ';', '&', '|', '\n']).any(|word| word == program)
     {
-        return Ran { exit_code: 0, output: format!("({program} is not run here)") };
+        return CommandResult { exit_code: 0, output: format!("({program} is not run here)") };
     }
     let limit = timeout_seconds.map_or(TIME_LIMIT, |it| Duration::from_secs(it.min(LONGEST)));
     let mut command = Command::new("sh");
@@ -59,14 +59,14 @@ pub(super) async fn run(
     end_with_parent(&mut command);
     match command.spawn() {
         Ok(child) => watch(child, limit).await,
-        Err(error) => Ran { exit_code: NOT_FOUND, output: format!("sh: {error}") },
+        Err(error) => CommandResult { exit_code: NOT_FOUND, output: format!("sh: {error}") },
     }
 }
 
-async fn watch(mut child: Child, limit: Duration) -> Ran {
+async fn watch(mut child: Child, limit: Duration) -> CommandResult {
     let group = Group::of(&child);
     let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-    let mut clip = Clip::default();
+    let mut clip = OutputTail::default();
     let deadline = Instant::now() + limit;
     let exit_code = loop {
         tokio::select! {
@@ -91,7 +91,7 @@ async fn watch(mut child: Child, limit: Duration) -> Ran {
             () = sleep_until(deadline) => break,
         }
     }
-    Ran { exit_code, output: clip.text() }
+    CommandResult { exit_code, output: clip.text() }
 }
 
 /// What is there to read; at the end of the pipe nothing, and the pipe is gone.
@@ -130,14 +130,14 @@ impl Drop for Group {
 
 /// The beginning and the end of an output.
 #[derive(Default)]
-struct Clip {
+struct OutputTail {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: usize,
     note: Option<String>,
 }
 
-impl Clip {
+impl OutputTail {
     fn push(&mut self, bytes: &[u8]) {
         let room = (OUTPUT_BYTES / 2).saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn check(pieces: &[&str], expected: &str) {
-        let mut clip = Clip::default();
+        let mut clip = OutputTail::default();
         for piece in pieces {
             clip.push(piece.as_bytes());
         }

@@ -1,7 +1,7 @@
 //! The embedded agent by its events: what a driver would see of it.
 
-mod asides;
 mod inside;
+mod side_requests;
 mod turns;
 
 use std::fmt::Write;
@@ -65,8 +65,8 @@ impl Model for Spied {
     async fn sample(
         &self,
         history: &[Item],
-        want: Want<'_>,
-        hear: Hear<'_>,
+        want: ModelRequest<'_>,
+        hear: DeltaSink<'_>,
     ) -> Result<Reply, ModelError> {
         self.seen.lock().unwrap().push(history.to_vec());
         self.script.sample(history, want, hear).await
@@ -115,7 +115,7 @@ async fn turn(host: &mut Embedded) -> String {
         match event {
             HostEvent::TurnCompleted { .. } | HostEvent::Gone { .. } => return seen,
             HostEvent::Usage { turn_id, .. } => {
-                host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+                host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
             }
             _ => {}
         }

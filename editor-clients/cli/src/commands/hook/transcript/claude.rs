@@ -7,7 +7,7 @@ use rawr_protocol::{CommandLine, Signal};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{LastTurn, Used, holds};
+use super::{LastTurn, UsedTokens, holds};
 use rawr_host::host::claude::{Block, Call, Message, Plan, ended};
 
 #[derive(Deserialize)]
@@ -74,7 +74,8 @@ impl Fold {
         if is_main {
             self.turn.model.clone_from(&message.model);
             let used = message.usage.as_ref().map(|usage| usage.context_tokens());
-            self.turn.used = used.map(|tokens| Used { tokens, window: None }).or(self.turn.used);
+            self.turn.used =
+                used.map(|tokens| UsedTokens { tokens, window: None }).or(self.turn.used);
         }
         for block in message.into_blocks() {
             match block {

@@ -2,7 +2,7 @@
 
 use rawr_protocol::{CommandLine, Signal};
 
-use super::{LastTurn, Used, holds};
+use super::{LastTurn, UsedTokens, holds};
 use rawr_host::host::codex::rollout::{Event, Item, RolloutLine};
 
 /// How Codex names the turns, and the sessions, of `codex exec`.
@@ -39,7 +39,7 @@ fn read(turn: &mut LastTurn, line: RolloutLine) {
             if info.last_token_usage.input_tokens.is_some_and(|tokens| tokens > 0) =>
         {
             let tokens = info.last_token_usage.total_tokens;
-            turn.used = Some(Used { tokens, window: info.model_context_window });
+            turn.used = Some(UsedTokens { tokens, window: info.model_context_window });
         }
         RolloutLine::EventMsg(Event::ItemCompleted {
             item: Item::CommandExecution { command, exit_code: Some(exit_code) },
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_commit_and_the_window_are_read_from_a_rollout() {
         let turn = up_to(39);
-        assert_eq!(turn.used, Some(Used { tokens: 143_139, window: Some(190_000) }));
+        assert_eq!(turn.used, Some(UsedTokens { tokens: 143_139, window: Some(190_000) }));
         let [Signal::CommandFinished { command: CommandLine::Words(words), exit_code: 0, .. }] =
             &turn.signals[..]
         else {

@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn wanted(program: &str) -> Vec<Wanted> {
-    let of = |event: &'static str, matcher| Wanted {
+fn wanted(program: &str) -> Vec<WantedHook> {
+    let of = |event: &'static str, matcher| WantedHook {
         event,
         matcher,
         command: format!("{program} hook {event} --host claude"),

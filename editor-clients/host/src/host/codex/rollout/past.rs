@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::{Event, RolloutLine};
-use crate::host::record::{Compacted, Past, Sent};
+use crate::host::record::{Compacted, PastTurns, Sent};
 
 /// Turns and messages are named by time: the first 48 bits of the name are milliseconds.
 pub(in crate::host::codex) fn named_at_ms(name: &str) -> Option<i64> {
@@ -15,7 +15,7 @@ pub(in crate::host::codex) fn named_at_ms(name: &str) -> Option<i64> {
 }
 
 /// All of them, oldest first. A file that cannot be read tells of none.
-pub(in crate::host::codex) fn past(path: &Path) -> Vec<Past> {
+pub(in crate::host::codex) fn past(path: &Path) -> Vec<PastTurns> {
     let mut turns = Vec::new();
     if let Ok(file) = File::open(path) {
         let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
@@ -31,7 +31,7 @@ const USERS: &str = "user.text";
 const WORDS: [&str; 5] =
     ["\"token_count\"", "\"task_started\"", "\"task_complete\"", "\"compacted\"", "\"user\""];
 
-fn read(line: &[u8], turns: &mut Vec<Past>) {
+fn read(line: &[u8], turns: &mut Vec<PastTurns>) {
     let Ok(line) = std::str::from_utf8(line) else { return };
     if !WORDS.iter().any(|word| line.contains(word)) {
         return;
@@ -39,7 +39,7 @@ fn read(line: &[u8], turns: &mut Vec<Past>) {
     let Ok(line) = serde_json::from_str(line) else { return };
     if let RolloutLine::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
         let began_at_ms = named_at_ms(&turn_id);
-        turns.push(Past { turn_id, began_at_ms, ..Past::default() });
+        turns.push(PastTurns { turn_id, began_at_ms, ..PastTurns::default() });
         return;
     }
     // What the turns before it left is what a compaction found.
@@ -113,7 +113,8 @@ mod tests {
                 matches!(first[..], [(false, _), (true, "DO-WORK please")]),
                 "{name}: {first:?}"
             );
-            let later = |turn: &Past| turn.sent.iter().all(|sent| sent.at_ms > turn.began_at_ms);
+            let later =
+                |turn: &PastTurns| turn.sent.iter().all(|sent| sent.at_ms > turn.began_at_ms);
             assert!(turns.iter().all(later), "{name}: {turns:?}");
             assert!(compacted.compacted.as_ref().is_some_and(|it| it.before.is_some()), "{name}");
         }

@@ -4,24 +4,26 @@ use serde_json::{Map, Value, json};
 
 use crate::host::Tuning;
 use crate::host::embedded::history::Item;
-use crate::host::embedded::model::{Call, ModelError, Want};
+use crate::host::embedded::model::{Call, ModelError, ModelRequest};
 use crate::host::embedded::tools;
 
 /// The request for one completion.
-pub(super) fn of(model: &str, history: &[Item], want: Want<'_>) -> Value {
+pub(super) fn of(model: &str, history: &[Item], want: ModelRequest<'_>) -> Value {
     let mut messages: Vec<_> = history.iter().map(message).collect();
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     match want {
-        Want::Step => {}
-        Want::Summary { instructions, tuning } => {
+        ModelRequest::Step => {}
+        ModelRequest::Summary { instructions, tuning } => {
             messages.push(json!({"role": "user", "content": instructions}));
             tune(&mut body, tuning);
         }
-        Want::Aside { question } => messages.push(json!({"role": "user", "content": question})),
-        Want::Judgment { instructions, question, schema } => {
+        ModelRequest::Aside { question } => {
+            messages.push(json!({"role": "user", "content": question}))
+        }
+        ModelRequest::Judgment { instructions, question, schema } => {
             messages = vec![
                 json!({"role": "system", "content": instructions}),
                 json!({"role": "user", "content": question}),
@@ -31,11 +33,11 @@ pub(super) fn of(model: &str, history: &[Item], want: Want<'_>) -> Value {
             body.insert("response_format".to_owned(), format);
         }
     }
-    if !matches!(want, Want::Judgment { .. }) {
+    if !matches!(want, ModelRequest::Judgment { .. }) {
         body.insert("tools".to_owned(), tools::definitions().into());
     }
     // A history with calls needs the tools all the same, and a provider's cache the same beginning.
-    if matches!(want, Want::Summary { .. } | Want::Aside { .. }) {
+    if matches!(want, ModelRequest::Summary { .. } | ModelRequest::Aside { .. }) {
         body.insert("tool_choice".to_owned(), "none".into());
     }
     body.insert("messages".to_owned(), messages.into());
@@ -167,7 +169,7 @@ mod tests {
     }
 
     /// The tools are left out: another test holds them.
-    fn check(want: Want<'_>, expected: Expect) {
+    fn check(want: ModelRequest<'_>, expected: Expect) {
         let mut body = of("m", &history(), want);
         let fields = body.as_object_mut().unwrap();
         let has_tools = fields.remove("tools").is_some();
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn a_step_carries_the_conversation_with_calls_and_results() {
         check(
-            Want::Step,
+            ModelRequest::Step,
             expect![[r#"
             tools true {"model":"m","stream":true,"stream_options":{"include_usage":true}}
             {"content":"You work.","role":"system"}
@@ -203,7 +205,7 @@ mod tests {
             verbosity: Some("low".to_owned()),
         };
         check(
-            Want::Summary { instructions: "Sum up.", tuning: &tuning },
+            ModelRequest::Summary { instructions: "Sum up.", tuning: &tuning },
             expect![[r#"
             tools true {"model":"big","reasoning_effort":"high","stream":true,"stream_options":{"include_usage":true},"tool_choice":"none","verbosity":"low"}
             {"content":"You work.","role":"system"}
@@ -220,7 +222,11 @@ mod tests {
     #[test]
     fn a_judgment_stands_alone_and_is_held_to_its_schema() {
         let schema = json!({"type": "object"});
-        let want = Want::Judgment { instructions: "You judge.", question: "Now?", schema: &schema };
+        let want = ModelRequest::Judgment {
+            instructions: "You judge.",
+            question: "Now?",
+            schema: &schema,
+        };
         check(
             want,
             expect![[r#"

@@ -40,7 +40,7 @@ pub(super) enum Problem {
 
 /// Repetitions of one request.
 #[derive(Debug)]
-pub(super) struct Again {
+pub(super) struct RetryPlan {
     retry: Retry,
     done: u32,
 }
@@ -191,7 +191,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(until.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-impl Again {
+impl RetryPlan {
     pub(super) fn new(retry: Retry) -> Self {
         Self { retry, done: 0 }
     }
@@ -263,7 +263,7 @@ mod tests {
             first_wait: Duration::from_secs(1),
             longest_wait: Duration::from_secs(60),
         };
-        let mut again = Again::new(retry);
+        let mut again = RetryPlan::new(retry);
         let wait = |failure| {
             let wait = again.after(failure);
             wait.map(|wait| wait.time.as_secs()).map_err(|error| error.to_string())

@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use super::send::{Failure, Problem};
-use crate::host::embedded::model::{Call, Counted, Hear, Heard, Reply};
+use crate::host::embedded::model::{Call, DeltaSink, ModelDelta, Reply, TokenCount};
 
 /// A completion as far as it has come.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Stream {
     line: Vec<u8>,
     text: String,
     calls: Vec<Call>,
-    counted: Option<Counted>,
+    counted: Option<TokenCount>,
     /// The answer is whole; what may still come is its bill.
     finished: bool,
     done: bool,
@@ -98,7 +98,7 @@ impl Stream {
         stream.end()
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8], hear: Hear<'_>) -> Result<(), BadStream> {
+    pub(super) fn push(&mut self, bytes: &[u8], hear: DeltaSink<'_>) -> Result<(), BadStream> {
         for &byte in bytes {
             if byte != b'\n' {
                 self.line.push(byte);
@@ -126,7 +126,7 @@ impl Stream {
         Ok(Reply { message, calls, counted: self.counted })
     }
 
-    fn line(&mut self, line: &[u8], hear: Hear<'_>) -> Result<(), BadStream> {
+    fn line(&mut self, line: &[u8], hear: DeltaSink<'_>) -> Result<(), BadStream> {
         let line = String::from_utf8_lossy(line);
         // Other fields and comments say nothing about the answer.
         let Some(data) = line.trim().strip_prefix("data:") else { return Ok(()) };
@@ -140,20 +140,20 @@ impl Stream {
         }
     }
 
-    fn event(&mut self, data: &str, hear: Hear<'_>) -> Result<(), BadStream> {
+    fn event(&mut self, data: &str, hear: DeltaSink<'_>) -> Result<(), BadStream> {
         let chunk: Chunk = serde_json::from_str(data)
             .map_err(|error| BadStream::NotUnderstood(error.to_string()))?;
         if let Some(error) = chunk.error {
             let message = error["message"].as_str().map(str::to_owned);
             return Err(BadStream::Told(message.unwrap_or_else(|| error.to_string())));
         }
-        self.counted = chunk.usage.map(Counted::from).or(self.counted);
+        self.counted = chunk.usage.map(TokenCount::from).or(self.counted);
         // One choice was asked for.
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
         self.finished |= choice.finish_reason.is_some();
         let Some(piece) = choice.delta.or(choice.message) else { return Ok(()) };
         for text in [piece.content, piece.refusal].into_iter().flatten() {
-            hear(Heard::Text(&text));
+            hear(ModelDelta::Text(&text));
             self.text.push_str(&text);
         }
         for (at, piece) in piece.tool_calls.into_iter().flatten().enumerate() {
@@ -162,7 +162,12 @@ impl Stream {
         Ok(())
     }
 
-    fn call_piece(&mut self, at: usize, piece: CallPiece, hear: Hear<'_>) -> Result<(), BadStream> {
+    fn call_piece(
+        &mut self,
+        at: usize,
+        piece: CallPiece,
+        hear: DeltaSink<'_>,
+    ) -> Result<(), BadStream> {
         let at = piece.index.unwrap_or(at);
         if at >= MOST_CALLS {
             return Err(BadStream::NotUnderstood(format!("it makes more than {MOST_CALLS} calls")));
@@ -178,13 +183,13 @@ impl Stream {
         let Some(function) = piece.function else { return Ok(()) };
         call.name.push_str(function.name.as_deref().unwrap_or_default());
         let arguments = function.arguments.unwrap_or_default();
-        hear(Heard::Call(&arguments));
+        hear(ModelDelta::Call(&arguments));
         call.arguments.push_str(&arguments);
         Ok(())
     }
 }
 
-impl From<Usage> for Counted {
+impl From<Usage> for TokenCount {
     fn from(usage: Usage) -> Self {
         Self {
             input: usage.prompt_tokens,
@@ -227,8 +232,8 @@ mod tests {
         let (mut stream, mut heard) = (Stream::default(), String::new());
         for piece in bytes.chunks(at_a_time) {
             let pushed = stream.push(piece, &mut |piece| match piece {
-                Heard::Text(text) | Heard::Call(text) => heard.push_str(text),
-                Heard::Again { .. } => {}
+                ModelDelta::Text(text) | ModelDelta::Call(text) => heard.push_str(text),
+                ModelDelta::RetryPlan { .. } => {}
             });
             if let Err(error) = pushed {
                 return (Err(error), heard);
@@ -272,7 +277,7 @@ mod tests {
             },
         });
         let counted =
-            Counted { input: 100, cached_input: Some(64), output: 20, reasoning: Some(5) };
+            TokenCount { input: 100, cached_input: Some(64), output: 20, reasoning: Some(5) };
         let events = [
             delta(json!({"content": "hi"})),
             finish(),
@@ -323,7 +328,7 @@ mod tests {
             "choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 3, "completion_tokens": 1},
         });
-        let counted = Counted { input: 3, output: 1, ..Counted::default() };
+        let counted = TokenCount { input: 3, output: 1, ..TokenCount::default() };
         let expected = Reply { counted: Some(counted), ..says("hi") };
         assert_eq!(Stream::read_whole(&whole.to_string()), Ok(expected));
         assert!(matches!(Stream::read_whole("<html>"), Err(BadStream::NotUnderstood(_))));

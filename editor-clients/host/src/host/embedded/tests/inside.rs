@@ -36,7 +36,7 @@ async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
     assert_eq!(host.steer("packet please").await.unwrap(), turn_id);
-    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
     expect![[r#"
         says the packet
         usage 43 follow-up false
@@ -49,7 +49,7 @@ async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes
     "#]]
     .assert_eq(&until(&mut host, "compacted").await);
     assert_eq!(host.steer("handoff").await.unwrap(), turn_id);
-    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
     expect![[r#"
         tool shell
         ran true: 0
@@ -69,9 +69,9 @@ async fn a_turn_that_owes_work_is_told_to_go_on() {
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
     host.steer("packet please").await.unwrap();
-    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
     pause(&mut host).await;
-    host.go_on(&turn_id, Next::More).await.unwrap();
+    host.resume_turn(&turn_id, Next::More).unwrap();
     expect![[r#"
         says still done
         usage 64 follow-up false
@@ -113,7 +113,7 @@ async fn a_compaction_that_keeps_nothing_lets_the_turn_go_on_without_a_word() {
     let order = CompactionOrder { keep: Keep::Nothing, ..CompactionOrder::default() };
     host.compact(&order).await.unwrap();
     until(&mut host, "compacted").await;
-    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
     expect![[r#"
         tool update_plan
         plan of 0
@@ -143,7 +143,7 @@ async fn a_compaction_that_fails_inside_a_turn_leaves_the_turn_as_it_was() {
         not compacted: the script has no scene for this
     "#]]
     .assert_eq(&until(&mut host, "not compacted").await);
-    host.go_on(&turn_id, Next::AsAnswered).await.unwrap();
+    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
     expect![[r#"
         says done
         usage 35 follow-up false

@@ -254,7 +254,7 @@ async fn an_agent_that_goes_on_with_the_history_of_another_has_a_thread_of_its_o
     let mut first = agent(&folder, vec![on("go", vec![ScriptLine::says("done")])]);
     first.start_turn(&["go"]).await.unwrap();
     turn(&mut first).await;
-    let history = first.history().await.unwrap().unwrap();
+    let history = first.history().await.unwrap();
     let next = Embedded::resume(settings(&folder), Script::new(Vec::new()), history).unwrap();
     assert_ne!(first.thread().thread_id, next.thread().thread_id);
 }

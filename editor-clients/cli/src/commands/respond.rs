@@ -6,7 +6,7 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::threads::{Looker, OfThread, takes_effect, tell};
+use super::threads::{OfThread, ThreadReader, takes_effect, tell};
 use rawr_host::sidecar::SidecarError;
 
 pub(super) struct UserResponse {
@@ -26,7 +26,7 @@ struct Responded<'r> {
 }
 
 pub(super) async fn respond(
-    looker: &mut Looker,
+    looker: &mut ThreadReader,
     thread: &ThreadGetResult,
     wish: &UserResponse,
     as_json: bool,

@@ -14,7 +14,7 @@ use crate::host::{HostEvent, Question};
 
 /// What was asked and not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct Asides {
+pub(super) struct SideRequests {
     /// By the id of the request that was sent last for it.
     awaited: HashMap<u64, Awaited>,
     /// Judgments whose model is at work, by the thread that they run in.
@@ -40,7 +40,7 @@ struct SampleAnswer {
     text: Option<String>,
 }
 
-impl Asides {
+impl SideRequests {
     /// `turn_id` is the conversation's latest turn, which may be running.
     pub(super) fn sample(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a session has left on disk. Looks at names and sizes; the files are the sidecar's.
+//! The files that a session left on disk: names, sizes and line counts. Their contents belong to the sidecar.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,48 +6,50 @@ use std::path::{Path, PathBuf};
 use rawr_protocol::{PacketAuthor, PacketGetResult};
 use serde::Serialize;
 
-/// A thread's folder.
+/// The files of one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved {
+pub struct SessionFiles {
+    /// The thread's folder.
     pub folder: PathBuf,
-    pub files: Vec<SavedFile>,
-    /// The last packet; it stands in the list of events.
+    /// Every file in it and in its subfolders, by name.
+    pub files: Vec<SessionFile>,
+    /// The last packet. It is stored in the event log, not in a file of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub packet: Option<SavedPacket>,
+    pub packet: Option<SessionPacket>,
 }
 
+/// The packet that was handed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SavedPacket {
+pub struct SessionPacket {
+    /// The sequence that it belongs to.
     pub sequence_id: String,
+    /// Who wrote it.
     pub author: PacketAuthor,
+    /// Its size in bytes.
     pub bytes: usize,
 }
 
+/// One file of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SavedFile {
-    /// Below the folder, with forward slashes.
+pub struct SessionFile {
+    /// Its path relative to the thread's folder, with forward slashes.
     pub name: String,
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Of files that are lists, a line for each entry.
+    /// The number of lines of a `.jsonl` file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<usize>,
 }
 
-/// Where a home keeps its threads, a folder each.
-pub fn threads_folder(home: &Path) -> PathBuf {
-    home.join("rawr/auto_compaction/threads")
-}
-
-impl Saved {
-    /// The files of a thread in this home; `None` if there are none.
-    pub fn of(home: &Path, thread_id: &str, packet: Option<&PacketGetResult>) -> Option<Self> {
-        let folder = threads_folder(home).join(thread_id);
+impl SessionFiles {
+    /// Lists the files in a thread's folder. `None` if there are none.
+    pub fn list(folder: PathBuf, packet: Option<&PacketGetResult>) -> Option<Self> {
         let mut files = Vec::new();
         collect(&folder, "", &mut files).ok()?;
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        let packet = packet.map(|packet| SavedPacket {
+        let packet = packet.map(|packet| SessionPacket {
             sequence_id: packet.sequence_id.clone(),
             author: packet.author,
             bytes: packet.packet.len(),
@@ -56,7 +58,7 @@ impl Saved {
     }
 }
 
-fn collect(folder: &Path, prefix: &str, files: &mut Vec<SavedFile>) -> io::Result<()> {
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<SessionFile>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
@@ -66,7 +68,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<SavedFile>) -> io::Resul
         }
         let bytes = entry.metadata()?.len();
         let lines = name.ends_with(".jsonl").then(|| lines_of(&entry.path())).transpose()?;
-        files.push(SavedFile { name, bytes, lines });
+        files.push(SessionFile { name, bytes, lines });
     }
     Ok(())
 }
