@@ -55,7 +55,7 @@ const WORKERS: usize = 16;
 /// How `rawr serve` was started.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
-    /// Instead of `$RAWR_HOME`, `$CODEX_HOME` and `~/.codex`; a client's own wish goes first.
+    /// The home folder, unless the client names one. `None`: as [`Home::resolve`](config::Home::resolve) finds it.
     pub home: Option<PathBuf>,
     /// Instead of standard error.
     pub log_file: Option<PathBuf>,

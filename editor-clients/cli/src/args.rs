@@ -43,7 +43,7 @@ Begin with:
   rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
 
 `rawr help COMMAND` tells more about one of them.
-Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.";
+Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.";
 
 /// Decides when a coding agent's context is compacted, and carries the agent across.
 #[derive(Debug, Parser)]

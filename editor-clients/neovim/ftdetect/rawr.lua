@@ -1,5 +1,13 @@
 --- Prompts and configuration files of rawr are Markdown and TOML that also are rawr's.
 
+---@param name string
+---@return string?
+local function existing(name)
+  local folder = vim.fs.normalize(name)
+  return vim.fn.isdirectory(folder) == 1 and folder or nil
+end
+
+--- The sidecar looks in the same order.
 ---@return string
 local function home()
   local options = vim.g.rawr
@@ -7,7 +15,12 @@ local function home()
     options = options()
   end
   local folder = type(options) == 'table' and options.home or nil
-  return folder or vim.env.RAWR_HOME or vim.env.CODEX_HOME or '~/.codex'
+  return folder
+    or vim.env.RAWR_HOME
+    or vim.env.CODEX_HOME
+    or existing('~/.rawr')
+    or existing('~/.codex')
+    or '~/.rawr'
 end
 
 ---@param folder string

@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The folder that rawr shares with Codex.
+/// The folder with rawr's configuration, prompts and state. It may be Codex's own folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// Absolute.
@@ -18,12 +18,13 @@ impl Home {
         Self { dir: dir.into(), config_file: None }
     }
 
-    /// What is said in so many words goes first, then `$RAWR_HOME`, `$CODEX_HOME` and `~/.codex`.
+    /// An explicit folder takes precedence, then `$RAWR_HOME`, `$CODEX_HOME`, `~/.rawr` if it exists, `~/.codex` if it
+    /// exists. Without any of them it is `~/.rawr`.
     pub fn resolve(
         explicit: Option<&Path>,
         config_file: Option<impl AsRef<Path>>,
     ) -> Result<Self, Problem> {
-        let dir = find(explicit, |name| std::env::var_os(name), std::env::home_dir())
+        let dir = find(explicit, |name| std::env::var_os(name), std::env::home_dir(), Path::is_dir)
             .ok_or_else(|| Problem::error("no-home", "there is no home folder to work in"))?;
         let absolute = |path: &Path| {
             std::path::absolute(path)
@@ -56,13 +57,19 @@ fn find(
     explicit: Option<&Path>,
     variable: impl Fn(&str) -> Option<OsString>,
     user: Option<PathBuf>,
+    exists: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     explicit
         .map(Path::to_owned)
         .or_else(|| set("RAWR_HOME"))
         .or_else(|| set("CODEX_HOME"))
-        .or_else(|| user.map(|user| user.join(".codex")))
+        .or_else(|| {
+            let user = user?;
+            let (own, codex) = (user.join(".rawr"), user.join(".codex"));
+            // A Codex that is installed later must not move the state of those who have `~/.rawr` already.
+            Some(if !exists(&own) && exists(&codex) { codex } else { own })
+        })
 }
 
 #[cfg(test)]
@@ -70,11 +77,21 @@ mod tests {
     use super::*;
 
     fn check(explicit: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>) {
+        check_with(&[], explicit, variables, expected);
+    }
+
+    fn check_with(
+        folders: &[&str],
+        explicit: Option<&str>,
+        variables: &[(&str, &str)],
+        expected: Option<&str>,
+    ) {
         let variable = |name: &str| {
             variables.iter().find(|(of, _)| *of == name).map(|(_, value)| OsString::from(value))
         };
         let user = expected.is_some().then(|| PathBuf::from("/u"));
-        let found = find(explicit.map(Path::new), variable, user);
+        let exists = |folder: &Path| folders.iter().any(|known| folder == Path::new(known));
+        let found = find(explicit.map(Path::new), variable, user, exists);
         assert_eq!(found.as_deref(), expected.map(Path::new), "{explicit:?} {variables:?}");
     }
 
@@ -83,7 +100,17 @@ mod tests {
         check(Some("/x"), &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/x"));
         check(None, &[("RAWR_HOME", "/r"), ("CODEX_HOME", "/c")], Some("/r"));
         check(None, &[("CODEX_HOME", "/c")], Some("/c"));
-        check(None, &[], Some("/u/.codex"));
+    }
+
+    #[test]
+    fn without_codex_nothing_is_put_in_a_folder_of_its_name() {
+        check(None, &[], Some("/u/.rawr"));
+        check_with(&["/u/.codex"], None, &[], Some("/u/.codex"));
+    }
+
+    #[test]
+    fn a_codex_that_is_installed_later_moves_nothing() {
+        check_with(&["/u/.codex", "/u/.rawr"], None, &[], Some("/u/.rawr"));
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub(super) static TABLES: [Table; 13] = [
                 "auto_compact.interrupt_mid_turn",
                 ToFalse,
                 policy.inline.interrupt_mid_turn,
-                "Whether a request that runs may be interrupted for it."
+                "Whether a running request may be interrupted for it, on a host that can (see the page on hosts)."
             ),
         ],
     },

@@ -97,7 +97,7 @@ fn the_help_begins_with_what_to_do() {
               rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
 
             `rawr help COMMAND` tells more about one of them.
-            Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.codex; --home goes before all of them.
+            Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.
         "#]],
     );
     check_help(
