@@ -33,19 +33,19 @@ names! {
     /// What was decided.
     pub enum Outcome {
         /// Nothing.
-        Nothing = "nothing",
+        Nothing = "nothing" => "no compaction",
         /// Say that compaction would have happened.
-        Tag = "tag",
+        Tag = "tag" => "would compact",
         /// Recommend it to the person.
-        Suggest = "suggest",
+        Suggest = "suggest" => "compaction recommended",
         /// Ask the person.
-        Ask = "ask",
+        Ask = "ask" => "waiting for your approval",
         /// Ask the judge; the sequence goes on or ends with the answer.
-        Judge = "judge",
+        Judge = "judge" => "asking the judge",
         /// Compact before the next user input.
-        Defer = "defer",
+        Defer = "defer" => "compaction deferred",
         /// Compact.
-        Compact = "compact",
+        Compact = "compact" => "compaction decided",
     }
 }
 

@@ -1,12 +1,24 @@
 //! The closed vocabularies of the wire: snake_case names that several payloads share. Names only; what follows from them is decided in the core.
 
-/// One line a name, so that the table of a vocabulary is its definition.
+/// One line a name, so that the table of a vocabulary is its definition. A name that people read has its label beside it:
+/// clients translate labels and have no words of their own.
 macro_rules! names {
+    (@labels $name:ident $($variant:ident),+) => {};
+    // A vocabulary has a label for each of its names or for none: anything else does not compile.
+    (@labels $name:ident $($variant:ident $label:literal),+) => {
+        impl $name {
+            /// The words that people read, the same in every client.
+            pub const fn label(self) -> &'static str {
+                match self {$(Self::$variant => $label,)+}
+            }
+        }
+    };
+
     ($(
         $(#[$about:meta])*
         pub enum $name:ident {$(
             $(#[$doc:meta])*
-            $variant:ident = $wire:literal,
+            $variant:ident = $wire:literal $(=> $label:literal)?,
         )+}
     )+) => {$(
         $(#[$about])*
@@ -15,6 +27,7 @@ macro_rules! names {
         pub enum $name {$(
             $(#[$doc])*
             #[serde(rename = $wire)]
+            $(#[cfg_attr(feature = "schema", schemars(title = $label))])?
             $variant,
         )+}
 
@@ -41,6 +54,8 @@ macro_rules! names {
                 f.write_str(self.as_str())
             }
         }
+
+        names! { @labels $name $($variant $($label)?),+ }
     )+};
 }
 pub(crate) use names;
@@ -49,115 +64,115 @@ names! {
     /// Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
     pub enum Tier {
         /// Below 85% unless configured.
-        Early = "early",
+        Early = "early" => "early",
         /// Below 75% unless configured.
-        Ready = "ready",
+        Ready = "ready" => "ready",
         /// Below 65% unless configured.
-        Asap = "asap",
+        Asap = "asap" => "asap",
         /// Below 15% unless configured; bypasses boundaries and judgment.
-        Emergency = "emergency",
+        Emergency = "emergency" => "emergency",
     }
 
     /// An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
     pub enum Boundary {
         /// A commit was made.
-        Commit = "commit",
+        Commit = "commit" => "commit",
         /// A plan step was newly completed.
-        PlanCheckpoint = "plan_checkpoint",
+        PlanCheckpoint = "plan_checkpoint" => "plan step done",
         /// The plan changed in some other way; weak on its own.
-        PlanUpdate = "plan_update",
+        PlanUpdate = "plan_update" => "plan changed",
         /// A pull request was opened, updated, merged or the like.
-        PrCheckpoint = "pr_checkpoint",
+        PrCheckpoint = "pr_checkpoint" => "pull request",
         /// The agent's last message says that it is done.
-        AgentDone = "agent_done",
+        AgentDone = "agent_done" => "agent done",
         /// The agent's last message turns to another subject.
-        TopicShift = "topic_shift",
+        TopicShift = "topic_shift" => "new topic",
         /// The agent's last message concludes.
-        ConcludingThought = "concluding_thought",
+        ConcludingThought = "concluding_thought" => "conclusion",
         /// A turn ended; counts only where a policy names it.
-        TurnComplete = "turn_complete",
+        TurnComplete = "turn_complete" => "turn ended",
     }
 
     /// Where a thread stands in the sequence machine (docs/spec/sequence.md#phases).
     pub enum Phase {
         /// No sequence runs.
-        Idle = "idle",
+        Idle = "idle" => "Idle",
         /// A model is asked whether now is a good moment.
-        AwaitingJudgment = "awaiting_judgment",
+        AwaitingJudgment = "awaiting_judgment" => "Asking the judge",
         /// A person is asked.
-        AwaitingApproval = "awaiting_approval",
+        AwaitingApproval = "awaiting_approval" => "Waiting for your approval",
         /// Compaction waits for the next user input.
-        Deferred = "deferred",
+        Deferred = "deferred" => "Compacting before your next message",
         /// The heads-up turn was asked for and has not ended.
-        AwaitingHeadsUp = "awaiting_heads_up",
+        AwaitingHeadsUp = "awaiting_heads_up" => "Notifying the agent",
         /// The scratch turn was asked for and has not ended.
-        AwaitingScratchWrite = "awaiting_scratch_write",
+        AwaitingScratchWrite = "awaiting_scratch_write" => "Saving the agent's notes",
         /// The agent is writing its packet.
-        AwaitingPacket = "awaiting_packet",
+        AwaitingPacket = "awaiting_packet" => "Writing the packet",
         /// The packet is there, and a person is to type the compaction.
-        AwaitingCompaction = "awaiting_compaction",
+        AwaitingCompaction = "awaiting_compaction" => "Packet ready: type /compact in the agent",
         /// The host is compacting.
-        Compacting = "compacting",
+        Compacting = "compacting" => "Compacting",
         /// The handoff was asked for and has not been taken.
-        AwaitingHandoff = "awaiting_handoff",
+        AwaitingHandoff = "awaiting_handoff" => "Handing the packet back",
     }
 
     /// A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates).
     pub enum Gate {
         /// The feature is on.
-        Feature = "feature",
+        Feature = "feature" => "Feature enabled",
         /// The context is known and full enough for a tier.
-        Pressure = "pressure",
+        Pressure = "pressure" => "Context pressure",
         /// The turn is the user's and no sequence runs.
-        Origin = "origin",
+        Origin = "origin" => "User turn",
         /// The host is not in review mode or the like.
-        ModeOfHost = "mode_of_host",
+        ModeOfHost = "mode_of_host" => "Host mode",
         /// No guard is active.
-        Guard = "guard",
+        Guard = "guard" => "Guards",
         /// The last sequences did what they were for.
-        Breaker = "breaker",
+        Breaker = "breaker" => "Circuit breaker",
         /// Enough was added since the last compaction.
-        Rearm = "rearm",
+        Rearm = "rearm" => "New content",
         /// Enough turns and time passed since the last compaction.
-        Cooldown = "cooldown",
+        Cooldown = "cooldown" => "Cooldown",
         /// A required and allowed boundary is present and unspent.
-        Boundary = "boundary",
+        Boundary = "boundary" => "Boundary",
         /// There is more than a bare plan update.
-        WeakBoundary = "weak_boundary",
+        WeakBoundary = "weak_boundary" => "Strong boundary",
         /// A plan boundary has a semantic break beside it.
-        SemanticBreak = "semantic_break",
+        SemanticBreak = "semantic_break" => "Semantic break",
         /// No tool runs and the turn finished.
-        ActiveWork = "active_work",
+        ActiveWork = "active_work" => "No active work",
         /// There is something to build a packet from.
-        PacketWorth = "packet_worth",
+        PacketWorth = "packet_worth" => "Packet content",
         /// The judge agrees.
-        Judgment = "judgment",
+        Judgment = "judgment" => "Judge",
         /// The configured mode lets compaction go on by itself.
-        Mode = "mode",
+        Mode = "mode" => "Mode",
     }
 
     /// What came of one gate.
     pub enum GateOutcome {
         /// The gate lets the decision through.
-        Pass = "pass",
+        Pass = "pass" => "passed",
         /// The gate stops it.
-        Fail = "fail",
+        Fail = "fail" => "failed",
         /// The gate would have stopped it, and the tier or the entrance goes past it.
-        Bypassed = "bypassed",
+        Bypassed = "bypassed" => "bypassed",
         /// A gate before it failed.
-        NotReached = "not_reached",
+        NotReached = "not_reached" => "not reached",
     }
 
     /// The door through which an assessment came in (docs/spec/decisions.md#entrances).
     pub enum Entrance {
         /// A turn ended.
-        TurnComplete = "turn_complete",
+        TurnComplete = "turn_complete" => "at the end of a turn",
         /// A user input arrived while a compaction was deferred.
-        Preflight = "preflight",
+        Preflight = "preflight" => "before the next message",
         /// Between two sampling requests of one turn.
-        MidTurn = "mid_turn",
+        MidTurn = "mid_turn" => "during a turn",
         /// Built-in inline compaction, used only when rawr is off.
-        Inline = "inline",
+        Inline = "inline" => "by the built-in compaction",
     }
 
     /// What a turn that rawr asked for is for (docs/spec/sequence.md#order).
@@ -175,11 +190,11 @@ names! {
     /// Who wrote a packet, or is to write it (docs/spec/packet.md#author).
     pub enum PacketAuthor {
         /// The agent, in a turn asked for this.
-        Agent = "agent",
+        Agent = "agent" => "the agent",
         /// rawr, from structured state; always labelled as such.
-        Watcher = "watcher",
+        Watcher = "watcher" => "rawr",
         /// A person, by submitting or editing one; never a plan, only a fact about a packet that exists.
-        Person = "person",
+        Person = "person" => "a person",
     }
 
     /// What the agent does after the handoff (docs/spec/handoff.md#content).
@@ -205,10 +220,10 @@ names! {
     /// Who started a compaction.
     pub enum CompactionOrigin {
         /// The arbiter.
-        Rawr = "rawr",
+        Rawr = "rawr" => "by rawr",
         /// The host by itself.
-        Host = "host",
+        Host = "host" => "by the host",
         /// A person, by the host's own command.
-        User = "user",
+        User = "user" => "by a person",
     }
 }

@@ -4,7 +4,8 @@ use crate::names::names;
 use crate::{Boundary, PacketAuthor, Phase, Tier};
 use serde::{Deserialize, Serialize};
 
-/// `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on.
+/// `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from then
+/// on is in `headsUp` of `rawr/thread/changed` and `rawr/thread/get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -15,6 +16,10 @@ pub struct SequenceHeadsUpNotification {
     pub sequence_id: String,
     /// What the banner is about.
     pub stage: Stage,
+    /// Its title.
+    pub title: String,
+    /// What happens next, in a sentence or two for people.
+    pub message: String,
     /// The tier that held; absent where a person asked for a compaction above every tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
@@ -36,33 +41,95 @@ pub struct SequenceHeadsUpNotification {
     pub deadline_at_ms: Option<i64>,
 }
 
+/// The banner of a thread as it stands now: everything to draw, nothing to decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HeadsUp {
+    /// The sequence that runs, or that would; an answer names it.
+    pub sequence_id: String,
+    /// What it is about.
+    pub stage: Stage,
+    /// Its title.
+    pub title: String,
+    /// Why, in one sentence for people.
+    pub reason: String,
+    /// What happens next, in a sentence or two for people.
+    pub message: String,
+    /// The tier that held; absent where a person asked for a compaction above every tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Percent of the context window that was left when it came up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_remaining: Option<u8>,
+    /// The boundaries that counted.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub boundaries: Vec<Boundary>,
+    /// How far the sequence has come; absent before one runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<HeadsUpProgress>,
+    /// What a person can answer now, the default first; empty once nothing can be stopped.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub choices: Vec<OfferedChoice>,
+    /// When the sequence goes on or is called off without an answer, Unix milliseconds; absent if it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_at_ms: Option<i64>,
+    /// What happens at the deadline, to be followed by the time that is left: "Continues on its own in".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_label: Option<String>,
+}
+
+/// How far a sequence has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HeadsUpProgress {
+    /// The step that runs, from 1.
+    pub step: u64,
+    /// How many steps there are.
+    pub of: u64,
+    /// What runs now, for people.
+    pub label: String,
+}
+
+/// An answer that a person can give now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedChoice {
+    /// The answer.
+    pub choice: Choice,
+    /// What its button says.
+    pub label: String,
+}
+
 names! {
     /// What a banner is about.
     pub enum Stage {
-        /// Compaction comes unless somebody objects.
-        WillCompact = "will_compact",
-        /// Compaction comes only if somebody agrees.
-        AwaitingApproval = "awaiting_approval",
+        /// Compaction comes unless a person stops it.
+        WillCompact = "will_compact" => "Compacting soon",
+        /// Compaction comes only if a person approves.
+        AwaitingApproval = "awaiting_approval" => "Waiting for your approval",
         /// Compaction is recommended (`mode = "suggest"`).
-        Recommended = "recommended",
+        Recommended = "recommended" => "Compaction recommended",
         /// Compaction would have come (`mode = "tag"`).
-        Tagged = "tagged",
+        Tagged = "tagged" => "Would compact here",
         /// Compaction comes before the next message (`turn_complete` is required).
-        Deferred = "deferred",
+        Deferred = "deferred" => "Compacting before your next message",
     }
 
     /// What a person can answer.
     pub enum Choice {
         /// Compact, whatever the gates say.
-        CompactNow = "compact_now",
+        CompactNow = "compact_now" => "Compact now",
         /// Go on.
-        Approve = "approve",
+        Approve = "approve" => "Approve",
         /// Not now.
-        Snooze = "snooze",
+        Snooze = "snooze" => "Not now",
         /// Not at all, this time.
-        Cancel = "cancel",
+        Cancel = "cancel" => "Skip this one",
         /// Go on with this packet.
-        EditPacket = "edit_packet",
+        EditPacket = "edit_packet" => "Edit the packet",
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::names::names;
 use crate::{
-    Boundary, CompactionOrigin, CompactionTrigger, DecisionFate, Directive, Guard, PendingAction,
-    Phase, PlanStep, SequenceHeadsUpNotification, Tier,
+    Boundary, CompactionOrigin, CompactionTrigger, DecisionFate, Directive, Guard, HeadsUp,
+    PendingAction, Phase, PlanStep, Tier,
 };
 use serde::{Deserialize, Serialize};
 
@@ -334,10 +334,9 @@ pub struct ThreadGetResult {
     /// The sequence that runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
-    /// The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a
-    /// person has called the sequence off, and for a compaction without a banner.
+    /// The banner as it stands now; absent when there is none, and while no process runs the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub heads_up: Option<SequenceHeadsUpNotification>,
+    pub heads_up: Option<HeadsUp>,
     /// A person asked for a compaction, and it has not begun yet.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub compaction_asked_for: bool,
@@ -446,4 +445,7 @@ pub struct ThreadChangedNotification {
     /// What became of the last decision that something was to follow from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
+    /// The banner as it stands now; absent when there is none, and while no process runs the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads_up: Option<HeadsUp>,
 }

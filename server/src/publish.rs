@@ -23,8 +23,8 @@ use rawr_protocol::{
 /// Sends one notice to the client.
 pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
     match notice {
-        Notice::Thread { thread, config, now, notice } => {
-            publish_thread(thread, config, *now, notice, outbox);
+        Notice::Thread { thread, config, now, notice, heads_up } => {
+            publish_thread(thread, config, *now, notice, heads_up.as_ref(), outbox);
         }
         Notice::Decided { thread, decision } => {
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
@@ -95,6 +95,7 @@ fn publish_thread(
     config: &Config,
     now: Timestamp,
     notice: &machine::Notice,
+    heads_up: Option<&machine::HeadsUp>,
     outbox: &Outbox,
 ) {
     let warn = |message: String| {
@@ -102,10 +103,11 @@ fn publish_thread(
     };
     match notice {
         machine::Notice::HeadsUp(heads_up) => {
-            outbox.order::<SequenceHeadsUp>(&wire::heads_up(thread, heads_up))
+            outbox.order::<SequenceHeadsUp>(&wire::heads_up_notification(thread, heads_up))
         }
         machine::Notice::Changed => {
-            outbox.notify::<ThreadChanged>(&wire::thread_changed(thread, &config.policy, now));
+            let changed = wire::thread_changed(thread, &config.policy, heads_up, now);
+            outbox.notify::<ThreadChanged>(&changed);
         }
         machine::Notice::Compaction { report, sequence, trigger } => {
             let (sequence, trigger) = (sequence.as_ref(), trigger.as_ref());

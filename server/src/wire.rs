@@ -1,11 +1,13 @@
 //! Between the protocol and the core: names, ids and payloads, converted in one place. Nothing is decided here.
 
+mod banner;
 mod rpc_error;
 mod to_wire;
 
+pub use banner::{heads_up, heads_up_notification};
 pub use rpc_error::RpcError;
 pub use to_wire::{
-    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guards, heads_up,
+    action, boundaries, breaker_hold, compaction_update, decision, fact, fate, guards,
     judgment_result, judgment_usage, last_compaction, pending, percent, plan, problems, responded,
     thread_changed, trigger, verdict,
 };

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
-pub use self::banner::{answer, banner_title, banner_words};
+pub use self::banner::banner_words;
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
 use self::human::Human;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
@@ -19,7 +19,7 @@ pub use self::restore::{capsule_line, place, restored, restoring};
 pub use self::text::{ago, plain};
 pub(crate) use self::text::{bytes, causes, number};
 pub use self::threads::{
-    cleared, directive, doing, guard, guarded, marked, pressure, recorded, status, tier_style,
+    cleared, directive, guard, guarded, marked, pressure, recorded, status, tier_style,
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};
 

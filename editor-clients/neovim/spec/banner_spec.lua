@@ -4,23 +4,30 @@ local lab = require('spec.lab')
 local banner = require('rawr.banner')
 local live = require('rawr.live')
 
+--- A change of a thread with a banner, in words that no client has of its own; without one where `more` is false.
 ---@param id string
----@param more? table
+---@param more? table|false
 local function heads_up(id, more)
-  live.note(
-    'rawr/sequence/headsUp',
-    vim.tbl_extend('force', {
-      threadId = id,
-      sequenceId = 's-' .. id,
-      stage = 'awaiting_approval',
-      reason = 'a phase ended here (commit)',
-      boundaries = { 'commit' },
-      packetAuthor = 'agent',
-      percentRemaining = 31,
-      tier = 'asap',
-      choices = { 'approve', 'snooze' },
-    }, more or {})
-  )
+  local banner = more ~= false
+      and vim.tbl_extend('force', {
+        sequenceId = 's-' .. id,
+        stage = 'awaiting_approval',
+        title = 'The title',
+        reason = 'a phase ended here (commit)',
+        message = 'What happens next.',
+        boundaries = { 'commit' },
+        percentRemaining = 31,
+        tier = 'asap',
+        choices = { { choice = 'approve', label = 'Yes' }, { choice = 'snooze', label = 'Later' } },
+      }, more or {})
+    or nil
+  live.note('rawr/thread/changed', {
+    threadId = id,
+    phase = 'awaiting_approval',
+    sequenceId = 's-' .. id,
+    guards = {},
+    headsUp = banner,
+  })
 end
 
 ---@return integer[]
@@ -77,15 +84,25 @@ describe('the banner', function()
     assert.truthy(text():find('^two\n'))
     assert.truthy(text():find('And 1 more', 1, true))
     assert.equal(before, vim.api.nvim_get_current_win())
-    live.note('rawr/sequence/responded', { threadId = 'two', choice = 'cancel', by = 'vscode' })
+    heads_up('two', false)
     assert.truthy(text():find('^one\n'))
-    live.note('rawr/sequence/responded', { threadId = 'one', choice = 'cancel' })
+    heads_up('one', false)
     assert.same({}, floats())
+  end)
+
+  it('is what the sidecar last told: no answer and no decision changes it', function()
+    heads_up('one')
+    live.note('rawr/sequence/responded', { threadId = 'one', choice = 'cancel', by = 'vscode' })
+    live.note('rawr/decision/recorded', { threadId = 'one' })
+    assert.truthy(text():find('What happens next.', 1, true))
+    heads_up('one', { title = 'Another', message = 'Then this.', choices = {} })
+    assert.truthy(text():find('Then this.', 1, true))
+    assert.falsy(text():find('Later', 1, true))
   end)
 
   it('only offers what can be answered', function()
     heads_up('one')
-    assert.truthy(text():find('a go on · s not now · e why', 1, true), text())
+    assert.truthy(text():find('a Yes · s Later · e why', 1, true), text())
     press('x')
     press('c')
     assert.same(
@@ -98,7 +115,6 @@ describe('the banner', function()
     local last = requests[#requests]
     assert.equal('rawr/sequence/respond', last.method)
     assert.same({ threadId = 'one', sequenceId = 's-one', choice = 'approve' }, last.params)
-    assert.same({}, floats())
   end)
 
   it('is put away without an answer, and comes back when it is looked for', function()
@@ -125,13 +141,10 @@ describe('the banner', function()
   end)
 
   it('tells until when there is time, and no longer than it is true', function()
-    heads_up('one', { deadlineAtMs = live.now() + 60500 })
-    assert.truthy(text():find('called off in 60 s', 1, true), text())
-    live.note(
-      'rawr/sequence/headsUp',
-      { threadId = 'one', sequenceId = 's', stage = 'tagged', reason = 'r', boundaries = {}, choices = {} }
-    )
-    assert.falsy(text():find('called off', 1, true))
+    heads_up('one', { deadlineAtMs = live.now() + 60500, deadlineLabel = 'Gone in' })
+    assert.truthy(text():find('Gone in 60 s', 1, true), text())
+    heads_up('one')
+    assert.falsy(text():find('Gone in', 1, true))
   end)
 
   it('is closed by hand like any window, and the next news bring it back', function()
@@ -150,7 +163,7 @@ describe('the banner', function()
     heads_up('one')
     live.note('rawr/decision/recorded', { threadId = 'other' })
     assert.equal(1, #told)
-    assert.truthy(told[1]:find('compact now%? %(one%)'))
+    assert.truthy(told[1]:find('The title %(one%)'))
     vim.g.rawr = { heads_up = 'off' }
     heads_up('two')
     assert.equal(1, #told)

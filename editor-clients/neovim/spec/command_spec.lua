@@ -33,7 +33,7 @@ describe(':Rawr', function()
   end)
 
   it('says where a thread stands', function()
-    lab.told({ thread, '31% left · asap', 'awaiting_packet: the agent writes its packet' }, function()
+    lab.told({ thread, '31% left · asap', 'Writing the packet' }, function()
       vim.cmd.Rawr('status')
     end)
   end)
@@ -42,8 +42,8 @@ describe(':Rawr', function()
     local function shown(item)
       return vim.api.nvim_eval_statusline(item, {}).str
     end
-    assert.equal('rawr 31% asap · packet', shown("%{v:lua.require'rawr'.statusline()}"))
-    assert.equal('rawr 31% asap · packet', shown("%{%v:lua.require'rawr'.component()%}"))
+    assert.equal('rawr 31% asap · Writing the packet', shown("%{v:lua.require'rawr'.statusline()}"))
+    assert.equal('rawr 31% asap · Writing the packet', shown("%{%v:lua.require'rawr'.component()%}"))
     assert.equal(thread, require('rawr').threads()[1].threadId)
   end)
 
@@ -165,13 +165,14 @@ describe(':Rawr', function()
     local select, seen = vim.ui.select, nil
     vim.ui.select = function(items, options, done)
       seen = vim.tbl_map(options.format_item, items)
-      done('snooze')
+      assert.equal('snooze', items[1].choice)
+      done(items[1])
     end
     lab.told({ 'Snoozed: no compaction for 1 turn' }, function()
       vim.cmd.Rawr('choose')
     end)
     vim.ui.select = select
-    assert.same({ 'not now', 'not this time', 'edit the packet' }, seen)
+    assert.same({ 'Not now', 'Skip this one', 'Edit the packet' }, seen)
   end)
 
   it('asks which thread is meant, where that is not clear', function()

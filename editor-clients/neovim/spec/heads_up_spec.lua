@@ -40,13 +40,17 @@ describe('the banner on the screen', function()
     local thread = session.thread()
     open_editor()
     llm.release()
-    terminal.wait_for('rawr: compact now?', 'a phase ended here (commit)', '31% left · tier asap · commit')
-    terminal.wait_for('s not now', '[rawr 31% asap · compact now?]')
+    terminal.wait_for(
+      'rawr: Waiting for your approval',
+      'a phase ended here (commit)',
+      '31% left · asap · commit'
+    )
+    terminal.wait_for('s Not now', '[rawr 31% asap · Waiting for your approval]')
     assert.equal(0, #lab.recorded(home, thread, 'responded'))
     terminal.press('C-w', 'w')
     terminal.press('s')
     terminal.wait_for('Snoozed: no compaction for 1 turn')
-    terminal.wait_until_gone('compact now?')
+    terminal.wait_until_gone('rawr: Waiting for your approval')
     terminal.wait_for('[rawr 31% asap · guarded]')
     local responded = lab.recorded(home, thread, 'responded')
     assert.equal(1, #responded)
@@ -61,11 +65,11 @@ describe('the banner on the screen', function()
     session.thread()
     open_editor()
     terminal.press('i')
-    terminal.wait_for('compaction ahead')
+    terminal.wait_for('Compacting soon')
     terminal.type('still here')
     assert.truthy(vim.startswith(terminal.wait_for('still here'), 'still here'))
     llm.release()
-    terminal.wait_until_gone('compaction ahead')
+    terminal.wait_until_gone('rawr: ')
   end)
 
   it('is shown of a sequence that began before, which is followed to its end', function()
@@ -73,15 +77,15 @@ describe('the banner on the screen', function()
     session.wait_for('heads_up')
     open_editor()
     terminal.wait_for(
-      'rawr: compaction ahead',
-      'The agent writes its continuation packet',
-      'It goes on by itself in',
-      '[rawr 31% asap · packet]'
+      'rawr: Compacting soon',
+      'The agent writes a packet',
+      'Continues on its own in',
+      '[rawr 31% asap · Writing the packet]'
     )
     llm.release()
     session.wait_for('handoff')
-    terminal.wait_until_gone('compaction ahead')
-    terminal.wait_for('[rawr 97% calm]')
+    terminal.wait_until_gone('rawr: ')
+    terminal.wait_for('[rawr 97% ok]')
     terminal.type(':echo g:heard\n')
     terminal.wait_for(
       'RawrReady',
@@ -109,9 +113,9 @@ describe('the banner on the screen', function()
     local thread = session.thread()
     session.wait_for('heads_up')
     open_editor()
-    terminal.wait_for('compact now?')
+    terminal.wait_for('rawr: Waiting for your approval')
     vim.system({ lab.RAWR, 'compact', thread, '--cancel' }, { env = home.env, cwd = home.work }):wait()
-    terminal.wait_for('answered by rawr compact: not this time')
-    terminal.wait_until_gone('rawr: compact now?')
+    terminal.wait_for('answered by rawr compact: Skip this one')
+    terminal.wait_until_gone('rawr: Waiting for your approval')
   end)
 end)

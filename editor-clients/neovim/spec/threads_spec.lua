@@ -16,17 +16,16 @@ local function changed(id, more)
   return vim.tbl_extend('force', { threadId = id, phase = 'idle', guards = {} }, more or {})
 end
 
----@param id string
 ---@param stage string
-local function heads_up(id, stage)
+local function heads_up(stage)
   return {
-    threadId = id,
     sequenceId = 's1',
     stage = stage,
+    title = 'The title',
     reason = 'r',
+    message = 'm',
     boundaries = {},
     choices = {},
-    deadlineAtMs = 9,
   }
 end
 
@@ -52,48 +51,18 @@ describe('threads', function()
     assert.falsy(threads.changed(all, changed('c'), 4))
   end)
 
-  it('keep one banner each, until it is answered', function()
-    threads.heads_up(all, heads_up('a', 'will_compact'))
-    threads.heads_up(all, heads_up('a', 'awaiting_approval'))
-    threads.heads_up(all, heads_up('b', 'will_compact'))
-    assert.equal(2, #all.banners)
-    assert.equal('b', threads.banner(all).heads_up.threadId)
-    assert.equal('awaiting_approval', threads.banner(all, 'a').heads_up.stage)
-    threads.answered(all, 'b')
-    assert.equal('a', threads.banner(all).heads_up.threadId)
-    assert.is_nil(threads.banner(all, 'b'))
-  end)
-
-  it('lose a banner when it says nothing true any more', function()
-    for _, case in ipairs({
-      { 'will_compact', { phase = 'compacting', sequenceId = 's1' }, true },
-      { 'will_compact', { phase = 'idle' }, false },
-      { 'awaiting_approval', { phase = 'awaiting_approval', sequenceId = 's1' }, true },
-      { 'awaiting_approval', { phase = 'awaiting_packet', sequenceId = 's1' }, false },
-      { 'deferred', { phase = 'deferred' }, true },
-      { 'deferred', { phase = 'idle' }, false },
-      { 'recommended', { phase = 'idle' }, true },
-    }) do
-      threads.heads_up(all, heads_up('a', case[1]))
-      threads.changed(all, changed('a', case[2]), 5)
-      assert.equal(case[3], threads.banner(all, 'a') ~= nil, vim.inspect(case))
-      threads.answered(all, 'a')
+  it('keep one banner each, as the sidecar last told it', function()
+    local function told(id, stage)
+      threads.changed(all, changed(id, { headsUp = stage and heads_up(stage) }), 5)
     end
-  end)
-
-  it('forget a deadline with the phase that it was of', function()
-    threads.heads_up(all, heads_up('a', 'will_compact'))
-    threads.changed(all, changed('a', { phase = 'awaiting_packet', sequenceId = 's1' }), 5)
-    assert.equal(9, threads.banner(all, 'a').heads_up.deadlineAtMs)
-    threads.changed(all, changed('a', { phase = 'compacting', sequenceId = 's1' }), 6)
-    assert.is_nil(threads.banner(all, 'a').heads_up.deadlineAtMs)
-  end)
-
-  it('keep what was only said until there is something else to say', function()
-    threads.heads_up(all, heads_up('a', 'tagged'))
-    threads.decided(all, 'a')
-    assert.truthy(threads.banner(all, 'a'))
-    threads.decided(all, 'a')
+    told('a', 'will_compact')
+    told('b', 'will_compact')
+    told('a', 'awaiting_approval')
+    assert.equal(2, #all.banners)
+    assert.equal('a', threads.banner(all).thread_id)
+    assert.equal('awaiting_approval', threads.banner(all, 'a').heads_up.stage)
+    told('a')
+    assert.equal('b', threads.banner(all).thread_id)
     assert.is_nil(threads.banner(all, 'a'))
   end)
 
@@ -118,7 +87,7 @@ describe('threads', function()
     assert.equal('b', current('/elsewhere'))
     threads.put(all, summary('a'), '/real')
     assert.equal('a', current('/real'))
-    threads.heads_up(all, heads_up('a', 'will_compact'))
+    threads.show(all, 'a', heads_up('will_compact'))
     assert.equal('a', current('/elsewhere'))
   end)
 end)
@@ -130,13 +99,13 @@ describe('the status line', function()
     threads.put(all, summary('a'))
     assert.equal('rawr', status.line(all, '/w/a'))
     threads.changed(all, changed('a', { percentRemaining = 93 }), 2)
-    assert.equal('rawr 93% calm', status.line(all, '/w/a'))
+    assert.equal('rawr 93% ok', status.line(all, '/w/a'))
     threads.changed(
       all,
       changed('a', { percentRemaining = 31, tier = 'asap', phase = 'awaiting_packet', sequenceId = 's' }),
       2
     )
-    assert.equal('rawr 31% asap · packet', status.line(all, '/w/a'))
+    assert.equal('rawr 31% asap · Writing the packet', status.line(all, '/w/a'))
     threads.changed(all, changed('a', { percentRemaining = 31, tier = 'asap', guards = { {} } }), 2)
     assert.equal('rawr 31% asap · guarded', status.line(all, '/w/a'))
   end)

@@ -1,8 +1,10 @@
---- `nvim -l spec/types.lua`: the payloads of the protocol as LuaCATS types, from schema.json. `--check` only compares.
+--- `nvim -l spec/types.lua`: the payloads of the protocol as LuaCATS types and the labels of its names, from schema.json.
+--- `--check` only compares.
 
 local here = vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)))
 local SCHEMA = here .. '/../../../protocol-schema/schema.json'
 local TYPES = here .. '/../lua/rawr/protocol.lua'
+local LABELS = here .. '/../lua/rawr/labels.lua'
 local COMMAND = 'nvim -l editor-clients/neovim/spec/types.lua'
 
 local HEAD = {
@@ -86,16 +88,22 @@ local function alias(lines, name, schema)
   vim.list_extend(lines, all)
 end
 
+---@return table<string, table>
+local function definitions()
+  local file = assert(io.open(SCHEMA))
+  local all = vim.json.decode(file:read('*a')).definitions
+  file:close()
+  return all
+end
+
 ---@return string
 local function types()
-  local file = assert(io.open(SCHEMA))
-  local definitions = vim.json.decode(file:read('*a')).definitions
-  file:close()
-  local names = vim.tbl_keys(definitions)
+  local all = definitions()
+  local names = vim.tbl_keys(all)
   table.sort(names)
   local lines = vim.list_slice(HEAD)
   for _, name in ipairs(names) do
-    local schema = definitions[name]
+    local schema = all[name]
     table.insert(lines, '--- ' .. one_line(schema.description))
     if schema.type == 'object' then
       class(lines, 'rawr.' .. name, schema)
@@ -107,19 +115,62 @@ local function types()
   return vim.trim(table.concat(lines, '\n')) .. '\n'
 end
 
-local new = types()
-if vim.list_contains(arg, '--check') then
-  local file = io.open(TYPES)
+---@param text string
+---@return string
+local function quoted(text)
+  local quote = text:find("'", 1, true) and '"' or "'"
+  return quote .. text .. quote
+end
+
+--- A table for each vocabulary whose names have labels.
+---@return string
+local function labels()
+  local all = definitions()
+  local names = vim.tbl_keys(all)
+  table.sort(names)
+  local lines = {
+    '--- Generated from protocol-schema/schema.json by `'
+      .. COMMAND
+      .. '`. What people read for the names of the protocol.',
+    '',
+    'local M = {}',
+    '',
+  }
+  for _, name in ipairs(names) do
+    local variants = all[name].oneOf
+    if variants and variants[1].title then
+      table.insert(lines, '---@type table<rawr.' .. name .. ', string?>')
+      table.insert(lines, 'M.' .. name .. ' = {')
+      for _, variant in ipairs(variants) do
+        table.insert(lines, ('  %s = %s,'):format(variant.const, quoted(variant.title)))
+      end
+      table.insert(lines, '}')
+      table.insert(lines, '')
+    end
+  end
+  table.insert(lines, 'return M')
+  return table.concat(lines, '\n') .. '\n'
+end
+
+---@param path string
+---@param new string
+local function put(path, new)
+  if not vim.list_contains(arg, '--check') then
+    local file = assert(io.open(path, 'w'))
+    file:write(new)
+    file:close()
+    return
+  end
+  local file = io.open(path)
   local old = file and file:read('*a') or ''
   if file then
     file:close()
   end
   if old ~= new then
-    io.stderr:write('lua/rawr/protocol.lua is not what schema.json says: run ' .. COMMAND .. '\n')
+    io.stderr:write(vim.fs.basename(path) .. ' is not what schema.json says: run ' .. COMMAND .. '\n')
     os.exit(1)
   end
-else
-  local file = assert(io.open(TYPES, 'w'))
-  file:write(new)
-  file:close()
 end
+
+put(TYPES, types())
+put(LABELS, labels())

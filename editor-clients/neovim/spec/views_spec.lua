@@ -47,7 +47,7 @@ describe('a page', function()
     local closed, open = {}, {}
     page.thread(closed, row, false, nil, 0)
     assert.same(
-      { '▸ t  31% left · calm' },
+      { '▸ t  31% left · ok' },
       vim.tbl_map(function(line)
         return line.text
       end, closed)
@@ -102,13 +102,7 @@ describe('rawr://', function()
     vim.cmd.Rawr()
     assert.equal('rawr://threads', vim.api.nvim_buf_get_name(0))
     local buffer = vim.api.nvim_get_current_buf()
-    lab.text(
-      buffer,
-      '▾ ' .. thread,
-      'the agent writes its packet',
-      'folder     ' .. home.work,
-      'compaction decided'
-    )
+    lab.text(buffer, '▾ ' .. thread, 'Writing the packet', 'folder     ' .. home.work, 'compaction decided')
     local line = vim.fn.search('compaction decided')
     assert.equal(line, vim.fn.foldclosed(line))
     assert.truthy(vim.fn.foldclosedend(line) > line + 10)
@@ -121,7 +115,7 @@ describe('rawr://', function()
     lab.told({ 'Snoozed' }, function()
       press('s')
     end)
-    lab.text(buffer, 'nothing under way', 'guard      g1')
+    lab.text(buffer, 'phase      Idle', 'guard      g1')
     lab.told({ 'guard(s) cleared' }, function()
       press('gu')
     end)

@@ -5,35 +5,32 @@ local words = require('rawr.words')
 ---@param more? table
 local function heads_up(more)
   return vim.tbl_extend('force', {
-    threadId = 't',
     sequenceId = 's1',
     stage = 'will_compact',
     tier = 'asap',
     percentRemaining = 31,
     reason = 'a phase ended here (commit)',
     boundaries = { 'commit', 'agent_done' },
-    packetAuthor = 'agent',
-    choices = { 'snooze', 'cancel' },
+    title = 'The title',
+    message = 'What happens next.',
+    choices = { { choice = 'snooze', label = 'Later' } },
   }, more or {})
 end
 
 describe('words', function()
-  it('says why a banner is shown and what will happen', function()
+  it('says why a banner is shown and what the sidecar says of what happens next', function()
     assert.same({
       'a phase ended here (commit)',
-      '31% left · tier asap · commit, agent_done',
-      'The agent writes its continuation packet, the history is',
-      'compacted, the packet is handed back, and work goes on.',
+      '31% left · asap · commit · agent done',
+      'What happens next.',
     }, words.banner(heads_up(), 60))
-    local of_rawr = words.banner(heads_up({ packetAuthor = 'watcher' }), 200)
-    assert.truthy(vim.startswith(of_rawr[3], 'rawr writes the continuation packet'))
   end)
 
   it('leaves out what is not known', function()
-    local lines = words.banner({ stage = 'recommended', reason = 'r', boundaries = {}, choices = {} }, 60)
-    assert.same({ 'r', '`mode = "suggest"`: nothing happens by itself.' }, lines)
+    local lines = words.banner({ reason = 'r', message = 'm', boundaries = {} }, 60)
+    assert.same({ 'r', 'm' }, lines)
     assert.equal('usage not known', words.pressure(nil, nil))
-    assert.equal('99% left · calm', words.pressure(99, nil))
+    assert.equal('99% left · ok', words.pressure(99, nil))
   end)
 
   it('lets no control character through', function()
@@ -44,9 +41,10 @@ describe('words', function()
 
   it('tells what comes without an answer', function()
     assert.is_nil(words.deadline(heads_up(), 0))
-    assert.equal('It goes on by itself in 90 s.', words.deadline(heads_up({ deadlineAtMs = 90000 }), 0))
-    local asks = heads_up({ stage = 'awaiting_approval', deadlineAtMs = 600000 })
-    assert.equal('Without an answer it is called off in 10 min.', words.deadline(asks, 0))
+    local soon = heads_up({ deadlineAtMs = 90000, deadlineLabel = 'Goes on in' })
+    assert.equal('Goes on in 90 s.', words.deadline(soon, 0))
+    local later = heads_up({ deadlineAtMs = 600000, deadlineLabel = 'Gone in' })
+    assert.equal('Gone in 10 min.', words.deadline(later, 0))
   end)
 
   it('breaks lines between words, by their width on the screen', function()
@@ -86,25 +84,20 @@ describe('words', function()
     assert.equal('no compaction: no boundary', words.decided(decision))
     assert.same({
       '✓ pressure        31% left',
-      '⤳ cooldown        one turn ago (passed over)',
+      '⤳ cooldown        one turn ago (bypassed)',
       '✗ boundary        none',
       '– mode            not reached',
       'would come if: a commit is made',
     }, words.gates(decision))
   end)
 
-  it('has a word for every value of the protocol', function()
-    local schema = vim.json.decode(
-      require('spec.lab').read(require('spec.lab').PLUGIN .. '/../../protocol-schema/schema.json')
-    )
-    for name, known in pairs({
-      Phase = words.DOING,
-      Stage = words.TITLE,
-      Choice = words.ANSWER,
-      Outcome = words.OUTCOME,
-    }) do
+  it('has a label for every name of a vocabulary that people read', function()
+    local lab = require('spec.lab')
+    local schema = vim.json.decode(lab.read(lab.PLUGIN .. '/../../protocol-schema/schema.json'))
+    local labels = require('rawr.labels')
+    for _, name in ipairs({ 'Phase', 'Stage', 'Choice', 'Outcome', 'Tier', 'Boundary', 'Gate' }) do
       for _, variant in ipairs(schema.definitions[name].oneOf) do
-        assert.truthy(known[variant.const], name .. ' ' .. variant.const)
+        assert.truthy(labels[name][variant.const], name .. ' ' .. variant.const)
       end
     end
   end)

@@ -21,8 +21,14 @@ function texts(file) {
   return found;
 }
 
+/** The words of the protocol, which `src/protocol.ts` has from here. */
+function labels() {
+  const { definitions } = JSON.parse(readFileSync('../../protocol-schema/schema.json', 'utf8'));
+  return Object.values(definitions).flatMap(({ oneOf }) => (oneOf ?? []).flatMap(({ title }) => title ?? []));
+}
+
 const files = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
-const all = [...new Set(files.flatMap((file) => texts(path.join('src', file))))].sort();
+const all = [...new Set([...labels(), ...files.flatMap((file) => texts(path.join('src', file)))])].sort();
 const bundle = `${JSON.stringify(Object.fromEntries(all.map((text) => [text, text])), null, 2)}\n`;
 const target = 'l10n/bundle.l10n.json';
 

@@ -116,6 +116,19 @@ function definition([key, schema], sentOnly) {
     : `${head}export type ${key} = ${shape};\n`;
 }
 
+// The words for names that people read, keyed by name.
+function labels(definitions) {
+  const vocabularies = Object.entries(definitions).filter(([, { oneOf }]) => oneOf?.[0]?.title !== undefined);
+  const tables = vocabularies.map(([key, { oneOf }]) => {
+    const lines = oneOf.map((part) => `    ${part.const}: ${quoted(part.title)},\n`);
+    return [`  ${key}: Record<${key}, string>;\n`, `  ${key}: {\n${lines.join('')}  },\n`];
+  });
+  const [types, values] = [0, 1].map((at) => tables.map((table) => table[at]).join(''));
+  return `/** What people read for names. The English words are the keys of translations. */\nexport const LABELS: {\n${types}} = {\n${values}};\n`;
+}
+
+const quoted = (text) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
+
 function methods(all, kind, direction) {
   return all.filter(
     (m) => m['x-kind'] === kind && m['x-direction'] === direction && m.name.startsWith('rawr/'),
@@ -136,6 +149,7 @@ function generate() {
   return [
     '// Generated from protocol-schema by `npm run protocol`; do not edit.\n',
     ...Object.entries(definitions).map((entry) => definition(entry, sentOnly)),
+    labels(definitions),
     `/** What a client asks, and what it is answered. */\nexport interface Requests {\n${requests.join('')}}\n`,
     `/** What the sidecar tells. */\nexport interface Notifications {\n${notifications.join('')}}\n`,
   ].join('\n');

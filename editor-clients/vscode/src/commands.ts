@@ -5,7 +5,7 @@ import * as banners from './model/banner';
 import type { Answer } from './model/notice';
 import { name } from './model/status';
 import type { Thread } from './model/threads';
-import { bannerNow, runs } from './model/threads';
+import { runs } from './model/threads';
 import type { About, Row } from './model/tree';
 import * as words from './model/words';
 import type { Until } from './protocol';
@@ -113,24 +113,25 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
 async function answer(session: Session, surfaces: Surfaces, given: Given): Promise<void> {
   const { threadId } = about(given);
   const thread = threadId === undefined ? session.active : session.threads.get(threadId);
-  const banner = thread && bannerNow(thread);
-  const choices = banner ? banners.choices(banner) : [];
+  const banner = thread?.banner;
+  const choices = banner?.headsUp.choices ?? [];
   if (!banner || choices.length === 0) {
     await vscode.commands.executeCommand('rawr.threads.focus');
     return;
   }
-  const { headsUp } = banner;
-  const items = choices.map((choice) => ({ label: words.choice(choice), choice }));
+  const { sequenceId } = banner.headsUp;
+  const items = choices.map(({ choice, label }) => ({ label: words.translated(label), choice }));
   const options = { title: banners.title(banner), placeHolder: banners.why(banner) };
   const chosen = await vscode.window.showQuickPick(items, options);
-  if (chosen) await answerWith(session, surfaces, { ...headsUp, choice: chosen.choice });
+  if (chosen)
+    await answerWith(session, surfaces, { threadId: banner.threadId, sequenceId, choice: chosen.choice });
 }
 
 async function compactNow(session: Session, given: Given): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const banner = bannerNow(thread);
-  const asks = banner && banners.choices(banner).includes('approve');
+  const { banner } = thread;
+  const asks = banner !== undefined && banners.offers(banner, 'approve');
   const { threadId } = thread.summary;
   await session.answer(threadId, asks ? thread.sequenceId : undefined, asks ? 'approve' : 'compact_now');
   recorded(thread, l10n.t('A compaction is asked for'));

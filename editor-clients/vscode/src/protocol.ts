@@ -679,6 +679,44 @@ export interface HandoffBuildResult {
   text: string;
 }
 
+/** The banner of a thread as it stands now: everything to draw, nothing to decide. */
+export interface HeadsUp {
+  /** The boundaries that counted. */
+  boundaries: Array<Boundary>;
+  /** What a person can answer now, the default first; empty once nothing can be stopped. */
+  choices: Array<OfferedChoice>;
+  /** When the sequence goes on or is called off without an answer, Unix milliseconds; absent if it waits. */
+  deadlineAtMs?: number;
+  /** What happens at the deadline, to be followed by the time that is left: "Continues on its own in". */
+  deadlineLabel?: string;
+  /** What happens next, in a sentence or two for people. */
+  message: string;
+  /** Percent of the context window that was left when it came up. */
+  percentRemaining?: number;
+  /** How far the sequence has come; absent before one runs. */
+  progress?: HeadsUpProgress;
+  /** Why, in one sentence for people. */
+  reason: string;
+  /** The sequence that runs, or that would; an answer names it. */
+  sequenceId: string;
+  /** What it is about. */
+  stage: Stage;
+  /** The tier that held; absent where a person asked for a compaction above every tier. */
+  tier?: Tier;
+  /** Its title. */
+  title: string;
+}
+
+/** How far a sequence has come. */
+export interface HeadsUpProgress {
+  /** What runs now, for people. */
+  label: string;
+  /** How many steps there are. */
+  of: number;
+  /** The step that runs, from 1. */
+  step: number;
+}
+
 /** A user input that waited. */
 export interface HeldInput {
   /** The host's name for it. */
@@ -969,6 +1007,14 @@ export interface LogTraceParams {
 
 /** How bad a log line is; a number on the wire, as in LSP. */
 export interface MessageType {
+}
+
+/** An answer that a person can give now. */
+export interface OfferedChoice {
+  /** The answer. */
+  choice: Choice;
+  /** What its button says. */
+  label: string;
 }
 
 /** What was decided. */
@@ -1461,7 +1507,10 @@ export interface ScratchReadResult {
   truncated: boolean;
 }
 
-/** `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on. */
+/**
+ * `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from then
+ * on is in `headsUp` of `rawr/thread/changed` and `rawr/thread/get`.
+ */
 export interface SequenceHeadsUpNotification {
   /** The boundaries that counted. */
   boundaries: Array<Boundary>;
@@ -1469,6 +1518,8 @@ export interface SequenceHeadsUpNotification {
   choices: Array<Choice>;
   /** When the sequence goes on without an answer, Unix milliseconds; absent if it waits. */
   deadlineAtMs?: number;
+  /** What happens next, in a sentence or two for people. */
+  message: string;
   /** Who is to write the packet. */
   packetAuthor: PacketAuthor;
   /** Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers). */
@@ -1483,6 +1534,8 @@ export interface SequenceHeadsUpNotification {
   threadId: string;
   /** The tier that held; absent where a person asked for a compaction above every tier. */
   tier?: Tier;
+  /** Its title. */
+  title: string;
 }
 
 /** `rawr/sequence/respond`: a person's answer, from any client of the thread. */
@@ -1653,6 +1706,8 @@ export interface ThreadChangedNotification {
   breaker?: BreakerHold;
   /** Active guards. */
   guards: Array<Guard>;
+  /** The banner as it stands now; absent when there is none, and while no process runs the thread. */
+  headsUp?: HeadsUp;
   /** The last compaction, whoever started it. */
   lastCompaction?: LastCompaction;
   /** What became of the last decision that something was to follow from. */
@@ -1691,11 +1746,8 @@ export interface ThreadGetResult {
   directives: Array<Directive>;
   /** Active guards. */
   guards: Array<Guard>;
-  /**
-   * The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a
-   * person has called the sequence off, and for a compaction without a banner.
-   */
-  headsUp?: SequenceHeadsUpNotification;
+  /** The banner as it stands now; absent when there is none, and while no process runs the thread. */
+  headsUp?: HeadsUp;
   /** Ids of user inputs that wait for a sequence, in order. */
   heldInputs: Array<string>;
   /** What judging has cost; absent while no judge was asked. */
@@ -2027,6 +2079,112 @@ export interface WorkspaceFolder {
   /** Where it is. */
   uri: string;
 }
+
+/** What people read for names. The English words are the keys of translations. */
+export const LABELS: {
+  Boundary: Record<Boundary, string>;
+  Choice: Record<Choice, string>;
+  CompactionOrigin: Record<CompactionOrigin, string>;
+  Entrance: Record<Entrance, string>;
+  Gate: Record<Gate, string>;
+  GateOutcome: Record<GateOutcome, string>;
+  Outcome: Record<Outcome, string>;
+  PacketAuthor: Record<PacketAuthor, string>;
+  Phase: Record<Phase, string>;
+  Stage: Record<Stage, string>;
+  Tier: Record<Tier, string>;
+} = {
+  Boundary: {
+    commit: 'commit',
+    plan_checkpoint: 'plan step done',
+    plan_update: 'plan changed',
+    pr_checkpoint: 'pull request',
+    agent_done: 'agent done',
+    topic_shift: 'new topic',
+    concluding_thought: 'conclusion',
+    turn_complete: 'turn ended',
+  },
+  Choice: {
+    compact_now: 'Compact now',
+    approve: 'Approve',
+    snooze: 'Not now',
+    cancel: 'Skip this one',
+    edit_packet: 'Edit the packet',
+  },
+  CompactionOrigin: {
+    rawr: 'by rawr',
+    host: 'by the host',
+    user: 'by a person',
+  },
+  Entrance: {
+    turn_complete: 'at the end of a turn',
+    preflight: 'before the next message',
+    mid_turn: 'during a turn',
+    inline: 'by the built-in compaction',
+  },
+  Gate: {
+    feature: 'Feature enabled',
+    pressure: 'Context pressure',
+    origin: 'User turn',
+    mode_of_host: 'Host mode',
+    guard: 'Guards',
+    breaker: 'Circuit breaker',
+    rearm: 'New content',
+    cooldown: 'Cooldown',
+    boundary: 'Boundary',
+    weak_boundary: 'Strong boundary',
+    semantic_break: 'Semantic break',
+    active_work: 'No active work',
+    packet_worth: 'Packet content',
+    judgment: 'Judge',
+    mode: 'Mode',
+  },
+  GateOutcome: {
+    pass: 'passed',
+    fail: 'failed',
+    bypassed: 'bypassed',
+    not_reached: 'not reached',
+  },
+  Outcome: {
+    nothing: 'no compaction',
+    tag: 'would compact',
+    suggest: 'compaction recommended',
+    ask: 'waiting for your approval',
+    judge: 'asking the judge',
+    defer: 'compaction deferred',
+    compact: 'compaction decided',
+  },
+  PacketAuthor: {
+    agent: 'the agent',
+    watcher: 'rawr',
+    person: 'a person',
+  },
+  Phase: {
+    idle: 'Idle',
+    awaiting_judgment: 'Asking the judge',
+    awaiting_approval: 'Waiting for your approval',
+    deferred: 'Compacting before your next message',
+    awaiting_heads_up: 'Notifying the agent',
+    awaiting_scratch_write: "Saving the agent's notes",
+    awaiting_packet: 'Writing the packet',
+    awaiting_compaction: 'Packet ready: type /compact in the agent',
+    compacting: 'Compacting',
+    awaiting_handoff: 'Handing the packet back',
+  },
+  Stage: {
+    will_compact: 'Compacting soon',
+    awaiting_approval: 'Waiting for your approval',
+    recommended: 'Compaction recommended',
+    tagged: 'Would compact here',
+    deferred: 'Compacting before your next message',
+  },
+  Tier: {
+    early: 'early',
+    ready: 'ready',
+    asap: 'asap',
+    emergency: 'emergency',
+  },
+};
 
 /** What a client asks, and what it is answered. */
 export interface Requests {

@@ -77,7 +77,6 @@ export class Watch implements Disposable {
       if (!this.isRun(news.threadId)) void this.list();
     });
     this.hear('rawr/sequence/headsUp', (news) => {
-      threads.headsUp(news);
       if (this.isRun(news.threadId)) void this.look(news.threadId);
       else void this.list();
     });

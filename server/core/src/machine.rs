@@ -1,6 +1,7 @@
 //! The entrance of the crate: an input and the time go in, effects come out. See [`Machine`].
 
 mod announce;
+mod banner;
 mod bound;
 mod next;
 mod observe;
@@ -197,6 +198,8 @@ pub struct HeadsUp {
     pub sequence: Option<SequenceId>,
     /// What the user can expect.
     pub stage: Stage,
+    /// How far the thread has come.
+    pub phase: Phase,
     /// The tier; absent where a person asked.
     pub tier: Option<Tier>,
     /// Percent of the context window left.
@@ -274,6 +277,7 @@ pub struct Glance {
     compacted_at: Option<Timestamp>,
     strikes: usize,
     fate: Option<Fate>,
+    heads_up: Option<HeadsUp>,
 }
 
 /// A thread and everything that can happen to it.
@@ -415,6 +419,7 @@ impl Machine {
             compacted_at: self.thread.last_compaction.as_ref().map(|last| last.at),
             strikes: self.thread.strikes.len(),
             fate: self.thread.fates.back().map(|last| last.fate.clone()),
+            heads_up: self.heads_up(policy),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
 use rawr_core::assess::Decision;
-use rawr_core::machine;
+use rawr_core::machine::{self, HeadsUp};
 use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Thread};
@@ -16,7 +16,14 @@ use std::path::Path;
 #[derive(Debug)]
 pub enum Notice<'n> {
     /// The core has something to tell about an open thread.
-    Thread { thread: &'n Thread, config: &'n Config, now: Timestamp, notice: &'n machine::Notice },
+    Thread {
+        thread: &'n Thread,
+        config: &'n Config,
+        now: Timestamp,
+        notice: &'n machine::Notice,
+        /// The banner that stands now, where the notice is that something changed.
+        heads_up: Option<HeadsUp>,
+    },
     /// A decision was stored.
     Decided { thread: &'n Thread, decision: &'n Decision },
     /// The thread's host has an action to carry out.
@@ -73,7 +80,10 @@ pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>
                 spans::performing(&issued, || tell(Notice::Perform { thread, issued: &issued }));
             }
             Effect::Tell(notice) => {
-                tell(Notice::Thread { thread, config: &open.config, now, notice: &notice });
+                let is_change = notice == machine::Notice::Changed;
+                let heads_up = is_change.then(|| open.heads_up()).flatten();
+                let config = &open.config;
+                tell(Notice::Thread { thread, config, now, notice: &notice, heads_up });
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::settings::{ConfigScope, configure_by};
 use super::{Desk, DeskError, Open, notes};
 use crate::prompts::PromptStore;
-use crate::store::{DecisionFile, StoreError};
+use crate::store::{DecisionFile, OwnerLock, StoreError};
 use rawr_core::Thread;
 use rawr_core::compose::{self, Continue};
 use rawr_core::event::{Packet, Phase};
@@ -82,10 +82,9 @@ impl Desk {
         }
     }
 
-    /// The banner of the sequence that runs, for a client that has missed the notification.
+    /// The banner that stands now.
     pub fn heads_up(&self, id: &ThreadId) -> Result<Option<HeadsUp>, DeskError> {
-        let open = self.open_thread(id)?;
-        Ok(open.machine.heads_up(&open.config.policy))
+        Ok(self.open_thread(id)?.heads_up())
     }
 
     pub fn summary_of_open(&self, id: &ThreadId, now: Timestamp) -> Result<Summary, DeskError> {
@@ -184,6 +183,15 @@ impl Desk {
 
 impl Open {
     /// Who owns it is to be asked of the disk.
+    /// What no process runs stands still: there is nothing to announce and no one to act on an answer.
+    pub(super) fn heads_up(&self) -> Option<HeadsUp> {
+        let heads_up = self.machine.heads_up(&self.config.policy)?;
+        let is_run = self.owner.is_some()
+            || self.machine.thread().host.can.compact_by_person
+            || OwnerLock::holder(&self.folder).is_some();
+        is_run.then_some(heads_up)
+    }
+
     fn summary(&self, now: Timestamp) -> Summary {
         let summary = summary_of(self.machine.thread(), &self.config.policy, now);
         Summary { open: self.by_client, ..summary }

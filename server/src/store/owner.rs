@@ -47,7 +47,7 @@ impl OwnerLock {
     }
 
     /// Who holds a thread's lock, if anybody does. Looking creates nothing.
-    pub(super) fn holder(folder: &Path) -> Option<String> {
+    pub fn holder(folder: &Path) -> Option<String> {
         let mut file = File::open(folder.join(OWNER)).ok()?;
         // Shared, so that two who look see no owner in each other.
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| name_in(&mut file))

@@ -9,7 +9,7 @@ use rawr_core::event::{
     Trigger, Until,
 };
 use rawr_core::judgment::OUTPUT_SCHEMA;
-use rawr_core::machine::{HeadsUp, Stage};
+use rawr_core::machine::HeadsUp;
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::{DecisionFate, Fate};
@@ -325,6 +325,7 @@ pub fn last_compaction(last: &LastCompaction) -> wire::LastCompaction {
 pub fn thread_changed(
     thread: &Thread,
     policy: &Policy,
+    heads_up: Option<&HeadsUp>,
     now: Timestamp,
 ) -> wire::ThreadChangedNotification {
     let left = thread.percent_remaining(policy);
@@ -338,35 +339,7 @@ pub fn thread_changed(
         last_compaction: thread.last_compaction.as_ref().map(last_compaction),
         breaker: thread.held_back(policy, now).as_ref().map(breaker_hold),
         last_fate: thread.fates.back().map(fate),
-    }
-}
-
-/// What the person may do about it. A recommendation names the sequence that would be.
-pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::SequenceHeadsUpNotification {
-    use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
-    wire::SequenceHeadsUpNotification {
-        thread_id: thread.id.to_string(),
-        sequence_id: heads_up
-            .sequence
-            .clone()
-            .unwrap_or_else(|| thread.next_sequence_id())
-            .to_string(),
-        stage: heads_up.stage.to_wire(),
-        tier: heads_up.tier.map(ToWire::to_wire),
-        percent_remaining: heads_up.percent.map(percent),
-        reason: heads_up.reason.clone(),
-        boundaries: boundaries(heads_up.boundaries),
-        packet_author: heads_up.author.to_wire(),
-        choices: match heads_up.stage {
-            Stage::WillCompact | Stage::AwaitingApproval if !heads_up.can_be_stopped => {
-                vec![]
-            }
-            Stage::WillCompact => vec![Snooze, Cancel, EditPacket],
-            Stage::AwaitingApproval => vec![Approve, Snooze, Cancel, EditPacket],
-            Stage::Recommended | Stage::Tagged => vec![CompactNow, Snooze],
-            Stage::Deferred => vec![CompactNow, Snooze, Cancel],
-        },
-        deadline_at_ms: heads_up.deadline.map(|at| at.0),
+        heads_up: heads_up.map(|heads_up| super::banner::heads_up(thread, heads_up)),
     }
 }
 

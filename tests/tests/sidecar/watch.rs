@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod answers;
+mod banners;
 mod hears;
 
 use rawr_protocol::methods::{

@@ -1,6 +1,6 @@
-//! The banner: a box that says that a compaction is near, why, and what will happen. Words and frame only.
+//! The banner: a box that says that a compaction is near, why, and what happens next. The words are the sidecar's; this is the frame.
 
-use rawr_protocol::{Choice, PacketAuthor, SequenceHeadsUpNotification, Stage};
+use rawr_protocol::{Boundary, Choice, HeadsUp, SequenceHeadsUpNotification, Stage, Tier};
 
 use super::text::wrapped;
 use rawr_host::text::{columns, one_line};
@@ -11,69 +11,64 @@ pub(super) const BANNER: usize = 74;
 /// What its frame takes.
 pub(super) const BANNER_EDGES: usize = 4;
 
+/// What is said of a banner, when it comes up and while it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct BannerText<'b> {
+    reason: &'b str,
+    message: &'b str,
+    percent_remaining: Option<u8>,
+    tier: Option<Tier>,
+    boundaries: &'b [Boundary],
+}
+
+impl<'b> From<&'b HeadsUp> for BannerText<'b> {
+    fn from(heads_up: &'b HeadsUp) -> Self {
+        let HeadsUp { reason, message, percent_remaining, tier, boundaries, .. } = heads_up;
+        let (percent_remaining, tier) = (*percent_remaining, *tier);
+        Self { reason, message, percent_remaining, tier, boundaries }
+    }
+}
+
+impl<'b> From<&'b SequenceHeadsUpNotification> for BannerText<'b> {
+    fn from(heads_up: &'b SequenceHeadsUpNotification) -> Self {
+        let SequenceHeadsUpNotification {
+            reason,
+            message,
+            percent_remaining,
+            tier,
+            boundaries,
+            ..
+        } = heads_up;
+        let (percent_remaining, tier) = (*percent_remaining, *tier);
+        Self { reason, message, percent_remaining, tier, boundaries }
+    }
+}
+
 /// The box, line by line.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
-    let mut lines = banner_words(heads_up, width);
+    let mut lines = banner_words(heads_up.into(), width);
     if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
-        let choices: Vec<_> = heads_up.choices.iter().map(|choice| answer(*choice)).collect();
+        let choices: Vec<_> =
+            heads_up.choices.iter().map(|choice| Choice::label(*choice)).collect();
         lines.extend(wrapped(&format!("Your choices: {}.", choices.join(", ")), width));
     }
-    framed(banner_title(heads_up.stage), &lines, width)
+    framed(&heads_up.title, &lines, width)
 }
 
-/// Why it is shown and what will happen, without a frame.
-pub fn banner_words(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
-    let SequenceHeadsUpNotification { tier, percent_remaining, boundaries, .. } = heads_up;
+/// Why it is shown and what happens next, without a frame.
+pub fn banner_words(text: BannerText<'_>, width: usize) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(percent_remaining.map(|percent| format!("{percent}% left")));
-    facts.extend(tier.map(|tier| format!("tier {tier}")));
-    if !boundaries.is_empty() {
-        let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
+    facts.extend(text.percent_remaining.map(|percent| format!("{percent}% left")));
+    facts.extend(text.tier.map(|tier| tier.label().to_owned()));
+    if !text.boundaries.is_empty() {
+        let names: Vec<_> = text.boundaries.iter().map(|boundary| boundary.label()).collect();
         facts.push(names.join(", "));
     }
-    let mut lines = wrapped(&heads_up.reason, width);
+    let mut lines = wrapped(text.reason, width);
     lines.extend(wrapped(&facts.join(" · "), width));
     lines.push(String::new());
-    lines.extend(wrapped(what_happens(heads_up.stage, heads_up.packet_author), width));
+    lines.extend(wrapped(text.message, width));
     lines
-}
-
-pub fn banner_title(stage: Stage) -> &'static str {
-    match stage {
-        Stage::WillCompact => "compaction ahead",
-        Stage::AwaitingApproval => "compact now?",
-        Stage::Recommended => "compaction recommended",
-        Stage::Tagged => "compaction would happen here",
-        Stage::Deferred => "compaction before your next message",
-    }
-}
-
-fn what_happens(stage: Stage, author: PacketAuthor) -> &'static str {
-    match (stage, author) {
-        (Stage::WillCompact, PacketAuthor::Agent) => {
-            "The agent writes its continuation packet, the history is compacted, the packet is handed back, and work goes on."
-        }
-        (Stage::WillCompact, PacketAuthor::Watcher | PacketAuthor::Person) => {
-            "rawr writes the continuation packet, the history is compacted, the packet is handed back, and work goes on."
-        }
-        (Stage::AwaitingApproval, _) => "Nothing happens until somebody agrees.",
-        (Stage::Recommended, _) => "`mode = \"suggest\"`: nothing happens by itself.",
-        (Stage::Tagged, _) => "`mode = \"tag\"`: this is only said.",
-        (Stage::Deferred, _) => {
-            "Your next message waits until the history is compacted and the packet handed back."
-        }
-    }
-}
-
-/// What a person has answered, or can.
-pub fn answer(choice: Choice) -> &'static str {
-    match choice {
-        Choice::CompactNow => "compact now",
-        Choice::Approve => "go on",
-        Choice::Snooze => "not now",
-        Choice::Cancel => "not this time",
-        Choice::EditPacket => "edit the packet",
-    }
 }
 
 fn framed(title: &str, lines: &[String], width: usize) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
-    DecisionJudgment, Entrance, GateOutcome, GateResult, JudgmentSource, Outcome, PacketAuthor,
+    DecisionJudgment, GateOutcome, GateResult, JudgmentSource, Outcome,
 };
 
 use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
@@ -12,7 +12,7 @@ use rawr_host::text::one_line;
 /// A decision in full: why, or why not.
 pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String> {
     let when = ago(decision.at_ms, now_ms);
-    let about = format!("{} · {when}, {}", decision.decision_id, place(decision.entrance));
+    let about = format!("{} · {when}, {}", decision.decision_id, decision.entrance.label());
     let mut lines = vec![paint(DIM, &format!("thread {thread_id} · {about}"))];
     lines.push(headline(decision));
     lines.push(String::new());
@@ -52,20 +52,7 @@ pub fn outcome_of(fate: &DecisionFate, now_ms: i64) -> String {
 
 /// What was decided and why, without colours.
 pub fn decided(of: Outcome, reason: &str) -> String {
-    format!("{}: {}", outcome(of), one_line(reason, WIDTH))
-}
-
-/// The outcome in words, as the beginning of a sentence that its reason ends.
-pub(super) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Nothing => "no compaction",
-        Outcome::Tag => "would compact",
-        Outcome::Suggest => "compaction recommended",
-        Outcome::Ask => "compaction needs your word",
-        Outcome::Judge => "the judge is asked",
-        Outcome::Defer => "compaction deferred",
-        Outcome::Compact => "compaction decided",
-    }
+    format!("{}: {}", of.label(), one_line(reason, WIDTH))
 }
 
 pub(super) const fn style(outcome: Outcome) -> anstyle::Style {
@@ -85,16 +72,8 @@ pub(super) fn mark(outcome: GateOutcome) -> String {
     }
 }
 
-pub(super) fn author(author: PacketAuthor) -> &'static str {
-    match author {
-        PacketAuthor::Agent => "the agent",
-        PacketAuthor::Watcher => "rawr, from what it saw",
-        PacketAuthor::Person => "a person",
-    }
-}
-
 fn headline(decision: &Decision) -> String {
-    let mut words = outcome(decision.outcome).to_owned();
+    let mut words = decision.outcome.label().to_owned();
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();
     }
@@ -105,19 +84,10 @@ fn headline(decision: &Decision) -> String {
     }
 }
 
-fn place(entrance: Entrance) -> &'static str {
-    match entrance {
-        Entrance::TurnComplete => "at the end of a turn",
-        Entrance::Preflight => "before a message",
-        Entrance::MidTurn => "in the middle of a turn",
-        Entrance::Inline => "by the built-in compaction",
-    }
-}
-
 fn gate(result: &GateResult) -> String {
     let evidence = match result.outcome {
         GateOutcome::NotReached if result.evidence.is_empty() => "not reached".to_owned(),
-        GateOutcome::Bypassed => format!("{} (passed over)", one_line(&result.evidence, WIDTH)),
+        GateOutcome::Bypassed => format!("{} (bypassed)", one_line(&result.evidence, WIDTH)),
         _ => one_line(&result.evidence, WIDTH),
     };
     format!("  {} {:<15} {}", mark(result.outcome), result.gate.as_str(), paint(DIM, &evidence))
@@ -147,7 +117,7 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
         lines.push(fact("tier", &format!("{tier}: {left}% of the context was left")));
     }
     if let Some(CompactionTrigger::Rawr { boundaries, .. }) = &decision.trigger {
-        let names: Vec<_> = boundaries.iter().map(|boundary| boundary.as_str()).collect();
+        let names: Vec<_> = boundaries.iter().map(|boundary| boundary.label()).collect();
         let names = if names.is_empty() { "none was needed".to_owned() } else { names.join(", ") };
         lines.push(fact("boundary", &names));
     }
@@ -171,7 +141,7 @@ pub fn compacted_to(compaction: &DecisionCompaction) -> String {
 
 fn compaction(compaction: &DecisionCompaction) -> Vec<String> {
     let mut lines = vec![fact("compaction", &compacted_to(compaction))];
-    lines.extend(compaction.packet_author.map(|by| fact("packet", &format!("by {}", author(by)))));
+    lines.extend(compaction.packet_author.map(|by| fact("packet", &format!("by {}", by.label()))));
     if !compaction.packet_added.is_empty() {
         lines.push(fact("", "the check added what its author had left out:"));
         let added = compaction.packet_added.iter();
@@ -254,7 +224,7 @@ mod tests {
                 Compaction decided: the reason
 
                   ✓ pressure        below 75%
-                  ⤳ guard           guard g1 is active (passed over)
+                  ⤳ guard           guard g1 is active (bypassed)
 
                   tier       ready: 70% of the context was left
                   boundary   commit
@@ -262,7 +232,7 @@ mod tests {
                              compaction costs nothing here.
                   sequence   s1
                   compaction 150,000 → 12,345 tokens
-                  packet     by rawr, from what it saw
+                  packet     by rawr
                              the check added what its author had left out:
                              · branch: feature
                              · pinned: Use tabs.
@@ -324,8 +294,8 @@ mod tests {
                 "judgment": { "requestId": "j", "source": "chat", "reason": "" },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, in the middle of a turn
-                The judge is asked: the reason
+                thread t · d7-1f · 1 min ago, during a turn
+                Asking the judge: the reason
 
                   – judgment        not reached
 
@@ -340,7 +310,7 @@ mod tests {
                 "compaction": { "status": "failed" },
             }),
             expect![[r#"
-                thread t · d7-1f · 1 min ago, before a message
+                thread t · d7-1f · 1 min ago, before the next message
                 Compaction deferred: the reason
 
 

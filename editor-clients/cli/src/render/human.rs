@@ -11,7 +11,7 @@ use rawr_protocol::{
 };
 
 use super::Columns;
-use super::decisions::{author, mark, outcome, style};
+use super::decisions::{mark, style};
 use super::text::{bytes, number, shortened};
 use super::threads::tier_style;
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
@@ -26,7 +26,7 @@ pub(super) struct Human {
     is_live: bool,
     columns: Columns,
     /// What is going on, for the line that moves.
-    status: Option<&'static str>,
+    status: Option<String>,
     is_drawn: bool,
     frame: usize,
     meter: Option<(u8, Option<Tier>)>,
@@ -107,7 +107,7 @@ impl Human {
     fn draw(&mut self, out: &mut dyn Write) -> io::Result<()> {
         // Where an answer is typed, nothing is drawn over it.
         let is_moving = self.is_live && self.phase != Some(Phase::AwaitingApproval);
-        let Some(status) = self.status.filter(|_| is_moving) else { return Ok(()) };
+        let Some(status) = self.status.as_ref().filter(|_| is_moving) else { return Ok(()) };
         self.is_drawn = true;
         let frame = paint(OURS, FRAMES[self.frame]);
         write!(out, "{CLEAR_LINE}{frame} {}", paint(DIM, status))
@@ -176,7 +176,7 @@ impl Human {
     fn host_event(&mut self, event: &HostEvent) -> Vec<String> {
         match event {
             HostEvent::TurnStarted { .. } => {
-                self.status.get_or_insert("working…");
+                self.status.get_or_insert_with(|| "working…".to_owned());
                 Vec::new()
             }
             HostEvent::AgentMessage { turn_id, .. } if self.packet_turns.contains(turn_id) => {
@@ -237,7 +237,7 @@ impl Human {
                 self.packet_turns.clear();
             }
             self.status = status_of(changed.phase);
-            if let Some(status) = self.status.filter(|_| !self.is_live) {
+            if let Some(status) = self.status.as_ref().filter(|_| !self.is_live) {
                 lines.push(format!("  {status}"));
             }
         }
@@ -245,20 +245,9 @@ impl Human {
     }
 }
 
-/// What a sequence is doing.
-fn status_of(phase: Phase) -> Option<&'static str> {
-    match phase {
-        Phase::Idle => None,
-        Phase::AwaitingJudgment => Some("asking whether now is a good moment…"),
-        Phase::AwaitingApproval => Some("waiting for an answer…"),
-        Phase::Deferred => Some("compaction comes before the next message"),
-        Phase::AwaitingHeadsUp => Some("giving notice…"),
-        Phase::AwaitingScratchWrite => Some("saving working notes…"),
-        Phase::AwaitingPacket => Some("writing packet…"),
-        Phase::AwaitingCompaction => Some("waiting for /compact…"),
-        Phase::Compacting => Some("compacting…"),
-        Phase::AwaitingHandoff => Some("handing over…"),
-    }
+/// What a sequence is doing; the line is drawn over, or printed once.
+fn status_of(phase: Phase) -> Option<String> {
+    (phase != Phase::Idle).then(|| format!("{}…", phase.label()))
 }
 
 fn session(host: &HostThread) -> Vec<String> {
@@ -310,7 +299,7 @@ fn meter(percent: u8, tier: Option<Tier>) -> String {
 }
 
 fn verdict(decision: &Decision) -> Vec<String> {
-    let (style, word) = (style(decision.outcome), outcome(decision.outcome));
+    let (style, word) = (style(decision.outcome), decision.outcome.label());
     let quiet = decision.outcome == Outcome::Nothing;
     let mut lines = Vec::new();
     if !quiet {
@@ -329,7 +318,7 @@ fn verdict(decision: &Decision) -> Vec<String> {
 }
 
 fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
-    let author = author(packet.author);
+    let author = packet.author.label();
     let mut facts = vec![format!("{} tokens", number(packet.checked.tokens))];
     if !packet.checked.missing.is_empty() {
         facts.push(format!("lacks {}", packet.checked.missing.join(", ")));

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, RecallPlace};
 
-use super::decisions::{author, fact};
+use super::decisions::fact;
 use super::human::{BOLD, DIM, WARN, WIDTH, paint};
 use super::text::{ago, number};
 use rawr_host::host::codex::Way;
@@ -16,7 +16,7 @@ pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
         None => "size not known".to_owned(),
     };
     let packet = match capsule.packet_author {
-        Some(by) => format!("packet by {}", author(by)),
+        Some(by) => format!("packet by {}", by.label()),
         None => "no packet".to_owned(),
     };
     format!(

@@ -76,11 +76,11 @@ fn the_meter_is_shown_when_it_moves_and_phases_when_they_begin() {
             }
         },
         expect![[r#"
-            |  context 90% left · calm
+            |  context 90% left · ok
             |  context 62% left · asap
-            |  writing packet…
-            |  compacting…
-            |  context 95% left · calm
+            |  Writing the packet…
+            |  Compacting…
+            |  context 95% left · ok
         "#]],
     );
 }
@@ -151,6 +151,8 @@ fn a_banner_asks_with_its_choices() {
         "threadId": "t",
         "sequenceId": "s1",
         "stage": "awaiting_approval",
+        "title": "The title",
+        "message": "What happens next.",
         "tier": "ready",
         "percentRemaining": 62,
         "reason": "a phase ended here (commit)",
@@ -162,12 +164,12 @@ fn a_banner_asks_with_its_choices() {
         false,
         |renderer| renderer.report(&SessionEvent::HeadsUp(&heads_up)).unwrap(),
         expect![[r#"
-            |╭─ compact now? ─────────────────────────────────────────────────────────────╮
+            |╭─ The title ────────────────────────────────────────────────────────────────╮
             |│ a phase ended here (commit)                                                │
-            |│ 62% left · tier ready · commit                                             │
+            |│ 62% left · ready · commit                                                  │
             |│                                                                            │
-            |│ Nothing happens until somebody agrees.                                     │
-            |│ Your choices: go on, not now, not this time.                               │
+            |│ What happens next.                                                         │
+            |│ Your choices: Approve, Not now, Skip this one.                             │
             |╰────────────────────────────────────────────────────────────────────────────╯
         "#]],
     );
@@ -179,6 +181,8 @@ fn frames_fit_the_terminal() {
         "threadId": "t",
         "sequenceId": "s1",
         "stage": "will_compact",
+        "title": "The title",
+        "message": "What happens next, in the words of the sidecar.",
         "reason": "ein 文 phase ended here (commit)",
         "boundaries": [],
         "packetAuthor": "agent",
@@ -198,15 +202,12 @@ fn frames_fit_the_terminal() {
             renderer.report(&SessionEvent::Handoff(injected)).unwrap();
         },
         expect![[r#"
-            |╭─ compaction ahead ─────────────╮
+            |╭─ The title ────────────────────╮
             |│ ein 文 phase ended here        │
             |│ (commit)                       │
             |│                                │
-            |│ The agent writes its           │
-            |│ continuation packet, the       │
-            |│ history is compacted, the      │
-            |│ packet is handed back, and     │
-            |│ work goes on.                  │
+            |│ What happens next, in the      │
+            |│ words of the sidecar.          │
             |╰────────────────────────────────╯
             |
             |› rawr hands the packet back

@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 use rawr_protocol::{
-    Choice, CompactionOrigin, Directive, Guard, JudgmentTotals, LastCompaction, Phase,
-    ThreadGetResult, Tier, Until, Verdict,
+    Choice, Directive, Guard, JudgmentTotals, LastCompaction, Phase, ThreadGetResult, Tier, Until,
+    Verdict,
 };
 
 use super::decisions::{decided, fact, outcome_of, tokens};
@@ -158,21 +158,21 @@ pub fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
 /// A tier's colour and word.
 pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
     match tier {
-        None => (GOOD, "calm"),
-        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.as_str()),
-        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.as_str()),
+        None => (GOOD, "ok"),
+        Some(tier @ (Tier::Early | Tier::Ready)) => (WARN, tier.label()),
+        Some(tier @ (Tier::Asap | Tier::Emergency)) => (BAD, tier.label()),
     }
 }
 
 fn phase(phase: Phase, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
-    format!("{phase}: {}{of}", doing(phase))
+    format!("{}{of}", phase.label())
 }
 
 /// Nothing of it goes on by itself.
 fn interrupted(phase: Phase, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
-    format!("{phase}: interrupted; goes on when the thread is run again{of}")
+    format!("{} (interrupted; continues when the thread next runs){of}", phase.label())
 }
 
 /// Whether something is to be done in it by who runs the thread.
@@ -190,33 +190,13 @@ const fn needs_an_owner(phase: Phase) -> bool {
     }
 }
 
-/// What goes on in a phase.
-pub fn doing(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Idle => "nothing under way",
-        Phase::AwaitingJudgment => "a judge is asked whether now is a good moment",
-        Phase::AwaitingApproval => "a compaction waits for your answer",
-        Phase::Deferred => "a compaction comes before the next message",
-        Phase::AwaitingHeadsUp => "the agent is given notice",
-        Phase::AwaitingScratchWrite => "the agent saves its working notes",
-        Phase::AwaitingPacket => "the agent writes its packet",
-        Phase::AwaitingCompaction => "the packet is written; type /compact in the agent",
-        Phase::Compacting => "the history is being compacted",
-        Phase::AwaitingHandoff => "the packet is handed back",
-    }
-}
-
 fn compacted(last: &LastCompaction, now_ms: i64) -> String {
-    let by = match last.origin {
-        CompactionOrigin::Rawr => "by rawr",
-        CompactionOrigin::Host => "by the host itself",
-        CompactionOrigin::User => "by a person",
-    };
+    let by = last.origin.label();
     let size = tokens(last.tokens_before, last.tokens_after);
     let why = last.trigger.as_ref().map(|trigger| match trigger {
         rawr_protocol::CompactionTrigger::Rawr { tier, boundaries, .. } => {
-            let mut words = vec![tier.as_str()];
-            words.extend(boundaries.iter().map(|boundary| boundary.as_str()));
+            let mut words = vec![tier.label()];
+            words.extend(boundaries.iter().map(|boundary| boundary.label()));
             format!(" ({})", words.join(", "))
         }
         rawr_protocol::CompactionTrigger::Inline { .. } => " (built-in)".to_owned(),
@@ -279,13 +259,13 @@ mod tests {
             json!({ "breaker": paused }),
             None,
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     nobody now
-              phase      idle: nothing under way
-              paused     the last 3 compactions failed
-                         compacts again when less than 15% is left (emergency), or 30 minutes pass
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     nobody now
+                  phase      Idle
+                  paused     the last 3 compactions failed
+                             compacts again when less than 15% is left (emergency), or 30 minutes pass
+            "#]],
         );
     }
 
@@ -297,25 +277,25 @@ mod tests {
             json!({ "lastFate": fate }),
             Some("d1"),
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     nobody now
-              phase      idle: nothing under way
-              decided    compaction decided: the reason
-              outcome    called off by rawr compact (cancelled), 20 s ago
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     nobody now
+                  phase      Idle
+                  decided    compaction decided: the reason
+                  outcome    called off by rawr compact (cancelled), 20 s ago
+            "#]],
         );
         check(
             json!({ "lastFate": fate }),
             Some("d2"),
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     nobody now
-              phase      idle: nothing under way
-              decided    compaction decided: the reason
-              outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     nobody now
+                  phase      Idle
+                  decided    compaction decided: the reason
+                  outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
+            "#]],
         );
     }
 
@@ -325,21 +305,21 @@ mod tests {
             json!({ "phase": "awaiting_packet" }),
             None,
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     nobody now
-              phase      awaiting_packet: interrupted; goes on when the thread is run again
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     nobody now
+                  phase      Writing the packet (interrupted; continues when the thread next runs)
+            "#]],
         );
         check(
             json!({ "phase": "awaiting_packet", "owner": "rawr exec" }),
             None,
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     rawr exec
-              phase      awaiting_packet: the agent writes its packet
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     rawr exec
+                  phase      Writing the packet
+            "#]],
         );
     }
 
@@ -349,11 +329,11 @@ mod tests {
             json!({ "phase": "awaiting_compaction" }),
             None,
             expect![[r#"
-            t  usage not known · 10 s ago
-              folder     /code/parser
-              run by     nobody now
-              phase      awaiting_compaction: the packet is written; type /compact in the agent
-        "#]],
+                t  usage not known · 10 s ago
+                  folder     /code/parser
+                  run by     nobody now
+                  phase      Packet ready: type /compact in the agent
+            "#]],
         );
     }
 }

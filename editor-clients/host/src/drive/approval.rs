@@ -7,7 +7,8 @@ use crate::event::{Level, SessionEvent};
 use crate::host::Host;
 use crate::sidecar::Launch;
 
-const HOW_TO_ANSWER: &str = "answer y (go on), n (not this time) or l (later, after one more turn)";
+const HOW_TO_ANSWER: &str =
+    "answer y (approve), n (skip this one) or l (not now, after one more turn)";
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Whether the sequence waits for somebody who is there.

@@ -31,7 +31,7 @@ local seen = {}
 ---@return string
 local function name_of(banner)
   local heads_up = banner.heads_up
-  return heads_up.threadId .. heads_up.sequenceId .. heads_up.stage
+  return banner.thread_id .. heads_up.sequenceId .. heads_up.stage
 end
 
 ---@return rawr.Banner?
@@ -47,10 +47,21 @@ end
 ---@param banner rawr.Banner
 ---@return rawr.ThreadSummary
 local function thread_of(banner)
-  local id = banner.heads_up.threadId
+  local id = banner.thread_id
   local row = live.threads.rows[id]
   return row and row.thread
     or { threadId = id, cwd = vim.uv.cwd() or '', phase = 'idle', updatedAtMs = 0, open = false }
+end
+
+---@param banner rawr.Banner
+---@param choice rawr.Choice
+---@return rawr.OfferedChoice?
+local function offered(banner, choice)
+  for _, one in ipairs(banner.heads_up.choices) do
+    if one.choice == choice then
+      return one
+    end
+  end
 end
 
 ---@param banner rawr.Banner
@@ -58,8 +69,9 @@ end
 local function hint(banner)
   local keys = {}
   for _, one in ipairs(KEYS) do
-    if vim.list_contains(banner.heads_up.choices, one.choice) then
-      table.insert(keys, one.key .. ' ' .. words.ANSWER[one.choice])
+    local choice = offered(banner, one.choice)
+    if choice then
+      table.insert(keys, one.key .. ' ' .. words.one_line(choice.label))
     end
   end
   vim.list_extend(keys, { 'e why', 'q hide' })
@@ -73,7 +85,7 @@ end
 ---@return string[]
 function M.lines(banner, others, now_ms)
   local heads_up = banner.heads_up
-  local lines = { words.one_line(heads_up.threadId) }
+  local lines = { words.one_line(banner.thread_id) }
   vim.list_extend(lines, words.banner(heads_up, WIDTH))
   table.insert(lines, words.deadline(heads_up, now_ms))
   if others > 0 then
@@ -98,7 +110,7 @@ end
 ---@param choice rawr.Choice
 local function answer(choice)
   local banner = shown()
-  if not banner or not vim.list_contains(banner.heads_up.choices, choice) then
+  if not banner or not offered(banner, choice) then
     return
   end
   local thread, sequence = thread_of(banner), banner.heads_up.sequenceId
@@ -179,7 +191,7 @@ local function show(banner)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
   local layout = place(lines)
-  layout.title = (' rawr: %s '):format(words.TITLE[banner.heads_up.stage])
+  layout.title = (' rawr: %s '):format(words.one_line(banner.heads_up.title))
   if is_here() then
     vim.api.nvim_win_set_config(assert(window), layout)
   else
@@ -201,7 +213,7 @@ local function notify(banner)
   seen[name_of(banner)] = true
   local heads_up = banner.heads_up
   local lines = words.banner(heads_up, WIDTH)
-  table.insert(lines, 1, ('rawr: %s (%s)'):format(words.TITLE[heads_up.stage], heads_up.threadId))
+  table.insert(lines, 1, ('rawr: %s (%s)'):format(words.one_line(heads_up.title), banner.thread_id))
   table.insert(lines, 'Answer by `:Rawr choose`.')
   vim.notify(table.concat(lines, '\n'), vim.log.levels.WARN, { title = 'rawr' })
 end

@@ -3,6 +3,7 @@
 local client = require('rawr.client')
 local live = require('rawr.live')
 local threads = require('rawr.threads')
+local labels = require('rawr.labels')
 local words = require('rawr.words')
 
 local M = {}
@@ -33,7 +34,7 @@ local function among_known(name, done)
     return client.say(near or ('there is no thread `%s`'):format(name), vim.log.levels.ERROR)
   end
   local banner = threads.banner(live.threads)
-  local row = banner and live.threads.rows[banner.heads_up.threadId]
+  local row = banner and live.threads.rows[banner.thread_id]
   local rows = threads.sorted(live.threads)
   row = row or #rows == 1 and rows[1] or nil
   if row then
@@ -70,16 +71,21 @@ end
 ---@param thread rawr.ThreadSummary
 function M.answer(thread)
   local banner = threads.banner(live.threads, thread.threadId)
-  local choices = banner and banner.heads_up.choices or { 'compact_now', 'snooze' }
-  local title = banner and words.TITLE[banner.heads_up.stage] or 'no compaction is near'
+  local choices = banner and banner.heads_up.choices
+    or {
+      { choice = 'compact_now', label = labels.Choice.compact_now },
+      { choice = 'snooze', label = labels.Choice.snooze },
+    }
+  local title = banner and banner.heads_up.title or 'no compaction is near'
   local options = {
     prompt = ('%s: %s'):format(thread.threadId, title),
     kind = 'rawr-choice',
-    format_item = function(choice)
-      return words.ANSWER[choice] or choice
+    format_item = function(offered)
+      return words.one_line(offered.label)
     end,
   }
-  vim.ui.select(choices, options, function(choice)
+  vim.ui.select(choices, options, function(offered)
+    local choice = offered and offered.choice
     if choice == 'edit_packet' then
       require('rawr.packet').open(thread)
     elseif choice then

@@ -49,23 +49,19 @@ local function emit(name, data)
   vim.api.nvim_exec_autocmds('User', { pattern = name, data = data, modeline = false })
 end
 
---- What shows a banner is loaded with the first one.
----@param heads_up rawr.SequenceHeadsUpNotification
----@param phase? rawr.Phase
-local function put_up(heads_up, phase)
-  threads.heads_up(M.threads, heads_up, phase)
-  require('rawr.banner').enable()
-  emit('RawrHeadsUp', heads_up)
-end
-
---- The banner of a sequence that began before this client listened.
+--- The banner of a sequence that began before this client listened. What shows it is loaded with the first one.
 ---@param details rawr.ThreadGetResult
 local function catch_up(details)
   local thread_id = details.thread.threadId
-  if details.headsUp and not threads.banner(M.threads, thread_id) then
-    put_up(details.headsUp, details.thread.phase)
-    draw(thread_id)
+  local known = threads.banner(M.threads, thread_id)
+  threads.show(M.threads, thread_id, details.headsUp)
+  if details.headsUp then
+    require('rawr.banner').enable()
+    if not known then
+      emit('RawrHeadsUp', vim.tbl_extend('force', { threadId = thread_id }, details.headsUp))
+    end
   end
+  draw(thread_id)
 end
 
 local function go_on()
@@ -174,6 +170,9 @@ local ON = {
     if not threads.changed(M.threads, params, M.now()) then
       M.list()
     end
+    if params.headsUp then
+      require('rawr.banner').enable()
+    end
     emit('RawrChanged', params)
     -- A phase may be passed too quickly to be told.
     local sequence = handing_off[params.threadId]
@@ -183,19 +182,14 @@ local ON = {
     end
   end,
   ['rawr/sequence/headsUp'] = function(params)
-    if not M.threads.rows[params.threadId] then
-      M.list()
-    end
-    put_up(params)
+    emit('RawrHeadsUp', params)
   end,
   ['rawr/sequence/responded'] = function(params)
-    threads.answered(M.threads, params.threadId)
-    local answer = require('rawr.words').ANSWER[params.choice] or params.choice
+    local answer = require('rawr.labels').Choice[params.choice] or params.choice
     client.say(('%s: answered by %s: %s'):format(params.threadId, params.by or 'another client', answer))
     emit('RawrAnswered', params)
   end,
   ['rawr/decision/recorded'] = function(params)
-    threads.decided(M.threads, params.threadId)
     emit('RawrDecided', params)
   end,
   ['rawr/compaction/update'] = function(params)
@@ -248,11 +242,10 @@ end
 function M.respond(thread, choice, more, done)
   local params = vim.tbl_extend('force', { choice = choice }, more or {})
   client.on_thread(thread, 'rawr/sequence/respond', params, function(answer)
-    threads.answered(M.threads, thread.threadId)
     local until_ = params.turns and { kind = 'turns', turns = params.turns }
       or params.minutes and { kind = 'minutes', minutes = params.minutes }
       or nil
-    local effect = thread.owner and '' or ' Nobody runs the thread now: it holds when it is run again.'
+    local effect = thread.owner and '' or ' Takes effect when the thread next runs.'
     client.say(require('rawr.words').recorded(choice, until_) .. effect)
     draw(thread.threadId)
     if done then

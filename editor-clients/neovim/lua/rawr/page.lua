@@ -1,5 +1,6 @@
 --- Threads and decisions as lines of a buffer, each with its fold and with what it is about. Pure.
 
+local labels = require('rawr.labels')
 local words = require('rawr.words')
 
 local M = {}
@@ -66,7 +67,7 @@ function M.thread(lines, row, is_open, details, now_ms)
     words.pressure(thread.percentRemaining, thread.tier)
   )
   if thread.phase ~= 'idle' then
-    heading = heading .. ' · ' .. (words.DOING[thread.phase] or thread.phase)
+    heading = heading .. ' · ' .. (labels.Phase[thread.phase] or thread.phase)
   end
   local group = thread.tier and GROUP[thread.tier] or 'Title'
   table.insert(lines, { text = heading, fold = '0', group = group, thread = id })

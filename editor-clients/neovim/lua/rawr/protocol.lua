@@ -502,6 +502,27 @@
 ---@field marker string The part by which it is known again.
 ---@field text string The whole message, marker included.
 
+--- The banner of a thread as it stands now: everything to draw, nothing to decide.
+---@class rawr.HeadsUp
+---@field boundaries rawr.Boundary[] The boundaries that counted.
+---@field choices rawr.OfferedChoice[] What a person can answer now, the default first; empty once nothing can be stopped.
+---@field deadlineAtMs? integer When the sequence goes on or is called off without an answer, Unix milliseconds; absent if it waits.
+---@field deadlineLabel? string What happens at the deadline, to be followed by the time that is left: "Continues on its own in".
+---@field message string What happens next, in a sentence or two for people.
+---@field percentRemaining? integer Percent of the context window that was left when it came up.
+---@field progress? rawr.HeadsUpProgress How far the sequence has come; absent before one runs.
+---@field reason string Why, in one sentence for people.
+---@field sequenceId string The sequence that runs, or that would; an answer names it.
+---@field stage rawr.Stage What it is about.
+---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
+---@field title string Its title.
+
+--- How far a sequence has come.
+---@class rawr.HeadsUpProgress
+---@field label string What runs now, for people.
+---@field of integer How many steps there are.
+---@field step integer The step that runs, from 1.
+
 --- A user input that waited.
 ---@class rawr.HeldInput
 ---@field inputId string The host's name for it.
@@ -692,6 +713,11 @@
 
 --- How bad a log line is; a number on the wire, as in LSP.
 ---@alias rawr.MessageType integer
+
+--- An answer that a person can give now.
+---@class rawr.OfferedChoice
+---@field choice rawr.Choice The answer.
+---@field label string What its button says.
 
 --- What was decided.
 ---@alias rawr.Outcome
@@ -1008,11 +1034,12 @@
 ---@field text string The notes; empty if there is no file.
 ---@field truncated boolean Whether the beginning was left out.
 
---- `rawr/sequence/headsUp`: the banner, to be shown until the phase moves on.
+--- `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from then on is in `headsUp` of `rawr/thread/changed` and `rawr/thread/get`.
 ---@class rawr.SequenceHeadsUpNotification
 ---@field boundaries rawr.Boundary[] The boundaries that counted.
 ---@field choices rawr.Choice[] What a person can answer now, the default first.
 ---@field deadlineAtMs? integer When the sequence goes on without an answer, Unix milliseconds; absent if it waits.
+---@field message string What happens next, in a sentence or two for people.
 ---@field packetAuthor rawr.PacketAuthor Who is to write the packet.
 ---@field percentRemaining? integer Percent of the context window left; for people, never for the agent (docs/spec/clients.md#owner-and-observers).
 ---@field reason string Why, in one sentence for people.
@@ -1020,6 +1047,7 @@
 ---@field stage rawr.Stage What the banner is about.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier The tier that held; absent where a person asked for a compaction above every tier.
+---@field title string Its title.
 
 --- `rawr/sequence/respond`: a person's answer, from any client of the thread.
 ---@class rawr.SequenceRespondParams
@@ -1136,8 +1164,8 @@
 
 --- What a banner is about.
 ---@alias rawr.Stage
----| 'will_compact' # Compaction comes unless somebody objects.
----| 'awaiting_approval' # Compaction comes only if somebody agrees.
+---| 'will_compact' # Compaction comes unless a person stops it.
+---| 'awaiting_approval' # Compaction comes only if a person approves.
 ---| 'recommended' # Compaction is recommended (`mode = "suggest"`).
 ---| 'tagged' # Compaction would have come (`mode = "tag"`).
 ---| 'deferred' # Compaction comes before the next message (`turn_complete` is required).
@@ -1162,6 +1190,7 @@
 ---@class rawr.ThreadChangedNotification
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field guards rawr.Guard[] Active guards.
+---@field headsUp? rawr.HeadsUp The banner as it stands now; absent when there is none, and while no process runs the thread.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
 ---@field lastFate? rawr.DecisionFate What became of the last decision that something was to follow from.
 ---@field percentRemaining? integer Percent of the context window left.
@@ -1184,7 +1213,7 @@
 ---@field compactionAskedFor boolean A person asked for a compaction, and it has not begun yet.
 ---@field directives rawr.Directive[] User instructions that must survive word for word.
 ---@field guards rawr.Guard[] Active guards.
----@field headsUp? rawr.SequenceHeadsUpNotification The banner of that sequence as it stands now, for a client that has missed `rawr/sequence/headsUp`; absent once a person has called the sequence off, and for a compaction without a banner.
+---@field headsUp? rawr.HeadsUp The banner as it stands now; absent when there is none, and while no process runs the thread.
 ---@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
 ---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
 ---@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.

@@ -1,20 +1,9 @@
 --- The status line's few words on the current thread. Pure.
 
+local labels = require('rawr.labels')
 local threads = require('rawr.threads')
 
 local M = {}
-
-local SHORT = {
-  awaiting_judgment = 'judge asked',
-  awaiting_approval = 'compact now?',
-  deferred = 'compacts before next message',
-  awaiting_heads_up = 'heads-up',
-  awaiting_scratch_write = 'notes',
-  awaiting_packet = 'packet',
-  awaiting_compaction = 'type /compact',
-  compacting = 'compacting',
-  awaiting_handoff = 'handoff',
-}
 
 ---@param all rawr.Threads
 ---@param folder string
@@ -26,9 +15,14 @@ function M.line(all, folder)
   end
   local thread, parts = row.thread, {}
   if thread.percentRemaining then
-    table.insert(parts, ('%d%% %s'):format(thread.percentRemaining, thread.tier or 'calm'))
+    table.insert(
+      parts,
+      ('%d%% %s'):format(thread.percentRemaining, thread.tier and labels.Tier[thread.tier] or 'ok')
+    )
   end
-  table.insert(parts, SHORT[thread.phase])
+  if thread.phase ~= 'idle' then
+    table.insert(parts, labels.Phase[thread.phase] or thread.phase)
+  end
   if thread.breaker then
     table.insert(parts, 'paused')
   end

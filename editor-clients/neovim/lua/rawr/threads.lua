@@ -9,9 +9,8 @@ local M = {}
 ---@field guards integer
 
 ---@class rawr.Banner
----@field heads_up rawr.SequenceHeadsUpNotification
----@field phase? rawr.Phase the phase that its deadline is of
----@field decided boolean the decision that it tells of has been heard of
+---@field thread_id string
+---@field heads_up rawr.HeadsUp
 
 ---@class rawr.Threads
 ---@field rows table<string, rawr.Row?>
@@ -35,29 +34,22 @@ function M.put(all, thread, folder)
   end
 end
 
+--- The banner as the sidecar last told it; none where it told of none.
 ---@param all rawr.Threads
----@param gone fun(banner: rawr.Banner): boolean
-local function take_down(all, gone)
+---@param thread_id string
+---@param heads_up? rawr.HeadsUp
+function M.show(all, thread_id, heads_up)
+  local known = M.banner(all, thread_id)
+  if known and heads_up and known.heads_up.stage == heads_up.stage then
+    known.heads_up = heads_up
+    return
+  end
   all.banners = vim.tbl_filter(function(banner)
-    return not gone(banner)
+    return banner.thread_id ~= thread_id
   end, all.banners)
-end
-
----@param banner rawr.Banner
----@param changed rawr.ThreadChangedNotification
----@return boolean
-local function survives(banner, changed)
-  local stage, first = banner.heads_up.stage, banner.phase or changed.phase
-  banner.phase = first
-  if first ~= changed.phase then
-    banner.heads_up.deadlineAtMs = nil
+  if heads_up then
+    table.insert(all.banners, { thread_id = thread_id, heads_up = heads_up })
   end
-  if stage == 'awaiting_approval' or stage == 'deferred' then
-    return changed.phase == stage
-  elseif stage == 'will_compact' then
-    return changed.sequenceId == banner.heads_up.sequenceId
-  end
-  return changed.phase == first
 end
 
 --- Whether the thread was known; who runs an unknown one is to be asked.
@@ -66,9 +58,7 @@ end
 ---@param now_ms integer
 ---@return boolean
 function M.changed(all, changed, now_ms)
-  take_down(all, function(banner)
-    return banner.heads_up.threadId == changed.threadId and not survives(banner, changed)
-  end)
+  M.show(all, changed.threadId, changed.headsUp)
   local row = all.rows[changed.threadId]
   if not row then
     return false
@@ -80,44 +70,13 @@ function M.changed(all, changed, now_ms)
   return true
 end
 
----@param all rawr.Threads
----@param heads_up rawr.SequenceHeadsUpNotification
----@param phase? rawr.Phase the phase that its deadline is of; without one the first that is told
-function M.heads_up(all, heads_up, phase)
-  M.answered(all, heads_up.threadId)
-  table.insert(all.banners, { heads_up = heads_up, phase = phase, decided = false })
-end
-
---- What was only said holds until there is something else to say.
----@param all rawr.Threads
----@param thread_id string
-function M.decided(all, thread_id)
-  take_down(all, function(banner)
-    local stage = banner.heads_up.stage
-    if banner.heads_up.threadId ~= thread_id or stage == 'will_compact' or stage == 'awaiting_approval' then
-      return false
-    end
-    local gone = banner.decided
-    banner.decided = true
-    return gone
-  end)
-end
-
----@param all rawr.Threads
----@param thread_id string
-function M.answered(all, thread_id)
-  take_down(all, function(banner)
-    return banner.heads_up.threadId == thread_id
-  end)
-end
-
 --- The banner of a thread; the newest of all without one.
 ---@param all rawr.Threads
 ---@param thread_id? string
 ---@return rawr.Banner?
 function M.banner(all, thread_id)
   for at = #all.banners, 1, -1 do
-    if not thread_id or all.banners[at].heads_up.threadId == thread_id then
+    if not thread_id or all.banners[at].thread_id == thread_id then
       return all.banners[at]
     end
   end
@@ -155,8 +114,8 @@ end
 ---@return rawr.Row?
 function M.current(all, folder)
   local banner = M.banner(all)
-  if banner and all.rows[banner.heads_up.threadId] then
-    return all.rows[banner.heads_up.threadId]
+  if banner and all.rows[banner.thread_id] then
+    return all.rows[banner.thread_id]
   end
   local rows = M.sorted(all)
   for _, row in ipairs(rows) do

@@ -1,59 +1,11 @@
 --- What is said of threads, banners and decisions, in words. Pure: values in, lines out.
 
+local labels = require('rawr.labels')
+
 local M = {}
-
----@type table<rawr.Phase, string>
-M.DOING = {
-  idle = 'nothing under way',
-  awaiting_judgment = 'a judge is asked whether now is a good moment',
-  awaiting_approval = 'a compaction waits for your answer',
-  deferred = 'a compaction comes before the next message',
-  awaiting_heads_up = 'the agent is given notice',
-  awaiting_scratch_write = 'the agent saves its working notes',
-  awaiting_packet = 'the agent writes its packet',
-  awaiting_compaction = 'the packet is written; type /compact in the agent',
-  compacting = 'the history is being compacted',
-  awaiting_handoff = 'the packet is handed back',
-}
-
----@type table<rawr.Stage, string>
-M.TITLE = {
-  will_compact = 'compaction ahead',
-  awaiting_approval = 'compact now?',
-  recommended = 'compaction recommended',
-  tagged = 'compaction would happen here',
-  deferred = 'compaction before your next message',
-}
-
----@type table<rawr.Choice, string>
-M.ANSWER = {
-  compact_now = 'compact now',
-  approve = 'go on',
-  snooze = 'not now',
-  cancel = 'not this time',
-  edit_packet = 'edit the packet',
-}
-
----@type table<rawr.Outcome, string>
-M.OUTCOME = {
-  nothing = 'no compaction',
-  tag = 'would compact',
-  suggest = 'compaction recommended',
-  ask = 'compaction needs your word',
-  judge = 'the judge is asked',
-  defer = 'compaction deferred',
-  compact = 'compaction decided',
-}
 
 ---@type table<rawr.GateOutcome, string>
 local MARK = { pass = '✓', fail = '✗', bypassed = '⤳', not_reached = '–' }
-
-local HAPPENS = {
-  awaiting_approval = 'Nothing happens until somebody agrees.',
-  recommended = '`mode = "suggest"`: nothing happens by itself.',
-  tagged = '`mode = "tag"`: this is only said.',
-  deferred = 'Your next message waits until the history is compacted and the packet handed back.',
-}
 
 --- Control characters, those of two bytes too, and what turns the writing direction around.
 local HARMFUL = { '%c', '\xc2[\x80-\x9f]', '\xe2\x80[\xaa-\xae]', '\xe2\x81[\xa6-\xa9]' }
@@ -124,25 +76,25 @@ end
 ---@param tier? rawr.Tier
 ---@return string
 function M.pressure(percent, tier)
-  return percent and ('%d%% left · %s'):format(percent, tier or 'calm') or 'usage not known'
+  return percent and ('%d%% left · %s'):format(percent, tier and labels.Tier[tier] or 'ok')
+    or 'usage not known'
 end
 
---- What comes of it without an answer, and when.
----@param heads_up rawr.SequenceHeadsUpNotification
+--- What happens without an answer, and when.
+---@param heads_up rawr.HeadsUp
 ---@param now_ms integer
 ---@return string?
 function M.deadline(heads_up, now_ms)
-  if not heads_up.deadlineAtMs then
+  if not heads_up.deadlineAtMs or not heads_up.deadlineLabel then
     return nil
   end
   local seconds = math.floor(math.max(heads_up.deadlineAtMs - now_ms, 0) / 1000)
   local left = seconds < 120 and seconds .. ' s' or math.floor(seconds / 60) .. ' min'
-  local asks = heads_up.stage == 'awaiting_approval'
-  return (asks and 'Without an answer it is called off in %s.' or 'It goes on by itself in %s.'):format(left)
+  return ('%s %s.'):format(M.one_line(heads_up.deadlineLabel), left)
 end
 
---- Why a banner is shown and what will happen.
----@param heads_up rawr.SequenceHeadsUpNotification
+--- Why a banner is shown and what happens next.
+---@param heads_up rawr.HeadsUp
 ---@param width integer
 ---@return string[]
 function M.banner(heads_up, width)
@@ -151,20 +103,16 @@ function M.banner(heads_up, width)
     table.insert(facts, heads_up.percentRemaining .. '% left')
   end
   if heads_up.tier then
-    table.insert(facts, 'tier ' .. heads_up.tier)
+    table.insert(facts, labels.Tier[heads_up.tier] or heads_up.tier)
   end
-  if #heads_up.boundaries > 0 then
-    table.insert(facts, table.concat(heads_up.boundaries, ', '))
+  for _, boundary in ipairs(heads_up.boundaries) do
+    table.insert(facts, labels.Boundary[boundary] or boundary)
   end
   local lines = M.wrapped(heads_up.reason, width)
   if #facts > 0 then
     vim.list_extend(lines, M.wrapped(table.concat(facts, ' · '), width))
   end
-  local writer = heads_up.packetAuthor == 'agent' and 'The agent writes its' or 'rawr writes the'
-  local happens = HAPPENS[heads_up.stage]
-    or writer
-      .. ' continuation packet, the history is compacted, the packet is handed back, and work goes on.'
-  vim.list_extend(lines, M.wrapped(happens, width))
+  vim.list_extend(lines, M.wrapped(heads_up.message, width))
   return lines
 end
 
@@ -250,7 +198,7 @@ end
 function M.decided(decision)
   local fate = decision.fate and ' · ' .. M.one_line(decision.fate.text) or ''
   return ('%s: %s%s'):format(
-    M.OUTCOME[decision.outcome] or decision.outcome,
+    labels.Outcome[decision.outcome] or decision.outcome,
     M.one_line(decision.reason),
     fate
   )
@@ -266,7 +214,7 @@ function M.gates(decision)
     if result.outcome == 'not_reached' and evidence == '' then
       evidence = 'not reached'
     elseif result.outcome == 'bypassed' then
-      evidence = evidence .. ' (passed over)'
+      evidence = evidence .. ' (bypassed)'
     end
     failed = failed or (result.outcome == 'fail' and result.gate or nil)
     table.insert(lines, ('%s %-15s %s'):format(MARK[result.outcome] or '?', result.gate, evidence))
@@ -298,9 +246,9 @@ function M.facts(details, now_ms)
   fact('folder', M.one_line(thread.cwd))
   fact(
     'run by',
-    thread.owner and M.one_line(thread.owner) or thread.runsByHooks and 'its agent, by hooks' or 'nobody now'
+    thread.owner and M.one_line(thread.owner) or thread.runsByHooks and 'its agent, by hooks' or 'no process'
   )
-  fact('phase', ('%s: %s%s'):format(thread.phase, M.DOING[thread.phase] or thread.phase, sequence))
+  fact('phase', (labels.Phase[thread.phase] or thread.phase) .. sequence)
   if details.compactionAskedFor then
     fact('asked for', 'a compaction, as soon as the agent is idle')
   end

@@ -12,12 +12,13 @@ export interface Answer {
 }
 
 export function notice(banner: Banner): string {
-  const { threadId, sequenceId } = banner.headsUp;
-  const links = banners.choices(banner).map((choice) => link({ threadId, sequenceId, choice }));
+  const { threadId } = banner;
+  const { sequenceId, choices } = banner.headsUp;
+  const links = choices.map(({ choice, label }) => link(label, { threadId, sequenceId, choice }));
   const said = [banners.title(banner), banners.why(banner), banners.now(banner)].filter(Boolean).join(' · ');
   return [banners.harmless(said), links.join(' | ')].filter(Boolean).join(' — ');
 }
 
-function link(answer: Answer): string {
-  return `[${words.choice(answer.choice)}](command:rawr.answerWith?${encodeURIComponent(JSON.stringify([answer]))})`;
+function link(label: string, answer: Answer): string {
+  return `[${words.translated(label)}](command:rawr.answerWith?${encodeURIComponent(JSON.stringify([answer]))})`;
 }

@@ -1,17 +1,16 @@
 // A packet that a person edits: whether it can still be handed over, and what its first line says of that.
 import * as l10n from '@vscode/l10n';
-import { choices } from './banner';
-import { deadline } from './status';
-import { type Thread, bannerNow } from './threads';
+import { deadline, offers } from './banner';
+import type { Thread } from './threads';
 
 export type PacketState = 'editable' | 'handed' | 'past';
 
 /** Where a packet stands, by the banner of its thread. */
 export function packetState(thread: Thread | undefined, sequenceId: string): PacketState {
-  const banner = thread && bannerNow(thread);
+  const banner = thread?.banner;
   if (!banner || banner.headsUp.sequenceId !== sequenceId) return 'past';
-  if (banner.answered === 'edit_packet') return 'handed';
-  return choices(banner).includes('edit_packet') ? 'editable' : 'past';
+  if (thread.handedOver === sequenceId) return 'handed';
+  return offers(banner, 'edit_packet') ? 'editable' : 'past';
 }
 
 /** Whether its sequence has ended. A thread that was not looked at yet does not tell. */
@@ -22,9 +21,9 @@ export function isOver(thread: Thread | undefined, sequenceId: string): boolean 
 export function packetLine(thread: Thread | undefined, sequenceId: string, nowMs: number): string {
   switch (packetState(thread, sequenceId)) {
     case 'editable': {
-      const atMs = thread?.banner?.headsUp.deadlineAtMs;
-      const left = atMs === undefined ? [] : [deadline(atMs, nowMs)];
-      const asks = thread?.summary.phase === 'awaiting_approval';
+      const banner = thread?.banner;
+      const left = banner ? deadline(banner, nowMs) : [];
+      const asks = banner !== undefined && offers(banner, 'approve');
       const whatFor = asks
         ? l10n.t('Hand over, and the compaction goes on with this packet')
         : l10n.t('Hand over, and the agent gets this packet after the compaction');

@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import type { Tier } from '../protocol';
 import * as banners from './banner';
-import { type Thread, bannerNow, runs } from './threads';
+import { type Thread, runs } from './threads';
 import * as words from './words';
 
 export interface Status {
@@ -36,8 +36,8 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
   if (!thread || !runs(thread)) return undefined;
   const { percentRemaining, tier } = thread.summary;
   const facts = [words.left(percentRemaining), ...(tier ? [words.tier(tier)] : [])];
-  const banner = bannerNow(thread);
-  const asks = banner !== undefined && banner.isOfSequence;
+  const { banner } = thread;
+  const asks = banner !== undefined && banners.isOfSequence(banner);
   if (asks) facts.push(banners.now(banner) || banners.title(banner));
   else facts.push(...(thread.summary.breaker ? [l10n.t('paused')] : lastBoundary(thread)));
   const spoken = asks ? [...facts, banners.title(banner)] : facts;
@@ -47,7 +47,7 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
     details: tooltip(thread, nowMs),
     tier,
     alarm: asks ? 'warning' : tier === 'emergency' ? 'error' : undefined,
-    answers: asks && banners.choices(banner).length > 0,
+    answers: asks && banner.headsUp.choices.length > 0,
   };
 }
 
@@ -65,13 +65,12 @@ function lastBoundary(thread: Thread): string[] {
 
 function tooltip(thread: Thread, nowMs: number): string[] {
   const { summary, details } = thread;
-  const banner = bannerNow(thread);
+  const { banner } = thread;
   const lines = [l10n.t('Thread {0} in {1}', summary.threadId, summary.cwd)];
   if (summary.owner) lines.push(l10n.t('Run by {0}', summary.owner));
   if (banner) {
     lines.push(`${banners.title(banner)}: ${banners.why(banner)}`);
-    const { deadlineAtMs } = banner.headsUp;
-    if (deadlineAtMs !== undefined) lines.push(deadline(deadlineAtMs, nowMs));
+    lines.push(banner.headsUp.message, ...banners.deadline(banner, nowMs));
   }
   const last = details?.thread.lastCompaction;
   if (last) lines.push(l10n.t('Last compaction: {0}', words.landed(last.tokensBefore, last.tokensAfter)));
@@ -80,8 +79,4 @@ function tooltip(thread: Thread, nowMs: number): string[] {
   if (summary.lastFate) lines.push(words.fate(summary.lastFate, nowMs));
   if (summary.breaker) lines.push(words.paused(summary.breaker));
   return lines;
-}
-
-export function deadline(atMs: number, nowMs: number): string {
-  return l10n.t('Goes on without an answer in {0}', words.remaining(atMs, nowMs));
 }

@@ -3,13 +3,13 @@ import type {
   CapsuleSummary,
   CompactionUpdateNotification,
   Decision,
-  SequenceHeadsUpNotification,
+  HeadsUp,
   SequenceRespondedNotification,
   ThreadChangedNotification,
   ThreadGetResult,
   ThreadSummary,
 } from '../protocol';
-import { type Banner, bannerOf, putUp, survives } from './banner';
+import { type Banner, isOfSequence } from './banner';
 
 /** A thread as it was last looked at. */
 export interface Details {
@@ -23,8 +23,8 @@ export interface Thread {
   summary: ThreadSummary;
   sequenceId?: string;
   banner?: Banner;
-  /** The sequence that was called off: until its owner has heard of it, it is still there. */
-  calledOff?: string;
+  /** The sequence that a packet was handed over for. */
+  handedOver?: string;
   details?: Details;
   /** The compaction that was heard of last. */
   compaction?: CompactionUpdateNotification;
@@ -45,7 +45,7 @@ export class Threads {
   }
 
   get banners(): Banner[] {
-    return this.all.flatMap((thread) => bannerNow(thread) ?? []);
+    return this.all.flatMap((thread) => thread.banner ?? []);
   }
 
   /** The threads that there are now; what is not among them is gone. */
@@ -70,9 +70,8 @@ export class Threads {
   changed(news: ThreadChangedNotification, nowMs: number): boolean {
     const thread = this.byId.get(news.threadId);
     if (!thread) {
-      const banner = this.early.get(news.threadId);
-      const still = banner && survives(banner, news);
-      if (still) this.early.set(news.threadId, still);
+      const banner = bannerIn(news.threadId, news.headsUp);
+      if (banner) this.early.set(news.threadId, banner);
       else this.early.delete(news.threadId);
       return false;
     }
@@ -80,23 +79,14 @@ export class Threads {
     const told = { phase, tier, percentRemaining, breaker, lastFate };
     thread.summary = { ...thread.summary, ...told, updatedAtMs: nowMs };
     thread.sequenceId = news.sequenceId;
-    thread.banner = thread.banner && survives(thread.banner, news);
+    thread.banner = bannerIn(news.threadId, news.headsUp);
     return true;
   }
 
-  headsUp(news: SequenceHeadsUpNotification): void {
-    const thread = this.byId.get(news.threadId);
-    if (thread) thread.banner = putUp(news);
-    else this.early.set(news.threadId, putUp(news));
-  }
-
-  /** A person has answered, here or elsewhere. */
+  /** A person has answered, here or elsewhere. What that changes is told by the sidecar. */
   responded(news: Pick<SequenceRespondedNotification, 'threadId' | 'sequenceId' | 'choice'>): void {
     const thread = this.byId.get(news.threadId);
-    if (!thread?.banner) return;
-    const stays = news.choice === 'approve' || news.choice === 'edit_packet' || news.choice === 'compact_now';
-    if (!stays) thread.calledOff = thread.banner.headsUp.sequenceId;
-    thread.banner = stays ? { ...thread.banner, answered: news.choice } : undefined;
+    if (thread && news.choice === 'edit_packet') thread.handedOver = news.sequenceId;
   }
 
   compacted(news: CompactionUpdateNotification): void {
@@ -119,30 +109,22 @@ export class Threads {
     thread.summary = found.thread;
     thread.details = details;
     thread.sequenceId = found.sequenceId;
-    if (found.sequenceId === undefined) {
-      if (thread.banner?.isOfSequence) thread.banner = undefined;
-    } else if (
-      thread.banner?.headsUp.sequenceId !== found.sequenceId &&
-      thread.calledOff !== found.sequenceId
-    ) {
-      thread.banner = bannerOf(found);
-    }
+    thread.banner = bannerIn(found.thread.threadId, found.headsUp);
   }
 }
 
-/** Whether somebody works in the thread now. */
-export function runs(thread: Thread): boolean {
-  return thread.summary.owner !== undefined || thread.summary.open;
+function bannerIn(threadId: string, headsUp: HeadsUp | undefined): Banner | undefined {
+  return headsUp && { threadId, headsUp };
 }
 
-/** What is asked now. Where nobody runs the thread, its sequence stands still and nobody is asked. */
-export function bannerNow(thread: Thread): Banner | undefined {
-  return runs(thread) ? thread.banner : undefined;
+/** Whether a process works in the thread now. */
+export function runs(thread: Thread): boolean {
+  return thread.summary.owner !== undefined || thread.summary.open;
 }
 
 /** The thread that the status bar speaks of: whoever asks something goes first, then whoever was chosen, then the latest. */
 export function active(threads: Threads, chosen: string | undefined): Thread | undefined {
   const running = threads.all.filter(runs);
-  const asking = running.find((thread) => bannerNow(thread)?.isOfSequence);
+  const asking = running.find((thread) => thread.banner && isOfSequence(thread.banner));
   return asking ?? running.find((thread) => thread.summary.threadId === chosen) ?? running[0];
 }

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { Decision, GateOutcome, GateResult, Guard, PlanStep, StepStatus, Tier } from '../protocol';
 import * as banners from './banner';
 import { name } from './status';
-import { type Thread, type Threads, bannerNow, runs } from './threads';
+import { type Thread, type Threads, runs } from './threads';
 import * as words from './words';
 
 export interface Row {
@@ -37,8 +37,7 @@ export function rows(threads: Threads, nowMs: number): Row[] {
 }
 
 function threadRow(thread: Thread, nowMs: number): Row {
-  const { summary } = thread;
-  const banner = bannerNow(thread);
+  const { summary, banner } = thread;
   const { threadId, tier } = summary;
   const facts = [words.left(summary.percentRemaining), ...(tier ? [words.tier(tier)] : [])];
   facts.push(runs(thread) ? words.phase(summary.phase) : words.ago(summary.updatedAtMs, nowMs));
@@ -50,9 +49,9 @@ function threadRow(thread: Thread, nowMs: number): Row {
     tooltip: [threadId, summary.cwd, ...(summary.owner ? [l10n.t('Run by {0}', summary.owner)] : [])].join(
       '\n',
     ),
-    icon: banner?.isOfSequence ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
+    icon: banner && banners.isOfSequence(banner) ? 'warning' : runs(thread) ? 'pulse' : 'circle-outline',
     color: runs(thread) ? tierColor(tier) : undefined,
-    context: `thread${runs(thread) ? '.running' : ''}${banner && banners.choices(banner).length > 0 ? '.asking' : ''}`,
+    context: `thread${runs(thread) ? '.running' : ''}${banner && banner.headsUp.choices.length > 0 ? '.asking' : ''}`,
     children: [...bannerRows(thread, nowMs), ...pausedRows(thread), ...detailRows(thread, nowMs)],
     open: runs(thread),
     about: { threadId, sequenceId: thread.sequenceId },
@@ -64,12 +63,12 @@ function tierColor(tier: Tier | undefined): string | undefined {
 }
 
 function bannerRows(thread: Thread, nowMs: number): Row[] {
-  const banner = bannerNow(thread);
+  const { banner } = thread;
   if (!banner) return [];
-  const { threadId, sequenceId, boundaries, packetAuthor, deadlineAtMs } = banner.headsUp;
-  const lines = [banners.why(banner)];
+  const { threadId } = banner;
+  const { sequenceId, boundaries, message, choices, deadlineAtMs } = banner.headsUp;
+  const lines = [banners.why(banner), message];
   if (boundaries.length > 0) lines.push(l10n.t('Triggered by: {0}', words.boundaries(boundaries)));
-  lines.push(l10n.t('The packet is written by {0}.', words.author(packetAuthor)));
   const left = deadlineAtMs === undefined ? [] : [words.remaining(deadlineAtMs, nowMs)];
   return [
     {
@@ -79,7 +78,7 @@ function bannerRows(thread: Thread, nowMs: number): Row[] {
       tooltip: lines.join('\n'),
       icon: 'bell-dot',
       color: 'list.warningForeground',
-      context: ['banner', ...banners.choices(banner)].join('.'),
+      context: ['banner', ...choices.map(({ choice }) => choice)].join('.'),
       about: { threadId, sequenceId },
     },
   ];
@@ -199,9 +198,7 @@ function compactionRows(thread: Thread, nowMs: number): Row[] {
   const isOurs =
     last?.sequenceId !== undefined && ours.some((decision) => decision.sequenceId === last.sequenceId);
   if (!last || isOurs) return ofDecisions;
-  const by = { rawr: l10n.t('by rawr'), host: l10n.t('by the host itself'), user: l10n.t('by a person') }[
-    last.origin
-  ];
+  const by = words.origin(last.origin);
   const row: Row = {
     id: `${threadId}/compaction/${last.sequenceId ?? last.atMs}`,
     label: words.landed(last.tokensBefore, last.tokensAfter) || l10n.t('tokens unknown'),

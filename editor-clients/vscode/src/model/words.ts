@@ -1,42 +1,36 @@
 // What names of the wire are called for people. Words only; `vscode` is not known here.
 import * as l10n from '@vscode/l10n';
-import type {
-  Boundary,
-  BreakerHold,
-  Choice,
-  Decision,
-  DecisionFate,
-  Entrance,
-  Gate,
-  GateOutcome,
-  Outcome,
-  PacketAuthor,
-  Phase,
-  Stage,
-  Tier,
-  Until,
+import {
+  type Boundary,
+  type BreakerHold,
+  type Choice,
+  type CompactionOrigin,
+  type Decision,
+  type DecisionFate,
+  type Entrance,
+  type Gate,
+  type GateOutcome,
+  type Outcome,
+  type PacketAuthor,
+  type Phase,
+  type Tier,
+  type Until,
+  LABELS,
 } from '../protocol';
 
+/** By their words in English, which are the sidecar's: `scripts/l10n.mjs` gathers the labels for translators. */
+export const translated: (text: string) => string = l10n.t;
+
+export function origin(of: CompactionOrigin): string {
+  return translated(LABELS.CompactionOrigin[of]);
+}
+
 export function tier(of: Tier): string {
-  return {
-    early: l10n.t('early'),
-    ready: l10n.t('ready'),
-    asap: l10n.t('asap'),
-    emergency: l10n.t('emergency'),
-  }[of];
+  return translated(LABELS.Tier[of]);
 }
 
 export function boundary(of: Boundary): string {
-  return {
-    commit: l10n.t('commit'),
-    plan_checkpoint: l10n.t('plan step done'),
-    plan_update: l10n.t('plan changed'),
-    pr_checkpoint: l10n.t('pull request'),
-    agent_done: l10n.t('agent done'),
-    topic_shift: l10n.t('new topic'),
-    concluding_thought: l10n.t('conclusion'),
-    turn_complete: l10n.t('turn ended'),
-  }[of];
+  return translated(LABELS.Boundary[of]);
 }
 
 export function boundaries(of: readonly Boundary[]): string {
@@ -44,61 +38,15 @@ export function boundaries(of: readonly Boundary[]): string {
 }
 
 export function phase(of: Phase): string {
-  return {
-    idle: l10n.t('idle'),
-    awaiting_judgment: l10n.t('the judge is asked'),
-    awaiting_approval: l10n.t('waits for your answer'),
-    deferred: l10n.t('compaction before the next message'),
-    awaiting_heads_up: l10n.t('the agent is told'),
-    awaiting_scratch_write: l10n.t('the agent saves its notes'),
-    awaiting_packet: l10n.t('the agent writes its packet'),
-    awaiting_compaction: l10n.t('the packet is written; type /compact in the agent'),
-    compacting: l10n.t('the history is compacted'),
-    awaiting_handoff: l10n.t('the packet is handed back'),
-  }[of];
-}
-
-export function stage(of: Stage): string {
-  return {
-    will_compact: l10n.t('compaction ahead'),
-    awaiting_approval: l10n.t('compact now?'),
-    recommended: l10n.t('compaction recommended'),
-    tagged: l10n.t('compaction would come here'),
-    deferred: l10n.t('compaction before your next message'),
-  }[of];
+  return translated(LABELS.Phase[of]);
 }
 
 export function choice(of: Choice): string {
-  return {
-    compact_now: l10n.t('Compact now'),
-    approve: l10n.t('Compact now'),
-    snooze: l10n.t('Snooze'),
-    cancel: l10n.t('Not this time'),
-    edit_packet: l10n.t('Show packet'),
-  }[of];
-}
-
-/** What a choice was, where somebody else made it. */
-export function chosen(of: Choice): string {
-  return {
-    compact_now: l10n.t('compact now'),
-    approve: l10n.t('go on'),
-    snooze: l10n.t('not now'),
-    cancel: l10n.t('not this time'),
-    edit_packet: l10n.t('a packet of their own'),
-  }[of];
+  return translated(LABELS.Choice[of]);
 }
 
 export function outcome(of: Outcome): string {
-  return {
-    nothing: l10n.t('no compaction'),
-    tag: l10n.t('compaction noted'),
-    suggest: l10n.t('compaction recommended'),
-    ask: l10n.t('you are asked'),
-    judge: l10n.t('the judge is asked'),
-    defer: l10n.t('compaction put off'),
-    compact: l10n.t('compaction decided'),
-  }[of];
+  return translated(LABELS.Outcome[of]);
 }
 
 /** What became of a decision, and when. */
@@ -112,45 +60,19 @@ export function paused(hold: BreakerHold): string {
 }
 
 export function gate(of: Gate): string {
-  return {
-    feature: l10n.t('rawr is on'),
-    pressure: l10n.t('the context is full enough'),
-    origin: l10n.t('the turn is yours and no sequence runs'),
-    mode_of_host: l10n.t('the host allows it'),
-    guard: l10n.t('no guard is active'),
-    breaker: l10n.t('the last compactions helped'),
-    rearm: l10n.t('enough is new since the last compaction'),
-    cooldown: l10n.t('enough turns and time have passed'),
-    boundary: l10n.t('a phase has ended'),
-    weak_boundary: l10n.t('there is more than a changed plan'),
-    semantic_break: l10n.t('the agent’s words end the phase as well'),
-    active_work: l10n.t('nothing is being worked on'),
-    packet_worth: l10n.t('there is something to hand over'),
-    judgment: l10n.t('the judge agrees'),
-    mode: l10n.t('the mode lets it go on'),
-  }[of];
+  return translated(LABELS.Gate[of]);
 }
 
 export function gateOutcome(of: GateOutcome): string {
-  return {
-    pass: l10n.t('passed'),
-    fail: l10n.t('failed'),
-    bypassed: l10n.t('passed over'),
-    not_reached: l10n.t('not reached'),
-  }[of];
+  return translated(LABELS.GateOutcome[of]);
 }
 
 export function entrance(of: Entrance): string {
-  return {
-    turn_complete: l10n.t('at the end of a turn'),
-    preflight: l10n.t('before your next message'),
-    mid_turn: l10n.t('inside a turn'),
-    inline: l10n.t('plainly, without a packet'),
-  }[of];
+  return translated(LABELS.Entrance[of]);
 }
 
 export function author(of: PacketAuthor): string {
-  return { agent: l10n.t('the agent'), watcher: l10n.t('rawr'), person: l10n.t('a person') }[of];
+  return translated(LABELS.PacketAuthor[of]);
 }
 
 export function until(of: Until): string {

@@ -25,15 +25,15 @@ export class Notices implements vscode.Disposable {
   /** Puts up what is new, says what has changed, takes down what is over. */
   update(threads: Threads): void {
     const wanted = settings().notifications === 'none' ? [] : threads.banners;
-    const byThread = new Map(wanted.map((banner) => [banner.headsUp.threadId, banner]));
+    const byThread = new Map(wanted.map((banner) => [banner.threadId, banner]));
     for (const [threadId, shown] of this.shown) {
       const banner = byThread.get(threadId);
-      if (banner?.isOfSequence && banner.headsUp.sequenceId === shown.sequenceId) continue;
+      if (banner && banners.isOfSequence(banner) && banner.headsUp.sequenceId === shown.sequenceId) continue;
       shown.end();
       this.shown.delete(threadId);
     }
     for (const banner of byThread.values()) {
-      if (banner.isOfSequence) this.follow(banner);
+      if (banners.isOfSequence(banner)) this.follow(banner);
       else this.offer(banner);
     }
   }
@@ -52,7 +52,7 @@ export class Notices implements vscode.Disposable {
   responded(news: SequenceRespondedNotification): void {
     const by = news.by ?? l10n.t('another client');
     vscode.window.setStatusBarMessage(
-      l10n.t('Answered by {0}: {1}', by, words.chosen(news.choice)),
+      l10n.t('Answered by {0}: {1}', by, words.choice(news.choice)),
       BRIEFLY_MS,
     );
   }
@@ -63,7 +63,8 @@ export class Notices implements vscode.Disposable {
   }
 
   private follow(banner: Banner): void {
-    const { threadId, sequenceId } = banner.headsUp;
+    const { threadId } = banner;
+    const { sequenceId } = banner.headsUp;
     const text = notice(banner);
     const shown = this.shown.get(threadId);
     if (!shown) {
@@ -76,16 +77,15 @@ export class Notices implements vscode.Disposable {
 
   /** Nothing runs yet: a message that may be overlooked is enough. */
   private offer(banner: Banner): void {
-    const { threadId, sequenceId, stage } = banner.headsUp;
+    const { threadId } = banner;
+    const { sequenceId, stage, choices } = banner.headsUp;
     if (stage === 'tagged' || settings().notifications !== 'all' || this.offered.has(sequenceId)) return;
     this.offered.add(sequenceId);
-    const choices = banners.choices(banner).filter((choice) => choice !== 'edit_packet');
-    const items = choices.map((choice) => ({ title: words.choice(choice), choice }));
+    const items = choices.map(({ choice, label }) => ({ title: words.translated(label), choice }));
     const text = banners.harmless(`${banners.title(banner)}: ${banners.why(banner)}`);
     void vscode.window.showInformationMessage(text, ...items).then((item) => {
       if (!item) return;
-      const target = stage === 'deferred' ? { threadId, sequenceId } : { threadId };
-      void vscode.commands.executeCommand('rawr.answerWith', { ...target, choice: item.choice });
+      void vscode.commands.executeCommand('rawr.answerWith', { threadId, sequenceId, choice: item.choice });
     });
   }
 }

@@ -1,6 +1,7 @@
 // The threads view: draws the rows of `model/tree`.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
+import { isOfSequence } from '../model/banner';
 import { type Row, rows } from '../model/tree';
 import type { Threads } from '../model/threads';
 
@@ -17,7 +18,7 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
   }
 
   refresh(): void {
-    const count = this.threads.banners.filter((banner) => banner.isOfSequence).length;
+    const count = this.threads.banners.filter(isOfSequence).length;
     this.view.badge =
       count === 0 ? undefined : { value: count, tooltip: l10n.t('Compactions ahead: {0}', count) };
     this.changed.fire();

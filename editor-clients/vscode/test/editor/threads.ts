@@ -44,22 +44,22 @@ export function journeys(editor: string): void {
     await lab.bar.waitFor({ state: 'hidden' });
   });
 
-  test('a click on Snooze in the banner stops the sequence, and is recorded as an answer from this window', async () => {
+  test('a click on Not now in the banner stops the sequence, and is recorded as an answer from this window', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, 'compaction ahead · a phase ended here (agent_done) (45% left, asap)');
-    await lab.says(lab.bar, '2 of 4: the agent writes its packet');
+    await lab.says(lab.toast, 'Compacting soon · a phase ended here (agent_done) (45% left, asap)');
+    await lab.says(lab.bar, '2 of 4: Writing the packet');
     await lab.page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
     await lab.openThreads();
     await lab.shot('banner');
-    await lab.answer('compaction ahead', 'Snooze');
+    await lab.answer('Compacting soon', 'Not now');
     await until('the answer', () => lab.recorded('responded').length > 0);
     const [answer] = lab.recorded('responded');
     assert.equal(answer?.['choice'], 'snooze');
     assert.match(String(answer['by']), /code/i);
     await lab.says(lab.toast, 'Snoozed for one turn.');
     release();
-    await lab.bannerGoes('compaction ahead');
+    await lab.bannerGoes('Compacting soon');
     await lab.openThreads();
     await lab.says(lab.rows, 'No compaction for one turn');
     assert.equal(lab.recorded('compaction_reported').length, 0);
@@ -68,12 +68,12 @@ export function journeys(editor: string): void {
   test('the banner goes by itself where somebody else has answered', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
-    await lab.says(lab.toast, 'compaction ahead');
+    await lab.says(lab.toast, 'Compacting soon');
     execFileSync(rawr(), ['compact', 'last', '--cancel'], {
       env: { ...process.env, RAWR_HOME: lab.home },
       stdio: 'pipe',
     });
-    await lab.bannerGoes('compaction ahead');
+    await lab.bannerGoes('Compacting soon');
     release();
   });
 
@@ -96,11 +96,11 @@ export function journeys(editor: string): void {
       // As an agent does, it takes its time.
       const release = lab.model.hold('packet_request');
       work(ASK);
-      await lab.says(lab.toast, 'compact now?');
-      await lab.answer('compact now?', 'Show packet');
+      await lab.says(lab.toast, 'Waiting for your approval');
+      await lab.answer('Waiting for your approval', 'Edit the packet');
       const lens = lab.page.locator('.codelens-decoration');
       await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
-      await lab.says(lens, /Goes on without an answer in \d+:\d\d/);
+      await lab.says(lens, /Canceled without an answer in \d+:\d\d/);
       await lab.page.keyboard.press('Control+A');
       await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the owl');
       await lab.shot('packet');
@@ -121,9 +121,9 @@ export function journeys(editor: string): void {
   test('a draft of a packet outlives the window, and is handed over from the next one', async () => {
     const release = lab.model.hold('packet_request');
     work(ASK);
-    await lab.says(lab.toast, 'compact now?');
+    await lab.says(lab.toast, 'Waiting for your approval');
     const before = lab.recorded('responded').length;
-    await lab.answer('compact now?', 'Show packet');
+    await lab.answer('Waiting for your approval', 'Edit the packet');
     const lens = lab.page.locator('.codelens-decoration');
     await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
     await lab.page.keyboard.press('Control+A');
@@ -132,7 +132,7 @@ export function journeys(editor: string): void {
     await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
     await lab.reload();
     // A window may be reloaded before it has noted which tabs are open.
-    await lab.answer('compact now?', 'Show packet');
+    await lab.answer('Waiting for your approval', 'Edit the packet');
     await lab.says(lab.page.locator('.view-lines'), 'ask the heron');
     // Lenses are drawn again as the window catches up, and one that is going passes over a click.
     await until('the packet', async () => {
@@ -147,8 +147,8 @@ export function journeys(editor: string): void {
 
   test('a packet that is open gives way to each that a person hands over elsewhere', async () => {
     const agent = work(ASK);
-    await lab.says(lab.toast, 'compact now?');
-    await lab.answer('compact now?', 'Show packet');
+    await lab.says(lab.toast, 'Waiting for your approval');
+    await lab.answer('Waiting for your approval', 'Edit the packet');
     const text = lab.page.locator('.view-lines');
     await lab.says(text, 'Built by rawr');
     const threadId = await agent.told('threadId');
@@ -157,7 +157,7 @@ export function journeys(editor: string): void {
       await lab.answersElsewhere({ threadId, choice: 'edit_packet', packet });
       await lab.says(text, `ask the ${bird}`);
     }
-    await lab.says(lab.bar, 'waits for your answer');
+    await lab.says(lab.bar, 'Waiting for your approval');
     await lab.command('View: Close Editor');
   });
 
@@ -192,7 +192,7 @@ export function journeys(editor: string): void {
     work(TAG);
     await lab.says(lab.bar, '45% left');
     await lab.openThreads();
-    const thread = lab.rows.filter({ hasText: '45% left · asap · idle' }).first();
+    const thread = lab.rows.filter({ hasText: '45% left · asap · Idle' }).first();
     await lab.menu(thread, 'Do not compact until…');
     await lab.choose('until the next commit');
     const guard = lab.rows.filter({ hasText: 'No compaction until the next commit' });
@@ -216,13 +216,13 @@ export function journeys(editor: string): void {
 
   test('a sidecar that is killed is started again, and the banner is there again', async () => {
     work(ASK);
-    await lab.says(lab.toast, 'compact now?');
+    await lab.says(lab.toast, 'Waiting for your approval');
     const killed = lab.sidecar();
     assert.ok(killed !== undefined);
     process.kill(killed, 'SIGKILL');
     await until('another sidecar', () => ![undefined, killed].includes(lab.sidecar()));
-    await lab.says(lab.bar, 'waits for your answer');
-    await lab.answer('compact now?', 'Compact now');
+    await lab.says(lab.bar, 'Waiting for your approval');
+    await lab.answer('Waiting for your approval', 'Approve');
     await until('the compaction', () => lab.model.seen.includes('summary'));
   });
 }

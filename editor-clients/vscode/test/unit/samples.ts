@@ -2,7 +2,7 @@
 import type {
   CompactionTrigger,
   Decision,
-  SequenceHeadsUpNotification,
+  HeadsUp,
   ThreadChangedNotification,
   ThreadGetResult,
   ThreadSummary,
@@ -27,17 +27,23 @@ export function changed(more: Partial<ThreadChangedNotification> = {}): ThreadCh
   return { ...base, sequenceId: 's1', guards: [], ...more };
 }
 
-export function headsUp(more: Partial<SequenceHeadsUpNotification> = {}): SequenceHeadsUpNotification {
+/** A banner in words that no client has of its own. */
+export function headsUp(more: Partial<HeadsUp> = {}): HeadsUp {
   return {
-    threadId: 't',
     sequenceId: 's1',
     stage: 'will_compact',
+    title: 'The title',
+    reason: 'a phase ended here (commit)',
+    message: 'What happens next.',
     tier: 'ready',
     percentRemaining: 62,
-    reason: 'a phase ended here (commit)',
     boundaries: ['commit'],
-    packetAuthor: 'agent',
-    choices: ['snooze', 'cancel', 'edit_packet'],
+    progress: { step: 2, of: 4, label: 'The step' },
+    choices: [
+      { choice: 'snooze', label: 'Later' },
+      { choice: 'cancel', label: 'Skip' },
+      { choice: 'edit_packet', label: 'Edit' },
+    ],
     ...more,
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { putUp } from '../../src/model/banner';
+import type { Banner } from '../../src/model/banner';
 import { decisionPage } from '../../src/model/decisionPage';
 import { notice } from '../../src/model/notice';
 import { packetLine, packetState } from '../../src/model/packet';
@@ -10,10 +10,14 @@ import { timeline } from '../../src/model/timeline';
 import { type Row, rows } from '../../src/model/tree';
 import * as words from '../../src/model/words';
 import type { Decision } from '../../src/protocol';
-import { NOW, decision, details, headsUp, summary } from './samples';
+import { NOW, changed, decision, details, headsUp, summary } from './samples';
 
 function thread(...more: Parameters<typeof details>): Thread {
   return { summary: summary(), details: details(...more) };
+}
+
+function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
+  return { threadId: 't', headsUp: headsUp(more) };
 }
 
 describe('the status bar', () => {
@@ -36,14 +40,15 @@ describe('the status bar', () => {
   });
 
   test('stands out for as long as a sequence runs, and a click answers it while it can be answered', () => {
-    const banner = putUp(headsUp({ deadlineAtMs: NOW + 65_000 }));
-    const shown = status({ summary: summary(), banner }, NOW);
+    const asking = banner({ deadlineAtMs: NOW + 65_000, deadlineLabel: 'Gone in' });
+    const shown = status({ summary: summary(), banner: asking }, NOW);
     assert.equal(shown?.alarm, 'warning');
+    assert.equal(shown.text, '$(warning) 62% left · ready · 2 of 4: The step');
     assert.equal(shown.answers, true);
-    assert.ok(shown.details.includes('Goes on without an answer in 1:05'));
-    const late = status({ summary: summary(), banner: { ...banner, phase: 'compacting' } }, NOW);
-    assert.equal(late?.text, '$(warning) 62% left · ready · 3 of 4: the history is compacted');
-    assert.equal(late.answers, false);
+    assert.ok(shown.details.includes('What happens next.'));
+    assert.ok(shown.details.includes('Gone in 1:05'));
+    const late = status({ summary: summary(), banner: banner({ choices: [] }) }, NOW);
+    assert.equal(late?.answers, false);
   });
 
   test('an emergency is an error by itself', () => {
@@ -60,18 +65,18 @@ describe('the status bar', () => {
 
 describe('the notification', () => {
   test('gives each choice as a link that names the sequence', () => {
-    const text = notice(putUp(headsUp()));
+    const text = notice(banner());
     const links = [...text.matchAll(/\[([^\]]+)\]\(command:rawr\.answerWith\?([^)]+)\)/g)];
     assert.deepEqual(
       links.map(([, label]) => label),
-      ['Snooze', 'Not this time', 'Show packet'],
+      ['Later', 'Skip', 'Edit'],
     );
     const [answer] = JSON.parse(decodeURIComponent(links[0]?.[2] ?? '')) as unknown[];
     assert.deepEqual(answer, { threadId: 't', sequenceId: 's1', choice: 'snooze' });
   });
 
   test('what others wrote becomes no link', () => {
-    const text = notice(putUp(headsUp({ reason: 'done\n[Free](command:rawr.compactNow)', choices: [] })));
+    const text = notice(banner({ reason: 'done\n[Free](command:rawr.compactNow)', choices: [] }));
     assert.doesNotMatch(text, /\]\(/);
     assert.doesNotMatch(text, /\n/);
   });
@@ -99,7 +104,7 @@ describe('the tree', () => {
     const [row] = shown({});
     assert.deepEqual(
       [row?.label, row?.description, row?.context],
-      ['parser', '62% left · ready · idle', 'thread.running'],
+      ['parser', '62% left · ready · Idle', 'thread.running'],
     );
   });
 
@@ -130,7 +135,7 @@ describe('the tree', () => {
 
   test('a compaction of the host itself is there as well', () => {
     const row = find(shown({ lastCompaction: { atMs: NOW, origin: 'host' } }), `t/compaction/${NOW}`);
-    assert.equal(row.description, 'by the host itself · just now');
+    assert.equal(row.description, 'by the host · just now');
   });
 
   test('plan, guards and pins can be read and taken back', () => {
@@ -155,33 +160,31 @@ describe('the tree', () => {
   test('a banner has a row of its own, with the time that is left', () => {
     const threads = new Threads();
     threads.listed([summary()]);
-    threads.headsUp(headsUp({ deadlineAtMs: NOW + 30_000 }));
+    threads.changed(changed({ headsUp: headsUp({ deadlineAtMs: NOW + 30_000 }) }), NOW);
     const row = find(rows(threads, NOW), 't/banner');
-    assert.equal(row.description, 'commit · 0:30');
+    assert.equal(row.description, '2 of 4: The step · commit · 0:30');
     assert.equal(row.context, 'banner.snooze.cancel.edit_packet');
   });
 });
 
 describe('the packet', () => {
-  const asking = (phase?: Thread['summary']['phase']): Thread => ({
-    summary: summary({ phase: phase ?? 'awaiting_packet' }),
-    banner: { ...putUp(headsUp({ deadlineAtMs: NOW + 90_000 })), phase },
+  const asking = (more: Parameters<typeof headsUp>[0] = {}): Thread => ({
+    summary: summary({ phase: 'awaiting_packet' }),
+    banner: banner({ deadlineAtMs: NOW + 90_000, deadlineLabel: 'Gone in', ...more }),
   });
 
-  test('can be handed over until the compaction begins, and its line says how long', () => {
+  test('can be handed over for as long as that is offered, and its line says how long', () => {
     assert.equal(
       packetLine(asking(), 's1', NOW),
-      'Hand over, and the agent gets this packet after the compaction · Goes on without an answer in 1:30',
+      'Hand over, and the agent gets this packet after the compaction · Gone in 1:30',
     );
-    assert.equal(packetState(asking('compacting'), 's1'), 'past');
+    assert.equal(packetState(asking({ choices: [] }), 's1'), 'past');
     assert.equal(packetState(asking(), 's0'), 'past');
     assert.equal(packetState(undefined, 's1'), 'past');
   });
 
   test('is handed over once the answer is given', () => {
-    const thread = asking();
-    if (thread.banner) thread.banner.answered = 'edit_packet';
-    assert.equal(packetState(thread, 's1'), 'handed');
+    assert.equal(packetState({ ...asking(), handedOver: 's1' }, 's1'), 'handed');
   });
 });
 

@@ -85,8 +85,9 @@ describe('the watch', () => {
     played.answers['rawr/thread/get'] = () => new Promise((resolve) => (answer = () => resolve(old)));
     played.tell('rawr/thread/changed', changed({ phase: 'idle', sequenceId: undefined }));
     await settled();
-    played.tell('rawr/sequence/headsUp', headsUp({ deadlineAtMs: NOW + 5 }));
-    played.answers['rawr/thread/get'] = () => ({ ...old, sequenceId: 's1' });
+    const asked = headsUp({ deadlineAtMs: NOW + 5 });
+    played.tell('rawr/thread/changed', changed({ headsUp: asked }));
+    played.answers['rawr/thread/get'] = () => ({ ...old, sequenceId: 's1', headsUp: asked });
     answer();
     await settled();
     assert.equal(threads.banners[0]?.headsUp.deadlineAtMs, NOW + 5);

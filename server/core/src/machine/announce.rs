@@ -1,11 +1,8 @@
 //! The notices that an event gives rise to, in whichever process it was appended.
 
-use super::{HeadsUp, Machine, Notice, PacketChange, Stage};
-use crate::assess;
-use crate::boundary::Boundaries;
-use crate::event::{
-    Action, ActionStatus, Assessed, Entrance, Event, Outcome, Record, Responded, Trigger,
-};
+use super::banner::advice;
+use super::{Machine, Notice, PacketChange};
+use crate::event::{Action, ActionStatus, Event, Record, Responded, Trigger};
 use crate::policy::{PacketAuthor, Policy};
 use crate::thread::{Judging, Thread};
 use crate::units::SequenceId;
@@ -65,7 +62,7 @@ impl Machine {
         policy: &Policy,
     ) -> Option<Notice> {
         match event {
-            Event::Assessed(assessed) => recommended(assessed, policy).map(Notice::HeadsUp),
+            Event::Assessed(assessed) => advice(assessed, policy).map(Notice::HeadsUp),
             Event::SequenceStarted(_) => self.heads_up(policy).map(Notice::HeadsUp),
             Event::ActionIssued(issued) => match &issued.kind {
                 Action::Judge { request, .. } => {
@@ -88,35 +85,6 @@ impl Machine {
             _ => None,
         }
     }
-
-    /// The banner of the running sequence. There is none if no person can answer: for the built-in compaction, for a
-    /// handoff after the compaction, and once the sequence was called off.
-    pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUp> {
-        let sequence = self.thread.sequence.as_ref()?;
-        if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
-            return None;
-        }
-        let (tier, percent, boundaries) = match &sequence.trigger {
-            Trigger::Rawr { tier, percent, boundaries, .. } => {
-                (Some(*tier), Some(*percent), *boundaries)
-            }
-            Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
-                (None, self.thread.percent_remaining(policy), Boundaries::NONE)
-            }
-        };
-        let can_be_stopped = sequence.can_be_stopped();
-        Some(HeadsUp {
-            sequence: Some(sequence.id.clone()),
-            stage: if sequence.approved { Stage::WillCompact } else { Stage::AwaitingApproval },
-            tier,
-            percent,
-            reason: sequence.trigger.reason(),
-            boundaries,
-            author: sequence.author,
-            deadline: self.next_deadline(policy).filter(|_| can_be_stopped),
-            can_be_stopped,
-        })
-    }
 }
 
 /// The sequence that has a packet, and the packet's author.
@@ -125,28 +93,7 @@ fn packet_of(thread: &Thread) -> Option<(SequenceId, PacketAuthor)> {
     Some((sequence.id.clone(), sequence.packet.as_ref()?.author))
 }
 
-/// The banner of a decision that starts no sequence.
-fn recommended(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
-    let stage = match (assessed.outcome, assessed.entrance) {
-        (Outcome::Tag, _) => Stage::Tagged,
-        (Outcome::Suggest, _) => Stage::Recommended,
-        (Outcome::Defer, Entrance::Preflight) => Stage::Deferred,
-        _ => return None,
-    };
-    Some(HeadsUp {
-        sequence: None,
-        stage,
-        tier: assessed.tier,
-        percent: assessed.percent,
-        reason: assess::pressed(assessed.tier?, assessed.percent?, assessed.boundaries),
-        boundaries: assessed.boundaries,
-        author: policy.packet_author,
-        deadline: None,
-        can_be_stopped: true,
-    })
-}
-
-/// The answer to the open question: given, reported as failed, or timed out.
+/// The judge's word on the open question, however it came: said, reported as failed, or never.
 fn answer_of(thread: &Thread) -> Option<Notice> {
     let Judging { request, asked_by, answer, .. } = thread.judging.as_ref()?;
     let (source, answer) = answer.clone()?;

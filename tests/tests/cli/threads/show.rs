@@ -49,12 +49,12 @@ fn status_tells_where_a_thread_stands() {
         &home,
         &["status"],
         &[
-            "alpha  93% left · calm · just now",
+            "alpha  93% left · ok · just now",
             "run by     nobody now",
-            "phase      idle: nothing under way",
+            "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
             "decided    compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
-            "compacted  143,139 → 13,000 tokens, by rawr (asap, commit, plan_checkpoint",
+            "compacted  143,139 → 13,000 tokens, by rawr (asap, commit, plan step done",
         ],
     );
     let status = event(&home, &["status", "alpha"]);
@@ -88,8 +88,7 @@ fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
     });
     let status = event(&home, &["status", "last"]);
     let sequence = status["sequenceId"].as_str().unwrap();
-    let phase =
-        format!("awaiting_approval: a compaction waits for your answer, sequence {sequence}");
+    let phase = format!("Waiting for your approval, sequence {sequence}");
     check(
         &home,
         &["status", "alpha"],
@@ -98,7 +97,7 @@ fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
             &format!("run by     {}", running.owner()),
             &phase,
             "waiting    1 message of yours, until the handoff",
-            "decided    compaction needs your word: ",
+            "decided    waiting for your approval: ",
         ],
     );
     assert_eq!(status["owner"], running.owner());
@@ -185,7 +184,7 @@ fn explain_tells_what_led_to_a_compaction() {
             "Compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",
             "  ✓ boundary        commit, plan_checkpoint, plan_update",
             "  tier       asap: 25% of the context was left",
-            "  boundary   commit, plan_checkpoint, plan_update",
+            "  boundary   commit, plan step done, plan changed",
             "  sequence   s1-",
             "  compaction 143,139 → 13,000 tokens",
             "  packet     by the agent",
@@ -297,12 +296,8 @@ fn a_hosts_judgment_is_awaited_and_then_quoted() {
     opening.host.capabilities.judge = true;
     sidecar.call::<ThreadOpen>(&opening);
     assert_eq!(end_of_a_phase(&mut sidecar), Outcome::Judge);
-    check(
-        &home,
-        &["status"],
-        &["phase      awaiting_judgment: a judge is asked", "decided    the judge is asked: "],
-    );
-    check(&home, &["explain", "alpha"], &["The judge is asked: ", "comes if   the judge says yes"]);
+    check(&home, &["status"], &["phase      Asking the judge", "decided    asking the judge: "]);
+    check(&home, &["explain", "alpha"], &["Asking the judge: ", "comes if   the judge says yes"]);
 
     let request_id = asked(&sidecar.take_notes());
     let answer = JudgmentAnswerParams {

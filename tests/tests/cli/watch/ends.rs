@@ -63,7 +63,7 @@ fn a_sidecar_that_dies_is_started_again_once() {
     kill_the_sidecar(&terminal);
     terminal.wait_for(&["it was started again, and the watch goes on"]);
     running.end_a_phase();
-    terminal.wait_for(&["compact now?"]);
+    terminal.wait_for(&["Waiting for your approval: t"]);
     kill_the_sidecar(&terminal);
     let status = terminal.wait_for_a_clean_end();
     assert_eq!(status.code(), Some(1));

@@ -16,12 +16,12 @@ fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["rawr watch · 1 thread", "run by", "test for stand-in"]);
     running.end_a_phase();
-    let text = terminal.wait_for(&["compact now?: t", "25% left · asap", "awaiting_approval"]);
-    assert!(text.contains("s not now"), "{text}");
+    let text = terminal.wait_for(&["Waiting for your approval: t", "25% left · asap", "c Approve"]);
+    assert!(text.contains("s Not now"), "{text}");
     terminal.press("s");
     terminal.wait_for(&["Snoozed: no compaction for 1 turn", "takes it up now"]);
-    terminal.wait_until_gone("compact now?");
-    terminal.wait_for(&["idle: nothing under way", "guarded"]);
+    terminal.wait_until_gone("Waiting for your approval: t");
+    terminal.wait_for(&["phase      Idle", "guarded"]);
     let responded = recorded(&home, "responded");
     assert_eq!(responded.len(), 1);
     assert_eq!(responded[0]["choice"], "snooze");
@@ -41,7 +41,7 @@ fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
     let mut running = Running::that_asks(&home);
     let mut terminal = Terminal::run(&watch(&home, &["last"]), 40, 120);
     running.end_a_phase();
-    terminal.wait_for(&["compact now?"]);
+    terminal.wait_for(&["Waiting for your approval: t"]);
     terminal.press("c");
     terminal.wait_for(&["Approved: the compaction goes on.", "▸ packet"]);
     while running.host.count("handoff") == 0 {
@@ -49,9 +49,9 @@ fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
         assert!(running.host.run(&mut running.sidecar));
         running.sidecar.call::<ThreadList>(&ThreadListParams {});
     }
-    terminal.wait_for(&["idle: nothing under way", "→ 12,000 tokens", "93% left · calm"]);
+    terminal.wait_for(&["phase      Idle", "→ 12,000 tokens", "93% left · ok"]);
     terminal.press("\r");
-    terminal.wait_for(&["Compaction needs your word", "✓ pressure", "✓ weak_boundary"]);
+    terminal.wait_for(&["Waiting for your approval", "✓ pressure", "✓ weak_boundary"]);
     terminal.press("\u{1b}");
     terminal.wait_for(&["run by"]);
     terminal.press("\u{3}");
@@ -65,7 +65,7 @@ fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
     let mut running = Running::that_asks(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     running.end_a_phase();
-    terminal.wait_for(&["compact now?"]);
+    terminal.wait_for(&["Waiting for your approval: t"]);
     terminal.press("x");
     terminal.wait_for(&["Call off the compaction of t?", "y yes · n no"]);
     terminal.press("n");
@@ -85,8 +85,8 @@ fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
     };
     let phase = vscode.call::<SequenceRespond>(&answer).phase;
     assert!(matches!(phase, Phase::Idle | Phase::AwaitingApproval), "{phase}");
-    terminal.wait_for(&["t: answered by vscode: not this time"]);
-    terminal.wait_until_gone("compact now?");
+    terminal.wait_for(&["t: answered by vscode: Skip this one"]);
+    terminal.wait_until_gone("Waiting for your approval: t");
     terminal.press("y");
     terminal.wait_for(&["Refused: ", "was answered already: cancel, by vscode"]);
     terminal.press("q");
@@ -102,7 +102,7 @@ fn a_guard_is_set_and_cleared_and_a_snooze_lasts_as_long_as_is_typed() {
     let home = Home::new();
     let running = Running::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
-    terminal.wait_for(&["nothing under way"]);
+    terminal.wait_for(&["phase      Idle"]);
     terminal.press("g");
     terminal.wait_for(&["until it is cleared", "guarded"]);
     terminal.press("g");

@@ -106,7 +106,7 @@ fn a_plain_codex_is_joined_in_another_terminal() {
     say_to(&mut terminal, TASK);
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
     // The turn's beginning may have been before rawr could join.
-    beside.wait_for(&["compaction ahead", "compacted", GOES_ON]);
+    beside.wait_for(&["Compacting soon", "compacted", GOES_ON]);
     beside.press("\x03");
     assert_eq!(beside.wait_for_the_end().code(), Some(130));
     say_to(&mut terminal, "AND-NOW the docs");

@@ -6,7 +6,7 @@ use rawr_protocol::methods::{
     SignalReport, ThreadChanged, ThreadGet, ThreadOpen,
 };
 use rawr_protocol::{
-    Choice, ErrorCode, GuardClearParams, GuardSetParams, Phase, Role, SequenceHeadsUpNotification,
+    Choice, ErrorCode, GuardClearParams, GuardSetParams, HeadsUp, Phase, Role,
     SequenceRespondParams, SequenceRespondedNotification, Signal, SignalReportParams,
     ThreadGetParams, Until,
 };
@@ -42,7 +42,7 @@ fn banner(sidecar: &mut Sidecar) -> String {
 }
 
 /// As a client that has missed the notification finds it.
-fn missed_banner(home: &Home, name: &str) -> Option<SequenceHeadsUpNotification> {
+fn missed_banner(home: &Home, name: &str) -> Option<HeadsUp> {
     let mut late = client(home, name);
     late.call::<ThreadOpen>(&StandIn::new(THREAD).opening(home, Role::Observer));
     let found = late.call::<ThreadGet>(&ThreadGetParams { thread_id: THREAD.to_owned() });
@@ -100,7 +100,13 @@ fn a_client_that_comes_later_finds_the_banner_as_it_was_told_with_its_deadline_u
     vscode.allow::<DecisionRecorded>();
     let told = vscode.wait_for::<SequenceHeadsUp>();
     assert!(told.deadline_at_ms.is_some(), "{told:?}");
-    assert_eq!(missed_banner(&home, "nvim"), Some(told.clone()));
+    let found = missed_banner(&home, "nvim").unwrap();
+    assert_eq!((&found.title, &found.message), (&told.title, &told.message));
+    assert_eq!(
+        (&found.sequence_id, found.deadline_at_ms),
+        (&told.sequence_id, told.deadline_at_ms)
+    );
+    assert!(found.choices.iter().map(|offered| offered.choice).eq(told.choices));
     say(&mut vscode, Choice::Snooze, Some(&told.sequence_id)).unwrap();
     wait_for_phase(&mut vscode, Phase::Idle);
     assert_eq!(missed_banner(&home, "emacs"), None);

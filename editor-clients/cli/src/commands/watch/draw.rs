@@ -12,11 +12,12 @@ use ratatui::widgets::{Block, BorderType, Borders, Paragraph};
 use self::details::{deadline, details};
 use self::threads::threads;
 use super::ink::{Ink, wrapped};
-use super::keys::KEYS;
+use super::keys::{KEYS, key_of};
 use super::view::{Banner, Page, Question, View};
 use crate::render::{self, BAD, BOLD, DIM, OURS, WARN};
 use rawr_host::event::Level;
 use rawr_host::text::one_line;
+use rawr_protocol::OfferedChoice;
 
 /// Narrower than that, the selected thread stands below the others and not beside them.
 const SIDE_BY_SIDE: u16 = 72;
@@ -94,16 +95,18 @@ impl Drawing<'_> {
     fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &Banner) {
         let heads_up = &banner.heads_up;
         let inside = usize::from(area.width.saturating_sub(4)).max(1);
-        let mut lines: Vec<_> = render::banner_words(heads_up, inside);
+        let mut lines: Vec<_> = render::banner_words(heads_up.into(), inside);
         lines.extend(deadline(heads_up, self.now_ms));
-        let is_selected = self.view.selected.as_ref() == Some(&heads_up.thread_id);
-        lines.push(match (is_selected, heads_up.choices.first()) {
-            (false, _) => "Tab goes there.".to_owned(),
-            (true, Some(rawr_protocol::Choice::Approve | rawr_protocol::Choice::CompactNow)) => {
-                "c compact · s not now · x not this time".to_owned()
-            }
-            (true, _) => "s not now · x not this time".to_owned(),
-        });
+        let is_selected = self.view.selected.as_ref() == Some(&banner.thread_id);
+        if is_selected {
+            let key = |offered: &OfferedChoice| {
+                Some(format!("{} {}", key_of(offered.choice)?, offered.label))
+            };
+            let keys: Vec<_> = heads_up.choices.iter().filter_map(key).collect();
+            lines.extend((!keys.is_empty()).then(|| keys.join(" · ")));
+        } else {
+            lines.push("Tab goes there.".to_owned());
+        }
         // The threads below it must be seen, too.
         let room = usize::from(area.height / 2).saturating_sub(2);
         if lines.len() > room {
@@ -119,8 +122,8 @@ impl Drawing<'_> {
         let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
         let title = format!(
             " {}: {} ",
-            render::banner_title(heads_up.stage),
-            one_line(&heads_up.thread_id, inside)
+            one_line(&heads_up.title, inside),
+            one_line(&banner.thread_id, inside)
         );
         let style = self.ink.style(WARN);
         let block = Block::new()

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rawr_protocol::{Choice, Phase, Until};
 
 use super::link::{Target, WatchRequest};
-use super::view::{End, Page, Question, View, yes_to};
+use super::view::{Banner, End, Page, Question, View};
 use rawr_host::event::Level;
 
 /// For the help page.
@@ -29,6 +29,16 @@ pub(super) const KEYS: [(&str, &str); 13] = [
     ("Ctrl-Z", "back to the shell; `fg` brings this screen back"),
     ("q, Ctrl-C", "leave; the threads run on"),
 ];
+
+/// The key that gives an answer; a packet is edited elsewhere.
+pub(super) const fn key_of(choice: Choice) -> Option<char> {
+    match choice {
+        Choice::Approve | Choice::CompactNow => Some('c'),
+        Choice::Snooze => Some('s'),
+        Choice::Cancel => Some('x'),
+        Choice::EditPacket => None,
+    }
+}
 
 /// How far a page key goes.
 const A_PAGE: isize = 10;
@@ -97,7 +107,7 @@ impl View {
             KeyCode::Home => self.move_by(isize::MIN),
             KeyCode::End => self.move_by(isize::MAX),
             KeyCode::Tab => match self.banners.last() {
-                Some(banner) => self.go_to(Some(banner.heads_up.thread_id.clone())),
+                Some(banner) => self.go_to(Some(banner.thread_id.clone())),
                 None => Vec::new(),
             },
             KeyCode::Char(' ') => {
@@ -161,9 +171,10 @@ impl View {
                     Some(Question::Snooze { target, sequence_id, typed: String::new() });
             }
             KeyCode::Char('c') => {
+                let banner = self.banner_of(&target.thread_id);
                 return vec![WatchRequest::Respond {
                     target,
-                    choice: yes_to(phase),
+                    choice: banner.and_then(Banner::yes).unwrap_or(Choice::CompactNow),
                     sequence_id,
                     until: None,
                 }];

@@ -88,7 +88,6 @@ pub(super) enum News {
     /// A wish was recorded.
     Done {
         thread_id: String,
-        choice: Option<Choice>,
         said: String,
     },
     Refused(String),
@@ -297,7 +296,7 @@ impl LogNote {
             SequenceRespondParams { thread_id, choice, sequence_id, turns, minutes, packet: None };
         self.on::<methods::SequenceRespond>(&target, params).await?;
         let said = render::recorded(choice, until.as_ref());
-        Ok(done(target, Some(choice), &said))
+        Ok(done(target, &said))
     }
 
     async fn guard(&mut self, target: Target) -> Result<News, SidecarError> {
@@ -305,19 +304,19 @@ impl LogNote {
         let thread_id = target.thread_id.clone();
         let params = GuardSetParams { thread_id, until: until.clone(), note: None };
         let guard_id = self.on::<methods::GuardSet>(&target, params).await?.guard_id;
-        Ok(done(target, None, &render::guarded(&guard_id, &until)))
+        Ok(done(target, &render::guarded(&guard_id, &until)))
     }
 
     async fn clear_guards(&mut self, target: Target) -> Result<News, SidecarError> {
         let params = GuardClearParams { thread_id: target.thread_id.clone(), guard_id: None };
         let cleared = self.on::<methods::GuardClear>(&target, params).await?.cleared;
-        Ok(done(target, None, &render::cleared(cleared)))
+        Ok(done(target, &render::cleared(cleared)))
     }
 }
 
-fn done(target: Target, choice: Option<Choice>, said: &str) -> News {
+fn done(target: Target, said: &str) -> News {
     let said = format!("{said} {}", takes_effect(target.owner.as_deref()));
-    News::Done { thread_id: target.thread_id, choice, said }
+    News::Done { thread_id: target.thread_id, said }
 }
 
 /// For a person: hints are for who writes a client.

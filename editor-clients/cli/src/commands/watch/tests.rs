@@ -48,13 +48,15 @@ fn decision(outcome: &str, reason: &str) -> Value {
             { "gate": "boundary", "outcome": "fail", "evidence": "none is present" }] })
 }
 
-fn heads_up(fields: Value) -> News {
-    let mut banner = json!({ "threadId": "t", "sequenceId": "s1", "stage": "will_compact",
+/// A banner as the sidecar words it.
+fn heads_up(fields: Value) -> Value {
+    let mut banner = json!({ "sequenceId": "s1", "stage": "will_compact", "title": "The title",
         "tier": "ready", "percentRemaining": 69, "reason": "a phase ended here (commit)",
-        "boundaries": ["commit"], "packetAuthor": "agent", "choices": ["snooze", "cancel"],
-        "deadlineAtMs": NOW + 90_000 });
+        "message": "What happens next, in the words of the sidecar.", "boundaries": ["commit"],
+        "choices": [{ "choice": "snooze", "label": "Later" }, { "choice": "cancel", "label": "Skip" }],
+        "deadlineAtMs": NOW + 90_000, "deadlineLabel": "Goes on in" });
     put(&mut banner, fields);
-    News::Note(Box::new(Note::HeadsUp(serde_json::from_value(banner).unwrap())))
+    banner
 }
 
 fn changed(fields: Value) -> News {
@@ -115,12 +117,12 @@ fn full() -> View {
             json!({ "percentRemaining": 69, "tier": "ready", "owner": "codex (process 7)" }),
             json!({ "threadId": "docs", "updatedAtMs": NOW - 7_200_000, "percentRemaining": 93 }),
         ]),
-        heads_up(json!({})),
-        changed(json!({})),
+        changed(json!({ "headsUp": heads_up(json!({})) })),
         details(json!({
             "thread": summary(json!({ "percentRemaining": 69, "tier": "ready",
                 "phase": "awaiting_packet", "owner": "codex (process 7)" })),
             "sequenceId": "s1",
+            "headsUp": heads_up(json!({})),
             "plan": [{ "step": "write the parser", "status": "completed" },
                 { "step": "write the docs", "status": "in_progress" }],
             "guards": [{ "guardId": "g1", "until": { "kind": "next_commit" }, "setAtMs": NOW }],
@@ -138,26 +140,24 @@ fn a_sequence_under_way() {
         (100, 32),
         expect![[r#"
             rawr watch · 2 threads · 1 compacting
-            ╭ compaction ahead: t ─────────────────────────────────────────────────────────────────────────────╮
+            ╭ The title: t ────────────────────────────────────────────────────────────────────────────────────╮
             │ a phase ended here (commit)                                                                      │
-            │ 69% left · tier ready · commit                                                                   │
+            │ 69% left · ready · commit                                                                        │
             │                                                                                                  │
-            │ The agent writes its continuation packet, the history is compacted, the packet is handed back,   │
-            │ and work goes on.                                                                                │
-            │ It goes on by itself in 90 s.                                                                    │
-            │ s not now · x not this time                                                                      │
+            │ What happens next, in the words of the sidecar.                                                  │
+            │ Goes on in 90 s.                                                                                 │
+            │ s Later · x Skip                                                                                 │
             ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
             › t guarded  codex (process 7)          │t  69% left · ready · just now
-              ███████░░░ 69% left · ready · the agen│  folder     /code/parser
+              ███████░░░ 69% left · ready · Writing │  folder     /code/parser
               docs  2 h ago                         │  run by     codex (process 7)
-              █████████░ 93% left · calm            │  phase      awaiting_packet: the agent writes its packet,
-                                                    │             sequence s1
+              █████████░ 93% left · ok              │  phase      Writing the packet, sequence s1
                                                     │  guards     g1 until the next commit, set just now
                                                     │  decided    compaction decided: 69% left (ready) at commit
                                                     │  compacted  150,000 → 12,000 tokens, by rawr, 1 min ago
                                                     │
                                                     │  ✓ heads-up → ▸ packet → · compaction → · handoff
-                                                    │  It goes on by itself in 90 s.
+                                                    │  Goes on in 90 s.
                                                     │
                                                     │plan
                                                     │  ✔ write the parser
@@ -166,6 +166,8 @@ fn a_sequence_under_way() {
                                                     │decisions
                                                     │  1 min ago  compaction decided: 69% left (ready) at commit
                                                     │  1 min ago  no compaction: no boundary
+                                                    │
+                                                    │
                                                     │
                                                     │
             ↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit
@@ -201,7 +203,7 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
             › t  just now                               │t  60% left · asap · just now
               ██████░░░░ 60% left · asap                │  folder     /code/parser
                                                         │  run by     nobody now
-                                                        │  phase      idle: nothing under way
+                                                        │  phase      Idle
                                                         │  decided    compaction decided: 60% left (asap) at commit
                                                         │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
                                                         │  paused     the last 3 compactions failed
@@ -232,20 +234,20 @@ fn a_narrow_terminal_has_one_below_the_other() {
         (50, 26),
         expect![[r#"
             rawr watch · 2 threads · 1 compacting
-            ╭ compaction ahead: t ───────────────────────────╮
+            ╭ The title: t ──────────────────────────────────╮
             │ a phase ended here (commit)                    │
-            │ 69% left · tier ready · commit                 │
+            │ 69% left · ready · commit                      │
             │                                                │
-            │ The agent writes its continuation packet, the  │
-            │ history is compacted, the packet is handed     │
-            │ back, and work goes on.                        │
-            │ It goes on by itself in 90 s.                  │
-            │ s not now · x not this time                    │
+            │ What happens next, in the words of the         │
+            │ sidecar.                                       │
+            │ Goes on in 90 s.                               │
+            │ s Later · x Skip                               │
             ╰────────────────────────────────────────────────╯
             › t guarded  codex (process 7)
-              ███████░░░ 69% left · ready · the agent writes i
+              ███████░░░ 69% left · ready · Writing the packet
               docs  2 h ago
-              █████████░ 93% left · calm
+              █████████░ 93% left · ok
+
 
 
 
@@ -253,9 +255,9 @@ fn a_narrow_terminal_has_one_below_the_other() {
             t  69% left · ready · just now
               folder     /code/parser
               run by     codex (process 7)
-              phase      awaiting_packet: the agent writes its
-                         packet, sequence s1
+              phase      Writing the packet, sequence s1
               guards     g1 until the next commit, set just
+                         now
             ↑↓ thread · s snooze · c compact · x cancel · g gu
         "#]],
     );
@@ -351,7 +353,9 @@ fn names_neither_steer_the_terminal_nor_burst_their_place() {
         json!({ "threadId": hostile, "cwd": "/\u{1b}]0;x\u{7}", "owner": hostile }),
         json!({ "threadId": "文字が広い名前のスレッドです".repeat(9), "owner": "e\u{301}".repeat(99) }),
     ])]);
-    view.hear(heads_up(json!({ "threadId": hostile, "reason": hostile })), NOW);
+    let banner = heads_up(json!({ "title": hostile, "reason": hostile, "message": hostile,
+        "choices": [{ "choice": "snooze", "label": hostile }], "deadlineLabel": hostile }));
+    view.hear(changed(json!({ "threadId": hostile, "headsUp": banner })), NOW);
     view.hear(responded("snooze"), NOW);
     for (width, height) in [(100, 30), (50, 20), (21, 6), (7, 3)] {
         let drawn = picture(&mut view, width, height);
@@ -412,54 +416,36 @@ fn one_look_is_under_way_at_a_time_and_the_last_wish_counts() {
 }
 
 #[test]
-fn a_banner_goes_with_its_sequence_or_its_answer() {
-    let start = || after([watching([json!({})]), heads_up(json!({})), changed(json!({}))]);
-    let mut view = start();
-    assert!(view.banner().is_some());
-    assert!(view.banner().unwrap().heads_up.deadline_at_ms.is_some());
-    view.hear(changed(json!({ "phase": "compacting" })), NOW);
-    assert_eq!(view.banner().unwrap().heads_up.deadline_at_ms, None);
-    view.hear(changed(json!({ "phase": "idle", "sequenceId": null })), NOW);
-    assert!(view.banner().is_none());
-    let mut view = start();
+fn a_banner_is_what_the_sidecar_last_told() {
+    let banner = |fields| changed(json!({ "headsUp": heads_up(fields) }));
+    let mut view = after([watching([json!({})]), banner(json!({}))]);
+    let drawn = picture(&mut view, 100, 30);
+    assert!(drawn.contains("The title: t") && drawn.contains("Goes on in 90 s."), "{drawn}");
+    assert!(drawn.contains("s Later · x Skip"), "{drawn}");
+    // Neither an answer nor a decision is a reason of this client's own to change it.
     view.hear(responded("snooze"), NOW);
-    assert!(view.banner().is_none());
-    assert_eq!(view.said.unwrap().text, "t: answered by vscode: not now");
-    let mut view = start();
-    let choice = Some(Choice::Snooze);
-    view.hear(News::Done { thread_id: "t".into(), choice, said: "Snoozed.".into() }, NOW);
+    assert_eq!(view.said.as_ref().unwrap().text, "t: answered by vscode: Not now");
+    view.hear(News::Done { thread_id: "t".into(), said: "Snoozed.".into() }, NOW);
+    assert!(view.banner().is_some());
+    let late =
+        json!({ "title": "Another", "choices": [], "deadlineAtMs": null, "deadlineLabel": null });
+    view.hear(banner(late), NOW);
+    let drawn = picture(&mut view, 100, 30);
+    assert!(drawn.contains("Another: t") && !drawn.contains("Later"), "{drawn}");
+    assert!(!drawn.contains("Goes on in"), "{drawn}");
+    view.hear(changed(json!({})), NOW);
     assert!(view.banner().is_none());
 }
 
 #[test]
-fn a_sequence_that_began_before_has_a_banner_too_until_it_is_answered() {
-    let under_way = || {
+fn a_banner_that_was_missed_is_found_with_the_thread() {
+    let under_way = |banner: Value| {
         let thread = summary(json!({ "phase": "awaiting_approval" }));
-        let banner = json!({ "threadId": "t", "sequenceId": "s1", "stage": "awaiting_approval",
-            "reason": "69% left (ready) at commit", "packetAuthor": "agent",
-            "choices": ["approve", "snooze"], "deadlineAtMs": NOW + 90_000 });
         details(json!({ "thread": thread, "sequenceId": "s1", "headsUp": banner }))
     };
-    let mut view = after([watching([json!({})]), under_way()]);
-    let drawn = picture(&mut view, 100, 30);
-    assert!(drawn.contains("compact now?: t") && drawn.contains("at commit"), "{drawn}");
-    assert!(drawn.contains("called off in 90 s"), "{drawn}");
-    view.hear(responded("approve"), NOW);
-    view.hear(under_way(), NOW);
-    assert!(view.banner().is_none());
-}
-
-#[test]
-fn a_recommendation_stays_until_the_next_decision() {
-    let decided = || {
-        let decided = json!({ "threadId": "t", "decision": decision("suggest", "x") });
-        News::Note(Box::new(Note::Decided(Box::new(serde_json::from_value(decided).unwrap()))))
-    };
-    let mut view = after([watching([json!({})]), heads_up(json!({ "stage": "recommended" }))]);
-    view.hear(decided(), NOW);
-    view.hear(changed(json!({ "phase": "idle", "sequenceId": null })), NOW);
+    let mut view = after([watching([json!({})]), under_way(heads_up(json!({})))]);
     assert!(view.banner().is_some());
-    view.hear(decided(), NOW);
+    view.hear(under_way(Value::Null), NOW);
     assert!(view.banner().is_none());
 }
 

@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use rawr_protocol::{
-    Action, Choice, CompactionStatus, CompactionTrigger, MessageType, Phase,
-    SequenceHeadsUpNotification, SequenceRespondedNotification, Stage, ThreadChangedNotification,
-    ThreadSummary,
+    Action, Choice, CompactionStatus, CompactionTrigger, HeadsUp, MessageType,
+    SequenceRespondedNotification, ThreadChangedNotification, ThreadSummary,
 };
 
 use super::link::{Details, News, Target, WatchRequest};
@@ -46,18 +45,13 @@ pub(super) struct Row {
     pub thread: ThreadSummary,
     pub sequence_id: Option<String>,
     pub guards: usize,
-    /// The sequence that it last had a banner of.
-    told: Option<String>,
 }
 
-/// A banner, until its sequence ends or is answered.
+/// A thread's banner, as the sidecar last told it.
 #[derive(Debug, Clone)]
 pub(super) struct Banner {
-    pub heads_up: SequenceHeadsUpNotification,
-    /// The phase that its deadline is of.
-    pub phase: Option<Phase>,
-    /// The decision that it tells of has been heard of.
-    is_decided: bool,
+    pub thread_id: String,
+    pub heads_up: HeadsUp,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,10 +126,7 @@ impl View {
                 self.seen()
             }
             News::Note(note) => self.note(*note, now_ms),
-            News::Done { thread_id, choice, said } => {
-                if choice.is_some() {
-                    self.banners.retain(|banner| banner.heads_up.thread_id != thread_id);
-                }
+            News::Done { thread_id, said } => {
                 self.say(Level::Info, &said);
                 self.news_of(&thread_id)
             }
@@ -159,17 +150,9 @@ impl View {
     fn note(&mut self, note: Note, now_ms: i64) -> Vec<WatchRequest> {
         match note {
             Note::Changed(changed) => self.changed(&changed, now_ms),
-            Note::HeadsUp(heads_up) => {
-                let thread_id = heads_up.thread_id.clone();
-                self.put_up(heads_up, None);
-                self.news_of(&thread_id)
-            }
-            Note::Decided(decided) => {
-                self.banners.retain_mut(|banner| {
-                    banner.heads_up.thread_id != decided.thread_id || banner.survives_a_decision()
-                });
-                self.news_of(&decided.thread_id)
-            }
+            // The change that comes with it has the banner.
+            Note::HeadsUp(heads_up) => self.news_of(&heads_up.thread_id),
+            Note::Decided(decided) => self.news_of(&decided.thread_id),
             Note::Compaction(update) => {
                 if update.status != CompactionStatus::InProgress {
                     let words = render::compaction(&update);
@@ -207,19 +190,22 @@ impl View {
         }
     }
 
-    fn put_up(&mut self, heads_up: SequenceHeadsUpNotification, phase: Option<Phase>) {
-        let of_it = |row: &&mut Row| row.id() == heads_up.thread_id;
-        if let Some(row) = self.threads.iter_mut().find(of_it) {
-            row.told = Some(heads_up.sequence_id.clone());
+    fn show_banner(&mut self, thread_id: &str, heads_up: Option<HeadsUp>) {
+        let known = self.banners.iter().position(|banner| banner.thread_id == thread_id);
+        match (known, heads_up) {
+            (Some(at), Some(heads_up)) if self.banners[at].heads_up.stage == heads_up.stage => {
+                self.banners[at].heads_up = heads_up;
+            }
+            (known, heads_up) => {
+                known.map(|at| self.banners.remove(at));
+                let thread_id = thread_id.to_owned();
+                self.banners.extend(heads_up.map(|heads_up| Banner { thread_id, heads_up }));
+            }
         }
-        self.banners.retain(|banner| banner.heads_up.thread_id != heads_up.thread_id);
-        self.banners.push(Banner { heads_up, phase, is_decided: false });
     }
 
     fn changed(&mut self, changed: &ThreadChangedNotification, now_ms: i64) -> Vec<WatchRequest> {
-        self.banners.retain_mut(|banner| {
-            banner.heads_up.thread_id != changed.thread_id || banner.survives(changed)
-        });
+        self.show_banner(&changed.thread_id, changed.heads_up.clone());
         let row = self.threads.iter_mut().find(|row| row.id() == changed.thread_id);
         let Some(row) = row else {
             // Where it works and who runs it is in the list.
@@ -239,9 +225,8 @@ impl View {
 
     fn responded(&mut self, responded: &SequenceRespondedNotification) -> Vec<WatchRequest> {
         let SequenceRespondedNotification { thread_id, choice, by, .. } = responded;
-        self.banners.retain(|banner| banner.heads_up.thread_id != *thread_id);
         let by = by.as_deref().unwrap_or("another client");
-        let text = format!("{thread_id}: answered by {by}: {}", render::answer(*choice));
+        let text = format!("{thread_id}: answered by {by}: {}", choice.label());
         self.say(Level::Info, &text);
         self.news_of(thread_id)
     }
@@ -270,12 +255,8 @@ impl View {
             row.thread = thread.thread.clone();
             row.sequence_id = thread.sequence_id.clone();
             row.guards = thread.guards.len();
-            let is_news = row.sequence_id.is_some() && row.told != row.sequence_id;
-            if let Some(heads_up) = thread.heads_up.clone().filter(|_| is_news) {
-                self.put_up(heads_up, Some(thread.thread.phase));
-            }
         }
-        let thread = &details.thread;
+        self.show_banner(&thread.thread.thread_id, thread.heads_up.clone());
         if self.selected.as_ref() == Some(&thread.thread.thread_id) {
             self.details = Some(details);
         }
@@ -378,9 +359,12 @@ impl View {
 
     /// The selected thread's, or else the newest.
     pub(super) fn banner(&self) -> Option<&Banner> {
-        let of_selected =
-            |banner: &&Banner| self.selected.as_ref() == Some(&banner.heads_up.thread_id);
-        self.banners.iter().find(of_selected).or(self.banners.last())
+        let of_selected = self.selected.as_ref().and_then(|id| self.banner_of(id));
+        of_selected.or(self.banners.last())
+    }
+
+    pub(super) fn banner_of(&self, thread_id: &str) -> Option<&Banner> {
+        self.banners.iter().find(|banner| banner.thread_id == thread_id)
     }
 
     /// How many decisions can be explained.
@@ -391,7 +375,7 @@ impl View {
 
 impl Row {
     fn new(thread: ThreadSummary) -> Self {
-        Self { thread, sequence_id: None, guards: 0, told: None }
+        Self { thread, sequence_id: None, guards: 0 }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -405,27 +389,10 @@ impl Row {
 }
 
 impl Banner {
-    fn is_of_a_sequence(&self) -> bool {
-        matches!(self.heads_up.stage, Stage::WillCompact | Stage::AwaitingApproval)
-    }
-
-    fn survives(&mut self, changed: &ThreadChangedNotification) -> bool {
-        let first = *self.phase.get_or_insert(changed.phase);
-        if first != changed.phase {
-            self.heads_up.deadline_at_ms = None;
-        }
-        match self.heads_up.stage {
-            // That it is no longer waited for is an answer, or the end of the time for one.
-            Stage::AwaitingApproval => changed.phase == Phase::AwaitingApproval,
-            Stage::WillCompact => changed.sequence_id.as_ref() == Some(&self.heads_up.sequence_id),
-            Stage::Deferred => changed.phase == Phase::Deferred,
-            Stage::Recommended | Stage::Tagged => changed.phase == first,
-        }
-    }
-
-    /// What was only said holds until there is something else to say.
-    fn survives_a_decision(&mut self) -> bool {
-        self.is_of_a_sequence() || !std::mem::replace(&mut self.is_decided, true)
+    /// What `c` answers here.
+    pub(super) fn yes(&self) -> Option<Choice> {
+        let is_yes = |choice: &Choice| matches!(choice, Choice::Approve | Choice::CompactNow);
+        self.heads_up.choices.iter().map(|offered| offered.choice).find(is_yes)
     }
 }
 
@@ -438,13 +405,5 @@ impl Details {
                 Action::Compact { trigger: CompactionTrigger::Inline { .. }, .. }
             )
         })
-    }
-}
-
-/// What `c` means in a phase.
-pub(super) const fn yes_to(phase: Phase) -> Choice {
-    match phase {
-        Phase::AwaitingApproval => Choice::Approve,
-        _ => Choice::CompactNow,
     }
 }

@@ -43,16 +43,19 @@ pub fn cases() -> Vec<Case> {
             + heads-up awaiting_approval asap, packet by agent, goes on in 20 s
         "#]]).also(&[ASK]),
         case("rawr_auto_compaction.deadlines.heads_up_seconds", "20", late(commit(ASAP)), expect![[r#"
+            + thread awaiting_heads_up asap 60%
             + rawr/packet/changed
             + perform compact for rawr
             + thread compacting asap 60%
         "#]]).also(&[WATCHER]),
         case("rawr_auto_compaction.deadlines.scratch_write_seconds", "20", late(then(commit(ASAP), &[DO])), expect![[r#"
+            + thread awaiting_scratch_write asap 60%
             + rawr/packet/changed
             + perform compact for rawr
             + thread compacting asap 60%
         "#]]).also(&[WATCHER, SCRATCH]),
         case("rawr_auto_compaction.deadlines.packet_seconds", "20", late(commit(ASAP)), expect![[r#"
+            + thread awaiting_packet asap 60%
             + rawr/packet/changed
             + perform compact for rawr
             + thread compacting asap 60%

@@ -1,7 +1,7 @@
 //! All that is known of the selected thread, as the other commands say it, with the sequence's way and the last decisions.
 
 use ratatui::text::{Line, Span};
-use rawr_protocol::{Choice, Decision, FateStatus, Phase, SequenceHeadsUpNotification};
+use rawr_protocol::{Decision, FateStatus, HeadsUp, Phase};
 
 use super::Drawing;
 use crate::commands::watch::link::Details;
@@ -22,7 +22,7 @@ pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
     if let Some(way) = way(drawing, row, details) {
         lines.push(Line::default());
         lines.push(way);
-        let banner = view.banners.iter().find(|banner| banner.heads_up.thread_id == row.id());
+        let banner = view.banner_of(row.id());
         let told = banner.and_then(|banner| deadline(&banner.heads_up, now_ms));
         lines.extend(told.map(|text| Line::from(format!("  {text}"))));
     }
@@ -38,17 +38,13 @@ pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// When a sequence goes on by itself, or ends where it waits for a person.
-pub(super) fn deadline(heads_up: &SequenceHeadsUpNotification, now_ms: i64) -> Option<String> {
+/// What happens without an answer, and when.
+pub(super) fn deadline(heads_up: &HeadsUp, now_ms: i64) -> Option<String> {
+    let label = heads_up.deadline_label.as_ref()?;
     let seconds = heads_up.deadline_at_ms?.saturating_sub(now_ms).max(0) / 1_000;
-    let left = match seconds {
-        0..120 => format!("{seconds} s"),
-        _ => format!("{} min", seconds / 60),
-    };
-    Some(if heads_up.choices.contains(&Choice::Approve) {
-        format!("Without an answer it is called off in {left}.")
-    } else {
-        format!("It goes on by itself in {left}.")
+    Some(match seconds {
+        0..120 => format!("{label} {seconds} s."),
+        _ => format!("{label} {} min.", seconds / 60),
     })
 }
 

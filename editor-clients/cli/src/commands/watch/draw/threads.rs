@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span, Text};
 
 use super::Drawing;
 use crate::commands::watch::view::Row;
-use crate::render::{BOLD, DIM, OURS, WARN, ago, doing, pressure, tier_style};
+use crate::render::{BOLD, DIM, OURS, WARN, ago, pressure, tier_style};
 use rawr_host::text::one_line;
 use rawr_protocol::Phase;
 
@@ -55,7 +55,7 @@ fn row_lines(
     state.extend(bar(drawing, row));
     state.extend(ink.line(&pressure(thread.percent_remaining, thread.tier)).spans);
     if thread.phase != Phase::Idle {
-        state.push(ink.span(WARN, format!(" · {}", doing(thread.phase))));
+        state.push(ink.span(WARN, format!(" · {}", thread.phase.label())));
     }
     let style = match is_selected {
         true => Style::new().add_modifier(Modifier::REVERSED),

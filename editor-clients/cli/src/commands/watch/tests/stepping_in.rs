@@ -25,12 +25,23 @@ fn keys_are_answers() {
     assert_eq!(wished("idle", 0, "S20m\n"), [(Choice::Snooze, minutes)]);
     assert_eq!(wished("idle", 0, "S\n3\n"), [(Choice::Snooze, Some(Until::Turns { turns: 3 }))]);
     assert_eq!(wished("idle", 0, "c"), [(Choice::CompactNow, None)]);
-    assert_eq!(wished("awaiting_approval", 0, "c"), [(Choice::Approve, None)]);
     assert_eq!(wished("idle", 0, "x"), [(Choice::Cancel, None)]);
     assert_eq!(wished("awaiting_packet", 0, "x"), []);
     assert_eq!(wished("awaiting_packet", 0, "xy"), [(Choice::Cancel, None)]);
     assert_eq!(wished("awaiting_packet", 0, "xny"), []);
     assert_eq!(wished("awaiting_packet", 0, "xs"), []);
+}
+
+#[test]
+fn yes_is_the_answer_that_the_banner_offers() {
+    let approve = json!({ "choices": [{ "choice": "approve", "label": "Yes" }] });
+    let change = json!({ "phase": "idle", "headsUp": heads_up(approve) });
+    let mut view = after([watching([json!({})]), changed(change)]);
+    let wishes = types(&mut view, "c");
+    assert!(
+        matches!(wishes.as_slice(), [WatchRequest::Respond { choice: Choice::Approve, .. }]),
+        "{wishes:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! The banner of a thread, derived from its state alone: whoever asks at any time gets the same.
+
+use super::{HeadsUp, Machine, Stage};
+use crate::assess;
+use crate::boundary::Boundaries;
+use crate::event::{Assessed, Entrance, Outcome, Phase, Trigger};
+use crate::policy::Policy;
+use crate::thread::Thread;
+use crate::thread::sequence::Sequence;
+
+impl Machine {
+    /// The banner that stands now: that of the running sequence, or the advice of the last assessment for as long as it
+    /// holds.
+    pub fn heads_up(&self, policy: &Policy) -> Option<HeadsUp> {
+        match &self.thread.sequence {
+            Some(sequence) => self.of_sequence(sequence, policy),
+            None => advice(standing_advice(&self.thread)?, policy),
+        }
+    }
+
+    /// There is none where no person can answer: for the built-in compaction, for a handoff that comes after the
+    /// compaction, and once it was called off.
+    fn of_sequence(&self, sequence: &Sequence, policy: &Policy) -> Option<HeadsUp> {
+        if sequence.late || sequence.is_inline() || sequence.cancelled.is_some() {
+            return None;
+        }
+        let (tier, percent, boundaries) = match &sequence.trigger {
+            Trigger::Rawr { tier, percent, boundaries, .. } => {
+                (Some(*tier), Some(*percent), *boundaries)
+            }
+            Trigger::Inline { .. } | Trigger::Host | Trigger::User => {
+                (None, self.thread.percent_remaining(policy), Boundaries::NONE)
+            }
+        };
+        let can_be_stopped = sequence.can_be_stopped();
+        Some(HeadsUp {
+            sequence: Some(sequence.id.clone()),
+            stage: if sequence.approved { Stage::WillCompact } else { Stage::AwaitingApproval },
+            phase: sequence.phase(&self.thread),
+            tier,
+            percent,
+            reason: sequence.trigger.reason(),
+            boundaries,
+            author: sequence.author,
+            deadline: self.next_deadline(policy).filter(|_| can_be_stopped),
+            can_be_stopped,
+        })
+    }
+}
+
+/// What the last assessment advised, until a turn or a compaction follows, a person answers, or the judge is asked.
+fn standing_advice(thread: &Thread) -> Option<&Assessed> {
+    if thread.deferred.is_some() {
+        return thread.deferred.as_ref();
+    }
+    let assessed = thread.last_assessed.as_ref()?;
+    let last_turn = thread.turns.back().map(|turn| &turn.id);
+    let has_ended = |turns_ended: u32| turns_ended < thread.turns_ended;
+    let overtaken = assessed.turn.as_ref() != last_turn
+        || thread.judging.is_some()
+        || thread.starting.is_some()
+        || thread.asked_for
+        || thread.compaction_running
+        || thread.last_compaction.as_ref().is_some_and(|last| !has_ended(last.turns_ended))
+        // It passed the gate of the guards: one that was set since is a person's answer.
+        || thread.guards.iter().any(|guard| !has_ended(guard.set_at_turn));
+    (!overtaken && assessed.outcome != Outcome::Defer).then_some(assessed)
+}
+
+/// The banner of an assessment that people hear of, though no sequence follows it.
+pub(super) fn advice(assessed: &Assessed, policy: &Policy) -> Option<HeadsUp> {
+    let (stage, phase) = match (assessed.outcome, assessed.entrance) {
+        (Outcome::Tag, _) => (Stage::Tagged, Phase::Idle),
+        (Outcome::Suggest, _) => (Stage::Recommended, Phase::Idle),
+        (Outcome::Defer, Entrance::Preflight) => (Stage::Deferred, Phase::Deferred),
+        _ => return None,
+    };
+    Some(HeadsUp {
+        sequence: None,
+        stage,
+        phase,
+        tier: assessed.tier,
+        percent: assessed.percent,
+        reason: assess::pressed(assessed.tier?, assessed.percent?, assessed.boundaries),
+        boundaries: assessed.boundaries,
+        author: policy.packet_author,
+        deadline: None,
+        can_be_stopped: true,
+    })
+}

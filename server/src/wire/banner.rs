@@ -1,0 +1,136 @@
+//! The banner in words. Every client draws these, so that the same thing reads the same everywhere.
+
+use super::{ToWire, boundaries, percent};
+use rawr_core::event::Phase;
+use rawr_core::machine::{HeadsUp, Stage};
+use rawr_core::policy::PacketAuthor;
+use rawr_core::thread::Thread;
+use rawr_core::units::SequenceId;
+use rawr_protocol as wire;
+
+/// The event: a banner has come up.
+pub fn heads_up_notification(
+    thread: &Thread,
+    heads_up: &HeadsUp,
+) -> wire::SequenceHeadsUpNotification {
+    let banner = self::heads_up(thread, heads_up);
+    wire::SequenceHeadsUpNotification {
+        thread_id: thread.id.to_string(),
+        sequence_id: banner.sequence_id,
+        stage: banner.stage,
+        title: banner.title,
+        message: banner.message,
+        tier: banner.tier,
+        percent_remaining: banner.percent_remaining,
+        reason: banner.reason,
+        boundaries: banner.boundaries,
+        packet_author: heads_up.author.to_wire(),
+        choices: banner.choices.into_iter().map(|offered| offered.choice).collect(),
+        deadline_at_ms: banner.deadline_at_ms,
+    }
+}
+
+/// The banner as it stands.
+pub fn heads_up(thread: &Thread, heads_up: &HeadsUp) -> wire::HeadsUp {
+    let offer = |choice: &wire::Choice| wire::OfferedChoice {
+        choice: *choice,
+        label: choice.label().to_owned(),
+    };
+    wire::HeadsUp {
+        sequence_id: sequence_id(thread, heads_up).to_string(),
+        stage: heads_up.stage.to_wire(),
+        title: title(heads_up).to_owned(),
+        reason: heads_up.reason.clone(),
+        message: message(heads_up),
+        tier: heads_up.tier.map(ToWire::to_wire),
+        percent_remaining: heads_up.percent.map(percent),
+        boundaries: boundaries(heads_up.boundaries),
+        progress: step(heads_up.phase).map(|step| wire::HeadsUpProgress {
+            step,
+            of: STEPS,
+            label: heads_up.phase.to_wire().label().to_owned(),
+        }),
+        choices: choices(heads_up).iter().map(offer).collect(),
+        deadline_at_ms: heads_up.deadline.map(|at| at.0),
+        deadline_label: heads_up.deadline.map(|_| at_deadline(heads_up.stage).to_owned()),
+    }
+}
+
+/// A recommendation names the sequence that would be.
+fn sequence_id(thread: &Thread, heads_up: &HeadsUp) -> SequenceId {
+    heads_up.sequence.clone().unwrap_or_else(|| thread.next_sequence_id())
+}
+
+fn title(heads_up: &HeadsUp) -> &'static str {
+    if heads_up.can_be_stopped {
+        heads_up.stage.to_wire().label()
+    } else {
+        heads_up.phase.to_wire().label()
+    }
+}
+
+fn message(heads_up: &HeadsUp) -> String {
+    let writer = match heads_up.author {
+        PacketAuthor::Agent => "the agent writes a packet",
+        PacketAuthor::Watcher | PacketAuthor::Person => "rawr writes a packet",
+    };
+    let path = format!("{writer}, the history is compacted, and work continues from the packet.");
+    match (heads_up.stage, heads_up.phase) {
+        (Stage::AwaitingApproval, _) => format!("If you approve, {path}"),
+        (Stage::WillCompact, Phase::AwaitingCompaction) => {
+            "The packet is ready. Type /compact in the agent.".to_owned()
+        }
+        (Stage::WillCompact, Phase::Compacting) => {
+            "The history is being compacted. This cannot be stopped.".to_owned()
+        }
+        (Stage::WillCompact, Phase::AwaitingHandoff) => {
+            "The history is compacted. The agent gets the packet next.".to_owned()
+        }
+        (Stage::WillCompact, _) => {
+            let mut path = path;
+            path[..1].make_ascii_uppercase();
+            path
+        }
+        (Stage::Recommended, _) => {
+            "Nothing happens unless you compact now (`mode = \"suggest\"`).".to_owned()
+        }
+        (Stage::Tagged, _) => "Logged only (`mode = \"tag\"`).".to_owned(),
+        (Stage::Deferred, _) => {
+            "Your next message waits until the history is compacted and the packet is handed back."
+                .to_owned()
+        }
+    }
+}
+
+/// What a person may answer, the default first.
+const fn choices(heads_up: &HeadsUp) -> &'static [wire::Choice] {
+    use wire::Choice::{Approve, Cancel, CompactNow, EditPacket, Snooze};
+    match heads_up.stage {
+        Stage::WillCompact | Stage::AwaitingApproval if !heads_up.can_be_stopped => &[],
+        Stage::WillCompact => &[Snooze, Cancel, EditPacket],
+        Stage::AwaitingApproval => &[Approve, Snooze, Cancel, EditPacket],
+        Stage::Recommended | Stage::Tagged => &[CompactNow, Snooze],
+        Stage::Deferred => &[CompactNow, Snooze, Cancel],
+    }
+}
+
+const fn at_deadline(stage: Stage) -> &'static str {
+    match stage {
+        Stage::AwaitingApproval => "Canceled without an answer in",
+        Stage::WillCompact | Stage::Recommended | Stage::Tagged | Stage::Deferred => {
+            "Continues on its own in"
+        }
+    }
+}
+
+const STEPS: u64 = 4;
+
+const fn step(phase: Phase) -> Option<u64> {
+    match phase {
+        Phase::Idle | Phase::AwaitingJudgment | Phase::Deferred => None,
+        Phase::AwaitingApproval => Some(1),
+        Phase::AwaitingHeadsUp | Phase::AwaitingScratchWrite | Phase::AwaitingPacket => Some(2),
+        Phase::AwaitingCompaction | Phase::Compacting => Some(3),
+        Phase::AwaitingHandoff => Some(4),
+    }
+}
