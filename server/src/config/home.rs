@@ -60,16 +60,14 @@ fn find(
     exists: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    explicit
-        .map(Path::to_owned)
-        .or_else(|| set("RAWR_HOME"))
-        .or_else(|| set("CODEX_HOME"))
-        .or_else(|| {
+    explicit.map(Path::to_owned).or_else(|| set("RAWR_HOME")).or_else(|| set("CODEX_HOME")).or_else(
+        || {
             let user = user?;
             let (own, codex) = (user.join(".rawr"), user.join(".codex"));
             // A Codex that is installed later must not move the state of those who have `~/.rawr` already.
             Some(if !exists(&own) && exists(&codex) { codex } else { own })
-        })
+        },
+    )
 }
 
 #[cfg(test)]
