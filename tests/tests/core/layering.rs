@@ -162,7 +162,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "workspace",
         ],
     ),
-    ("workspace", &["config", "problem", "prompts", "registry", "watch"]),
+    ("workspace", &["config", "problem", "prompts", "watch"]),
     ("query", &["config", "judge", "redact"]),
     ("notes", &["redact"]),
     ("jobs", &["config", "judge", "repo"]),
