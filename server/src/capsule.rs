@@ -1,5 +1,5 @@
 //! Capsules on disk: what is kept of a thread before a compaction, so that a person can go back to it. This room reads
-//! and writes files; what goes into one is the desk's business.
+//! and writes files; what goes into one is for the registry to say.
 //!
 //! `<thread>/capsules/<capsule>.json` is one capsule, and `<capsule>.history.jsonl` beside it the history of a host that
 //! keeps none itself, one item a line. The newest [`KEPT`] stay.

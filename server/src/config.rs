@@ -59,6 +59,23 @@ pub struct Config {
 /// Texts that somebody is editing and has not saved, by the file that they stand in for.
 pub type Unsaved = BTreeMap<PathBuf, String>;
 
+/// Where the user's files are, and what the client sent along.
+#[derive(Debug, Clone)]
+pub struct UserSources {
+    /// The folder of configuration.
+    pub home: Home,
+    /// What the client sent along.
+    pub overrides: Option<Value>,
+    /// Paths of prompts are relative to it.
+    pub prompt_folder: PathBuf,
+    /// Where each prompt in force is, or would be.
+    pub prompts: Vec<(PromptName, PathBuf)>,
+    /// The decision prompts that tiers name.
+    pub decisions: Vec<PathBuf>,
+    /// What the prompt for packets says in its front matter.
+    pub front_matter: PacketFrontMatter,
+}
+
 /// A key's value in force, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
@@ -153,36 +170,42 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// Of a thread whose host names no model. `project` is its folder, `overrides` what the client sent along.
-    pub fn load(
-        home: &Home,
-        project: Option<&Path>,
-        overrides: Option<&Value>,
-        front_matter: &PacketFrontMatter,
-    ) -> (Self, Vec<Problem>) {
-        Self::load_for(home, project, None, overrides, front_matter)
+/// What a configuration is made of. Start from [`ConfigSources::at`] and set what else there is.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigSources<'s> {
+    /// The user's own files.
+    pub home: &'s Home,
+    /// The thread's folder, whose `.rawr.toml` may narrow the rest.
+    pub project: Option<&'s Path>,
+    /// The model that the thread's host names.
+    pub model: Option<&'s str>,
+    /// What the client sent along.
+    pub overrides: Option<&'s Value>,
+    /// What the prompt for packets says in its front matter.
+    pub front_matter: Option<&'s PacketFrontMatter>,
+    /// Texts that stand in for files.
+    pub unsaved: Option<&'s Unsaved>,
+}
+
+impl<'s> ConfigSources<'s> {
+    /// The user's own files, and nothing else.
+    pub const fn at(home: &'s Home) -> Self {
+        Self {
+            home,
+            project: None,
+            model: None,
+            overrides: None,
+            front_matter: None,
+            unsaved: None,
+        }
     }
 
-    pub fn load_for(
-        home: &Home,
-        project: Option<&Path>,
-        model: Option<&str>,
-        overrides: Option<&Value>,
-        front_matter: &PacketFrontMatter,
-    ) -> (Self, Vec<Problem>) {
-        Self::load_with(&Unsaved::new(), home, project, model, overrides, front_matter)
-    }
-
-    /// The same with texts that stand in for files.
-    pub fn load_with(
-        unsaved: &Unsaved,
-        home: &Home,
-        project: Option<&Path>,
-        model: Option<&str>,
-        overrides: Option<&Value>,
-        front_matter: &PacketFrontMatter,
-    ) -> (Self, Vec<Problem>) {
+    /// Reads the files. Every problem is returned; where a value is bad, the next lower layer's holds.
+    pub fn load(self) -> (Config, Vec<Problem>) {
+        let Self { home, project, model, overrides, front_matter, unsaved } = self;
+        let (no_front_matter, nothing_unsaved) = (PacketFrontMatter::default(), Unsaved::new());
+        let front_matter = front_matter.unwrap_or(&no_front_matter);
+        let unsaved = unsaved.unwrap_or(&nothing_unsaved);
         let mut problems = Vec::new();
         let mut own = layer::read_file(Source::Codex(home.codex_toml()), unsaved, &mut problems);
         own.extend(layer::read_file(Source::Rawr(home.rawr_toml()), unsaved, &mut problems));
@@ -210,7 +233,9 @@ impl Config {
         }
         (config, problems)
     }
+}
 
+impl Config {
     fn take(&mut self, settings: Vec<Setting>) {
         for setting in in_order(settings) {
             setting.key.set(self, setting.value.clone());

@@ -9,10 +9,10 @@ mod router;
 
 pub use router::Router;
 
-use crate::desk::Ticket;
 use crate::jobs::{Done, Jobs};
 use crate::methods::{Commit, Session};
 use crate::outbox::Outbox;
+use crate::registry::Ticket;
 use crate::trace::Trace;
 use crate::watch::ChangeNotifier;
 use crate::workers::{Worked, Workers};

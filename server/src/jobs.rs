@@ -1,5 +1,5 @@
-//! Work that takes its time outside of the desk, while others are served: what is under way, and what came of it. What
-//! to do comes from the desk and what came of it goes back there; nothing is decided here, and nothing outlives it.
+//! Work that takes its time outside of the registry, while others are served: what is under way, and what came of it. What
+//! to do comes from the registry and what came of it goes back there; nothing is decided here, and nothing outlives it.
 
 use crate::config::{JudgeSettings, RepoObservation};
 use crate::judge::{self, Answer, JudgeError, Question};

@@ -1,5 +1,5 @@
 //! What an editor shows of prompts and configuration files while they are edited: text in, answers out. Places are bytes
-//! of the text. It knows no desk, no client and nothing of how answers are sent.
+//! of the text. It knows no registry, no client and nothing of how answers are sent.
 
 mod completion;
 mod front_matter;
@@ -9,6 +9,7 @@ mod problems;
 mod settings;
 mod text;
 mod toml;
+mod values;
 mod world;
 
 pub use completion::{Proposal, Sort, complete};
@@ -17,6 +18,7 @@ pub use hover::{config_key, field_at, hover};
 pub use problems::{Fix, fix, problems};
 pub use settings::{links, references, tiers};
 pub use text::{Change, Encoding, Position, Text};
+pub(crate) use values::values_of;
 pub use world::{Doc, Kind, Values, World};
 
 use std::ops::Range;

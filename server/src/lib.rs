@@ -1,7 +1,7 @@
 //! The rawr sidecar: a JSON-RPC process on stdio around the decision system of `rawr-core`.
 //!
 //! Reading order: `connection` (frames in, answers out), `router`, `methods`, `wire` (protocol to core and back),
-//! `desk` (owns the threads), `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
+//! `registry` (the open threads), `workspace` (configuration, prompts, watched files), `query`, `store`, `judge`, `prompts`, `config`, `problem`; `publish` and `outbox` on the way out;
 //! `jobs` for what is done outside, with `repo` among it; `workers` for what may wait for the disk; `watch` for what
 //! other processes write; `trace` for what a client is told of the work itself; `state` for threads at rest. `capsule` keeps what was before a compaction, `recall` finds what
 //! was said, `language` is what an editor shows.
@@ -12,17 +12,19 @@ compile_error!("rawr runs on Linux and macOS");
 pub mod capsule;
 pub mod config;
 pub mod connection;
-pub mod desk;
 mod jobs;
 pub mod judge;
 mod language;
 mod methods;
+mod notes;
 mod outbox;
 pub mod problem;
 pub mod prompts;
 mod publish;
+mod query;
 pub mod recall;
 pub mod redact;
+pub mod registry;
 mod repo;
 mod stdio;
 pub mod store;
@@ -31,6 +33,7 @@ mod trace;
 mod watch;
 mod wire;
 pub mod workers;
+pub mod workspace;
 
 use connection::{Closed, Connection, Router};
 use methods::Session;

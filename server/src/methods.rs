@@ -1,4 +1,4 @@
-//! The methods: read the params, ask the desk, answer. One file a noun; nothing is decided here.
+//! The methods: read the params, ask the registry, answer. One file a noun; nothing is decided here.
 
 mod capsule;
 mod decision;
@@ -87,7 +87,7 @@ where
 }
 
 /// The same for a method that waits for something, while others are served. The client may cancel it: it is dropped
-/// where it waits. What it records at the desk after it has waited, no request answers for.
+/// where it waits. What it records after it has waited, no request answers for.
 fn on_async<M: Request + 'static, Work>(
     module: &mut Module,
     handler: fn(Arc<Session>, M::Params) -> Work,

@@ -1,10 +1,11 @@
-//! The desk's notices as notifications. What a client must act on is an order, which a client that reads late still gets.
+//! Notices as notifications. What a client must act on is an order, which a client that reads late still gets.
 
 use crate::config::Config;
-use crate::desk::Notice;
 use crate::outbox::Outbox;
+use crate::registry::Notice;
 use crate::store::Damage;
 use crate::wire::{self, ToWire};
+use crate::workspace::WorkspaceNotice;
 use rawr_core::event::Ending;
 use rawr_core::units::Timestamp;
 use rawr_core::{Thread, machine};
@@ -69,19 +70,25 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 thread_id: thread.to_string(),
             });
         }
-        Notice::Problems { problems } => {
+    }
+}
+
+/// Sends one notice about configuration and prompts to the client.
+pub fn publish_workspace(notice: &WorkspaceNotice<'_>, outbox: &Outbox) {
+    match notice {
+        WorkspaceNotice::Problems { problems } => {
             for problem in wire::problems(*problems) {
                 log(outbox, MessageType::Warning, problem_line(&problem));
             }
         }
-        Notice::PromptChanged { name, version, problems } => {
+        WorkspaceNotice::PromptChanged { name, version, problems } => {
             outbox.notify::<PromptChanged>(&PromptChangedNotification {
                 name: (*name).to_owned(),
                 version: (*version).to_owned(),
                 problems: wire::problems(*problems),
             });
         }
-        Notice::ConfigChanged { config, problems } => {
+        WorkspaceNotice::ConfigChanged { config, problems } => {
             outbox.notify::<ConfigChanged>(&ConfigChangedNotification {
                 problems: wire::problems(*problems),
                 effective: config.effective(),

@@ -1,5 +1,5 @@
 //! Counting tokens: which encoding a name or a model stands for, and the thread that counts by it. It must not know the
-//! wire or the desk, and whoever asks must not make others wait.
+//! wire or the registry, and whoever asks must not make others wait.
 
 mod counter;
 mod engine;

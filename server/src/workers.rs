@@ -1,5 +1,5 @@
 //! What may wait for the disk or for another process's lock. It is done on threads of its own, so that one thread's
-//! trouble holds up no other; what came of it goes back to the desk. Nothing is decided here.
+//! trouble holds up no other; what came of it goes back to the registry. Nothing is decided here.
 
 use crate::capsule::{Capsule, Capsules};
 use crate::store::archive::Wanted;
@@ -13,7 +13,7 @@ use rawr_core::{Record, Thread};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Work on one thread's files. They are out of the desk's hands until it is done.
+/// Work on one thread's files. They are not in the registry until it is done.
 #[derive(Debug)]
 pub struct Work {
     pub thread: ThreadId,
@@ -151,7 +151,7 @@ impl Task {
         }
     }
 
-    /// Nobody waits for a recovery: the desk tries it every second.
+    /// No request waits for a recovery: the registry tries one every second.
     const fn waits_for_locks(&self) -> bool {
         !matches!(self, Self::Recover(_))
     }

@@ -5,9 +5,8 @@
 #[path = "../../protocol-schema/tests/wire/validator.rs"]
 mod validator;
 
-use rawr_server::config::{Config, Home, commented_default_toml, json_schema};
+use rawr_server::config::{ConfigSources, Home, commented_default_toml, json_schema};
 use rawr_server::problem::Severity;
-use rawr_server::prompts::PacketFrontMatter;
 use serde_json::Value;
 use std::path::Path;
 
@@ -32,7 +31,7 @@ fn opinions(text: &str) -> (bool, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rawr.toml"), text).unwrap();
     let home = Home::at(folder.path());
-    let (_, problems) = Config::load(&home, None, None, &PacketFrontMatter::default());
+    let (_, problems) = ConfigSources::at(&home).load();
     let misread = ["unknown-key", "wrong-type", "unknown-value", "out-of-range"];
     let taken = !problems
         .iter()

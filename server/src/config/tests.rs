@@ -36,13 +36,14 @@ impl Files {
         for (path, text) in files.iter().filter(|(_, text)| !text.is_empty()) {
             std::fs::write(path, text).unwrap();
         }
-        let (config, problems) = Config::load_for(
-            &Home::at(home.path()),
-            Some(project.path()),
-            self.model,
-            self.client.as_ref(),
-            &self.front_matter,
-        );
+        let (config, problems) = ConfigSources {
+            project: Some(project.path()),
+            model: self.model,
+            overrides: self.client.as_ref(),
+            front_matter: Some(&self.front_matter),
+            ..ConfigSources::at(&Home::at(home.path()))
+        }
+        .load();
         let told = problems.iter().map(|problem| {
             let file = files.iter().find(|(path, _)| Some(path) == problem.file.as_ref());
             let name =
@@ -429,8 +430,7 @@ fn the_rest_of_codex_own_file_is_none_of_our_business() {
 fn an_unreadable_file_is_told() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("rawr.toml")).unwrap();
-    let (_, problems) =
-        Config::load(&Home::at(home.path()), None, None, &PacketFrontMatter::default());
+    let (_, problems) = ConfigSources::at(&Home::at(home.path())).load();
     assert_eq!(
         problems.iter().map(|problem| problem.code).collect::<Vec<_>>(),
         ["unreadable-file"]

@@ -37,7 +37,7 @@ fn router(panics: &Arc<AtomicU32>) -> Router {
     })
 }
 
-/// Of methods that need no desk.
+/// Of methods that need no registry.
 fn session(outbox: &Outbox, changes: &ChangeNotifier) -> Arc<Session> {
     Arc::new(Session::new(outbox.clone(), Trace::default(), changes.clone(), None))
 }
@@ -98,7 +98,7 @@ async fn a_panic_ends_its_own_request_only() {
         {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the request failed inside the sidecar","data":{"hint":"this is a defect; the log has more. Other requests are not affected"}}}
     "#]])
     .await;
-    assert_eq!(panics, 2, "the desk is told of each");
+    assert_eq!(panics, 2, "the registry is told of each");
 }
 
 #[tokio::test]

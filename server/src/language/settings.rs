@@ -85,7 +85,7 @@ pub fn links(doc: &Doc<'_>, world: &World) -> Vec<(Range<usize>, PathBuf)> {
 
 /// Where the user's own configuration names this prompt.
 pub fn references(path: &std::path::Path, world: &World) -> Vec<(PathBuf, Range<usize>)> {
-    let files = [world.home.rawr_toml(), world.home.codex_toml()];
+    let files = [world.files.home.rawr_toml(), world.files.home.codex_toml()];
     let mut found = Vec::new();
     for file in files {
         let Some(text) = world.text_of(&file) else { continue };

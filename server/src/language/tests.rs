@@ -6,7 +6,7 @@ mod typing;
 
 use super::world::File;
 use super::*;
-use crate::config::{Home, Unsaved};
+use crate::config::{Home, Unsaved, UserSources};
 use crate::prompts::PacketFrontMatter;
 use rawr_core::prompt::PromptName;
 use std::path::Path;
@@ -17,24 +17,24 @@ pub const RAWR: Kind = Kind::Config(File::Rawr);
 pub fn world(home: &Path) -> World {
     let folder = home.join("auto-compact");
     let path = |name: PromptName| (name, folder.join(format!("{}.md", name.name())));
-    World {
+    let files = UserSources {
         home: Home::at(home),
         overrides: None,
         prompts: PromptName::ALL.map(path).to_vec(),
         decisions: Vec::new(),
         front_matter: PacketFrontMatter::default(),
-        unsaved: Unsaved::new(),
         prompt_folder: folder,
-    }
+    };
+    World { files, unsaved: Unsaved::new() }
 }
 
 pub fn path_of(kind: Kind, world: &World) -> PathBuf {
     match kind {
-        Kind::Prompt(name) => world.prompts[name as usize].1.clone(),
-        Kind::Decision => world.prompt_folder.join("mine.md"),
-        Kind::Config(File::Rawr) => world.home.rawr_toml(),
-        Kind::Config(File::Codex) => world.home.codex_toml(),
-        Kind::Config(File::Project) => world.home.dir.join("project/.rawr.toml"),
+        Kind::Prompt(name) => world.files.prompts[name as usize].1.clone(),
+        Kind::Decision => world.files.prompt_folder.join("mine.md"),
+        Kind::Config(File::Rawr) => world.files.home.rawr_toml(),
+        Kind::Config(File::Codex) => world.files.home.codex_toml(),
+        Kind::Config(File::Project) => world.files.home.dir.join("project/.rawr.toml"),
     }
 }
 
@@ -42,16 +42,16 @@ pub fn path_of(kind: Kind, world: &World) -> PathBuf {
 pub fn with<T>(kind: Kind, text: &str, work: impl FnOnce(&Doc<'_>, &World) -> T) -> T {
     let home = tempfile::tempdir().unwrap();
     let mut world = world(home.path());
-    std::fs::create_dir(&world.prompt_folder).unwrap();
+    std::fs::create_dir(&world.files.prompt_folder).unwrap();
     for name in ["judgment.md", "here.md"] {
-        std::fs::write(world.prompt_folder.join(name), "Judge.").unwrap();
+        std::fs::write(world.files.prompt_folder.join(name), "Judge.").unwrap();
     }
     let path = path_of(kind, &world);
     world.unsaved.insert(path.clone(), text.to_owned());
     if kind == Kind::Prompt(PromptName::AutoCompact)
         && let Ok(parsed) = crate::prompts::parse(PromptName::AutoCompact, text, Some(&path))
     {
-        world.front_matter = parsed.packet;
+        world.files.front_matter = parsed.packet;
     }
     work(&Doc { kind, path: &path, text }, &world)
 }

@@ -1,11 +1,9 @@
 //! What answers depend on beside the text that they are about: the user's files, those of them that are being edited
 //! and not saved, and what a thread knows. Which document is what is decided here.
 
-use crate::config::{Config, Home, Unsaved};
+use crate::config::{Config, ConfigSources, Unsaved, UserSources};
 use crate::problem::{Problem, read_text};
-use crate::prompts::PacketFrontMatter;
 use rawr_core::prompt::PromptName;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +33,7 @@ pub struct Doc<'d> {
 }
 
 impl Kind {
-    /// ConfigScope placeholders it may hold.
+    /// The prompt whose placeholders it may hold.
     pub const fn prompt(self) -> Option<PromptName> {
         match self {
             Self::Prompt(name) => Some(name),
@@ -54,28 +52,23 @@ pub struct Values {
     pub values: BTreeMap<&'static str, String>,
 }
 
+/// What answers depend on.
 #[derive(Debug, Clone)]
 pub struct World {
-    pub home: Home,
-    /// What the client sent along.
-    pub overrides: Option<Value>,
-    pub prompt_folder: PathBuf,
-    /// Where each prompt in force is, or would be.
-    pub prompts: Vec<(PromptName, PathBuf)>,
-    /// Those that tiers name.
-    pub decisions: Vec<PathBuf>,
-    pub front_matter: PacketFrontMatter,
+    pub files: UserSources,
+    /// The texts of open documents, which stand in for their files.
     pub unsaved: Unsaved,
 }
 
 impl World {
     /// What a file is, under the name that the configuration knows it by. `None`: nothing of ours.
     pub fn kind_of(&self, path: &Path) -> Option<(Kind, PathBuf)> {
-        let known = self.prompts.iter().map(|(name, path)| (Kind::Prompt(*name), path.clone()));
-        let decisions = self.decisions.iter().map(|path| (Kind::Decision, path.clone()));
+        let known =
+            self.files.prompts.iter().map(|(name, path)| (Kind::Prompt(*name), path.clone()));
+        let decisions = self.files.decisions.iter().map(|path| (Kind::Decision, path.clone()));
         let files = [
-            (Kind::Config(File::Rawr), self.home.rawr_toml()),
-            (Kind::Config(File::Codex), self.home.codex_toml()),
+            (Kind::Config(File::Rawr), self.files.home.rawr_toml()),
+            (Kind::Config(File::Codex), self.files.home.codex_toml()),
         ];
         let known: Vec<_> = known.chain(decisions).chain(files).collect();
         let same = |(_, of): &&(Kind, PathBuf)| of == path;
@@ -97,13 +90,15 @@ impl World {
             Kind::Config(File::Project) => doc.path.parent(),
             _ => None,
         };
-        let (overrides, front_matter) = (self.overrides.as_ref(), &self.front_matter);
-        Config::load_with(&self.unsaved, &self.home, project, model, overrides, front_matter)
+        let UserSources { home, overrides, front_matter, .. } = &self.files;
+        let (overrides, front_matter) = (overrides.as_ref(), Some(front_matter));
+        let unsaved = Some(&self.unsaved);
+        ConfigSources { home, project, model, overrides, front_matter, unsaved }.load()
     }
 
     /// A path as a configuration names prompts.
     pub fn prompt_path(&self, written: &str) -> PathBuf {
-        self.prompt_folder.join(written)
+        self.files.prompt_folder.join(written)
     }
 
     /// What a file says now, saved or not.

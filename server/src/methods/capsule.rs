@@ -1,9 +1,12 @@
 //! `rawr/capsule/*`: what was kept before a compaction, beside what the work tree looks like now.
 
+use super::errors::unknown_name;
 use super::{Module, Session, aside, directive, on_async};
-use crate::capsule::{Capsule, Kept};
-use crate::desk::DeskError;
+use crate::capsule::{Capsule, Capsules, Item, Kept};
+use crate::redact::redact_counting;
+use crate::registry::{OpenThread, RegistryError};
 use crate::repo;
+use crate::store::Store;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::Repo;
@@ -15,6 +18,8 @@ use rawr_protocol::{
     CapsuleListParams, CapsuleListResult, CapsulePacket, CapsuleScratch, CapsuleSummary, HeldInput,
     PlanStep, TranscriptPosition, Unread, WorkTree,
 };
+use serde_json::Value;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -28,9 +33,12 @@ async fn list(
     params: CapsuleListParams,
 ) -> Result<CapsuleListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let capsules = session.desk()?.capsules(&id)?;
+    let capsules = {
+        let registry = session.registry()?;
+        capsules_of(registry.store(), registry.open_thread(&id)?)
+    };
     let read = move || capsules.list().map(|listed| (listed, capsules));
-    let (listed, capsules) = aside(&session, read).await?.map_err(DeskError::from)?;
+    let (listed, capsules) = aside(&session, read).await?.map_err(RegistryError::from)?;
     let summary = |capsule: &Capsule| summary(capsule, capsules.has_history(&capsule.id));
     let unread = listed.unread.iter().map(|error| Unread {
         file: error.path().map(|path| path.display().to_string()).unwrap_or_default(),
@@ -50,15 +58,21 @@ async fn get(
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
     let (capsules, (cwd, settings)) = {
-        let desk = session.desk()?;
-        (desk.capsules(&id)?, desk.repository(&id)?)
+        let registry = session.registry()?;
+        let open = registry.open_thread(&id)?;
+        let cwd = PathBuf::from(&open.thread().cwd);
+        (capsules_of(registry.store(), open), (cwd, open.config().repo_observation))
     };
     let (wanted, with_history) = (name.to_owned(), params.with_history);
     let read = move || {
-        let unknown = || DeskError::UnknownName { what: "capsule", name: wanted.clone() };
-        let capsule = capsules.read(&wanted)?.ok_or_else(unknown)?;
-        let history = if with_history { capsules.history(&wanted)? } else { Vec::new() };
-        Ok::<_, DeskError>((shown(&capsule, capsules.has_history(&wanted)), history))
+        let unknown = || unknown_name("capsule", &wanted);
+        let read = capsules.read(&wanted).map_err(RegistryError::from)?;
+        let capsule = read.ok_or_else(unknown)?;
+        let history = match with_history {
+            true => capsules.history(&wanted).map_err(RegistryError::from)?,
+            false => Vec::new(),
+        };
+        Ok::<_, RpcError>((shown(&capsule, capsules.has_history(&wanted)), history))
     };
     let (capsule, history) = aside(&session, read).await??;
     let now = match settings.enabled {
@@ -75,9 +89,41 @@ async fn attach(
 ) -> Result<CapsuleAttachResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let name = wire::capsule_id(&params.capsule_id)?;
-    let attach = session.desk()?.attach_history(&id, name, params.history)?;
-    let secrets = aside(&session, attach).await??;
+    let capsules = {
+        let registry = session.registry()?;
+        capsules_of(registry.store(), registry.owned_thread(&id)?)
+    };
+    if !capsules.has(name) {
+        return Err(unknown_name("capsule", name));
+    }
+    let (name, mut history) = (name.to_owned(), params.history);
+    let attach = move || {
+        let fields = history.iter_mut().flat_map(Item::values_mut);
+        let secrets: usize = fields.map(without_secrets).sum();
+        capsules.attach(&name, &history).map(|()| secrets)
+    };
+    let secrets = aside(&session, attach).await?.map_err(RegistryError::from)?;
     Ok(CapsuleAttachResult { redactions: secrets as u64 })
+}
+
+fn capsules_of(store: &Store, open: &OpenThread) -> Capsules {
+    Capsules::on(store.disk().clone(), open.folder())
+}
+
+/// Returns how many were removed.
+fn without_secrets(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) => {
+            let (cleaned, secrets) = redact_counting(text);
+            if secrets > 0 {
+                *text = cleaned.into_owned();
+            }
+            secrets
+        }
+        Value::Array(values) => values.iter_mut().map(without_secrets).sum(),
+        Value::Object(fields) => fields.values_mut().map(without_secrets).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 fn summary(capsule: &Capsule, has_history: bool) -> CapsuleSummary {

@@ -1,7 +1,8 @@
 //! `rawr/decision/*`: why, and why not.
 
+use super::errors::unknown_name;
 use super::{Module, Session, aside, on_async};
-use crate::desk::DeskError;
+use crate::registry::RegistryError;
 use crate::store::{DecisionFile, StoreError};
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
@@ -26,9 +27,10 @@ async fn explain(
     let wanted = params.decision_id.map(DecisionId::new);
     let is_wanted = |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
     let (last, file) = {
-        let desk = session.desk()?;
-        let last = desk.last_decision(&id)?.filter(|last| is_wanted(last)).cloned();
-        (last, desk.decision_file(&id)?)
+        let registry = session.registry()?;
+        let open = registry.open_thread(&id)?;
+        let last = open.last_decision().filter(|last| is_wanted(last)).cloned();
+        (last, registry.store().decisions(&id))
     };
     let decision = match last {
         Some(last) => Some(last),
@@ -37,11 +39,11 @@ async fn explain(
             let is_wanted =
                 move |decision: &Decision| wanted.as_ref().is_none_or(|id| decision.id == *id);
             let find = move || Ok(file.newest_first()?.find(is_wanted));
-            aside(&session, find).await?.map_err(DeskError::Store)?
+            aside(&session, find).await?.map_err(RegistryError::Store)?
         }
     };
     let unknown = || match &wanted {
-        Some(id) => DeskError::UnknownName { what: "stored decision", name: id.to_string() }.into(),
+        Some(id) => unknown_name("stored decision", id.as_str()),
         None => RpcError::new(
             ErrorCode::UnknownName,
             "nothing was decided yet",
@@ -49,7 +51,9 @@ async fn explain(
         ),
     };
     let decision = decision.ok_or_else(unknown)?;
-    Ok(DecisionExplainResult { decision: wire::decision(session.desk()?.thread(&id)?, &decision) })
+    Ok(DecisionExplainResult {
+        decision: wire::decision(session.registry()?.thread(&id)?, &decision),
+    })
 }
 
 /// The newest last.
@@ -58,12 +62,16 @@ async fn list(
     params: DecisionListParams,
 ) -> Result<DecisionListResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let file = session.desk()?.decision_file(&id)?;
+    let file = {
+        let registry = session.registry()?;
+        registry.open_thread(&id)?;
+        registry.store().decisions(&id)
+    };
     let limit = params.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let read = move || newest(&file, params.before.as_deref(), limit);
-    let decisions = aside(&session, read).await?.map_err(DeskError::from)?;
-    let desk = session.desk()?;
-    let thread = desk.thread(&id)?;
+    let decisions = aside(&session, read).await?.map_err(RegistryError::from)?;
+    let registry = session.registry()?;
+    let thread = registry.thread(&id)?;
     let shown = decisions.iter().rev().map(|decision| wire::decision(thread, decision));
     Ok(DecisionListResult { decisions: shown.collect() })
 }

@@ -2,7 +2,7 @@
 //! `rawr/signal/report`; how long each holds is the core's business.
 
 use super::{Module, Session, now, on};
-use crate::desk::Handled;
+use crate::registry::HandledInput;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{DirectiveCleared, Event};
@@ -19,11 +19,15 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 /// A person gives directives, and says where a phase ends, from whichever client.
-pub(super) fn give(session: &Session, thread: &str, mut input: Input) -> Result<Handled, RpcError> {
+pub(super) fn give(
+    session: &Session,
+    thread: &str,
+    mut input: Input,
+) -> Result<HandledInput, RpcError> {
     if let Input::Saw(Event::DirectiveGiven(given)) = &mut input {
         given.by = Some(session.client().to_owned());
     }
-    Ok(session.desk()?.handle(&wire::thread_id(thread)?, input, now())?)
+    Ok(session.registry()?.handle(&wire::thread_id(thread)?, input, now())?)
 }
 
 fn clear(
@@ -32,17 +36,17 @@ fn clear(
 ) -> Result<DirectiveClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let directive = DirectiveId::new(params.directive_id);
-    let mut desk = session.desk()?;
-    let known = desk.thread(&id)?.known.directives.iter().any(|known| known.id == directive);
+    let mut registry = session.registry()?;
+    let known = registry.thread(&id)?.known.directives.iter().any(|known| known.id == directive);
     if known {
-        desk.handle(&id, Input::Saw(DirectiveCleared { directive }.into()), now())?;
+        registry.handle(&id, Input::Saw(DirectiveCleared { directive }.into()), now())?;
     }
     Ok(DirectiveClearResult { cleared: known })
 }
 
 fn list(session: &Session, params: DirectiveListParams) -> Result<DirectiveListResult, RpcError> {
-    let desk = session.desk()?;
-    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    let registry = session.registry()?;
+    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(DirectiveListResult { directives: in_force(thread) })
 }
 

@@ -6,10 +6,12 @@ mod answers;
 mod lenses;
 mod lsp;
 mod open;
+mod past;
 mod uri;
 
 pub use lsp::Can;
 pub use open::Editor;
+pub use past::PastDecisions;
 
 use super::{Module, Session};
 use crate::language::{self, Doc, Encoding, Kind, World};
@@ -186,22 +188,14 @@ impl Session {
 
 /// What answers depend on now, with the texts of all open documents.
 fn world(session: &Session, editor: &Editor) -> Result<World, RpcError> {
-    let editing = session.desk()?.editing();
-    let mut world = World {
-        home: editing.home,
-        overrides: editing.overrides,
-        prompt_folder: editing.prompt_folder,
-        prompts: editing.prompts,
-        decisions: editing.decisions,
-        front_matter: editing.front_matter,
-        unsaved: BTreeMap::new(),
-    };
+    let files = session.registry()?.workspace().user_sources();
+    let mut world = World { files, unsaved: BTreeMap::new() };
     for doc in editor.iter().filter_map(|(_, open)| open.doc()) {
         world.unsaved.insert(doc.path.to_owned(), doc.text.to_owned());
         if doc.kind == Kind::Prompt(PromptName::AutoCompact)
             && let Ok(parsed) = parse(PromptName::AutoCompact, doc.text, Some(doc.path))
         {
-            world.front_matter = parsed.packet;
+            world.files.front_matter = parsed.packet;
         }
     }
     Ok(world)
@@ -233,7 +227,7 @@ fn changed(session: &Session, params: lsp::DidChangeTextDocumentParams) -> Resul
 
 fn saved(session: &Session, params: &lsp::DidSaveTextDocumentParams) -> Result<(), RpcError> {
     let uri = &params.text_document.uri.0;
-    session.desk()?.refresh_prompts();
+    session.registry()?.workspace_mut().refresh_prompts();
     let mut editor = session.editor();
     if editor.get(uri).is_some() { tell_problems(session, &mut editor, uri) } else { Ok(()) }
 }

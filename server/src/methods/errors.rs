@@ -1,62 +1,60 @@
-//! What the desk refuses, as the wire has it: a code, and what the client can do.
+//! Errors of the registry and of scratch files as JSON-RPC errors: a code, and what the client can do.
 
-use crate::desk::DeskError;
+use crate::notes::NotesError;
+use crate::registry::RegistryError;
 use crate::store::StoreError;
 use crate::wire::RpcError;
 use rawr_core::Refusal;
 use rawr_core::machine::Bound;
 use rawr_protocol::ErrorCode;
 
-impl From<DeskError> for RpcError {
-    fn from(error: DeskError) -> Self {
+impl From<RegistryError> for RpcError {
+    fn from(error: RegistryError) -> Self {
         let (code, hint) = advice(&error);
         let mut answer = Self::new(code, error.to_string(), hint);
         match &error {
-            DeskError::UnknownThread(id)
-            | DeskError::NotOwner(id)
-            | DeskError::Busy(id)
-            | DeskError::Refused(id, _)
-            | DeskError::NoPacket(id)
-            | DeskError::Store(
+            RegistryError::UnknownThread(id)
+            | RegistryError::NotOwner(id)
+            | RegistryError::Busy(id)
+            | RegistryError::Refused(id, _)
+            | RegistryError::Store(
                 StoreError::OwnedElsewhere { thread: id, .. } | StoreError::NoThread { thread: id },
             ) => {
                 answer.data.thread_id = Some(id.to_string());
             }
-            DeskError::Store(store) => {
+            RegistryError::Store(store) => {
                 answer.data.file = store.path().map(|path| path.display().to_string())
             }
-            DeskError::Notes { path, .. } => answer.data.file = Some(path.display().to_string()),
-            DeskError::UnknownName { .. } => {}
         }
         answer
     }
 }
 
-const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
+const fn advice(error: &RegistryError) -> (ErrorCode, &'static str) {
     match error {
-        DeskError::UnknownThread(_) | DeskError::Store(StoreError::NoThread { .. }) => {
+        RegistryError::UnknownThread(_) | RegistryError::Store(StoreError::NoThread { .. }) => {
             (ErrorCode::UnknownThread, "call rawr/thread/open first")
         }
-        DeskError::Busy(_) => (ErrorCode::Busy, "try again in a moment"),
-        DeskError::NotOwner(_) => {
+        RegistryError::Busy(_) => (ErrorCode::Busy, "try again in a moment"),
+        RegistryError::NotOwner(_) => {
             (ErrorCode::NotOwner, "open the thread with role `owner`, in the host that runs it")
         }
-        DeskError::Store(StoreError::OwnedElsewhere { .. }) => (
+        RegistryError::Store(StoreError::OwnedElsewhere { .. }) => (
             ErrorCode::OwnedElsewhere,
             "end the other host, or open the thread with role `observer`",
         ),
-        DeskError::Store(StoreError::NewerFormat { .. }) => {
+        RegistryError::Store(StoreError::NewerFormat { .. }) => {
             (ErrorCode::StoreFailed, "a newer rawr wrote this thread: update this one")
         }
-        DeskError::Store(StoreError::Locked { .. }) => (
+        RegistryError::Store(StoreError::Locked { .. }) => (
             ErrorCode::StoreFailed,
             "nothing was recorded; end the process that holds the lock, then repeat",
         ),
-        DeskError::Store(StoreError::Io { .. }) => (
+        RegistryError::Store(StoreError::Io { .. }) => (
             ErrorCode::StoreFailed,
             "nothing was recorded; make the folder writable or free some space, then repeat",
         ),
-        DeskError::Refused(_, refusal) => match refusal {
+        RegistryError::Refused(_, refusal) => match refusal {
             Refusal::UnknownAction(_) => {
                 (ErrorCode::UnknownAction, "report only actions that were asked for")
             }
@@ -90,10 +88,20 @@ const fn advice(error: &DeskError) -> (ErrorCode, &'static str) {
                 (ErrorCode::InvalidParams, "give the packet's text in `packet`")
             }
         },
-        DeskError::UnknownName { .. } => (ErrorCode::UnknownName, "list what there is first"),
-        DeskError::NoPacket(_) => {
-            (ErrorCode::NoSequence, "a packet exists once a sequence has taken one")
-        }
-        DeskError::Notes { .. } => (ErrorCode::StoreFailed, "look at the file and its folder"),
+    }
+}
+
+/// Where a name was asked for that is not there.
+pub fn unknown_name(what: &str, name: &str) -> RpcError {
+    let message = format!("there is no {what} `{name}`");
+    RpcError::new(ErrorCode::UnknownName, message, "list what there is first")
+}
+
+impl From<NotesError> for RpcError {
+    fn from(error: NotesError) -> Self {
+        let hint = "look at the file and its folder";
+        let mut answer = Self::new(ErrorCode::StoreFailed, error.to_string(), hint);
+        answer.data.file = Some(error.path.display().to_string());
+        answer
     }
 }

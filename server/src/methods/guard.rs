@@ -1,7 +1,7 @@
 //! A person's word: `rawr/guard/*` and `rawr/sequence/respond`. Any client may give it, whoever owns the thread.
 
 use super::{Module, Session, now, on};
-use crate::desk::Desk;
+use crate::registry::HandledInput;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -24,8 +24,8 @@ fn set(session: &Session, params: GuardSetParams) -> Result<GuardSetResult, RpcE
     let id = wire::thread_id(&params.thread_id)?;
     let by = Some(session.client().to_owned());
     let input = Input::SetGuard { until: wire::until(&params.until), note: params.note, by };
-    let handled = session.desk()?.handle(&id, input, now())?;
-    let guard = Desk::guard_set(&handled).ok_or_else(|| {
+    let handled = session.registry()?.handle(&id, input, now())?;
+    let guard = guard_set(&handled).ok_or_else(|| {
         RpcError::new(
             ErrorCode::InternalError,
             "the guard was not recorded",
@@ -35,23 +35,30 @@ fn set(session: &Session, params: GuardSetParams) -> Result<GuardSetResult, RpcE
     Ok(GuardSetResult { guard_id: guard.to_string() })
 }
 
+fn guard_set(handled: &HandledInput) -> Option<GuardId> {
+    handled.records.iter().find_map(|record| match &record.event {
+        Event::GuardSet(set) => Some(set.guard.clone()),
+        _ => None,
+    })
+}
+
 fn clear(session: &Session, params: GuardClearParams) -> Result<GuardClearResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let mut desk = session.desk()?;
+    let mut registry = session.registry()?;
     let guards = match params.guard_id {
         Some(guard) => vec![GuardId::new(guard)],
-        None => desk.thread(&id)?.active_guards(now()).map(|guard| guard.id.clone()).collect(),
+        None => registry.thread(&id)?.active_guards(now()).map(|guard| guard.id.clone()).collect(),
     };
     let cleared = guards.len() as u64;
     for guard in guards {
-        desk.handle(&id, Input::Saw(Event::GuardCleared(GuardCleared { guard })), now())?;
+        registry.handle(&id, Input::Saw(Event::GuardCleared(GuardCleared { guard })), now())?;
     }
     Ok(GuardClearResult { cleared })
 }
 
 fn list(session: &Session, params: GuardListParams) -> Result<GuardListResult, RpcError> {
-    let desk = session.desk()?;
-    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    let registry = session.registry()?;
+    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(GuardListResult { guards: wire::guards(thread, now()) })
 }
 
@@ -60,7 +67,7 @@ fn respond(
     params: SequenceRespondParams,
 ) -> Result<SequenceRespondResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let mut desk = session.desk()?;
-    desk.handle(&id, wire::response(params, session.client()), now())?;
-    Ok(SequenceRespondResult { phase: desk.thread(&id)?.phase().to_wire() })
+    let mut registry = session.registry()?;
+    registry.handle(&id, wire::response(params, session.client()), now())?;
+    Ok(SequenceRespondResult { phase: registry.thread(&id)?.phase().to_wire() })
 }

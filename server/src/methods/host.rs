@@ -2,7 +2,7 @@
 //! `rawr/compaction/report`.
 
 use super::{Module, Session, directive, now, on};
-use crate::desk::Handled;
+use crate::registry::HandledInput;
 use crate::wire::{self, RpcError, ToCore};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -35,9 +35,9 @@ fn report(
     session: &Session,
     thread: &str,
     input: Result<Input, RpcError>,
-) -> Result<Handled, RpcError> {
+) -> Result<HandledInput, RpcError> {
     let id = wire::thread_id(thread)?;
-    Ok(session.desk()?.handle_as_owner(&id, input?, now())?)
+    Ok(session.registry()?.handle_as_owner(&id, input?, now())?)
 }
 
 fn turn_started(session: &Session, params: TurnStartedParams) -> Result<Empty, RpcError> {
@@ -66,18 +66,20 @@ fn turn_completed(
 }
 
 fn verdict_of(session: &Session, thread: &str, turn: &str) -> Result<Verdict, RpcError> {
-    let desk = session.desk()?;
+    let registry = session.registry()?;
     let id = wire::thread_id(thread)?;
-    let last = desk.thread(&id)?.last_assessed.clone();
+    let open = registry.open_thread(&id)?;
+    let percent = open.thread().percent_remaining(open.policy()).map(wire::percent);
+    let last = open.thread().last_assessed.clone();
     let same = last.filter(|last| last.turn.as_ref().is_some_and(|of| of.as_str() == turn));
-    if let Some(decision) = same.and_then(|last| desk.decision(&id, &last.decision).ok()) {
+    if let Some(decision) = same.and_then(|last| registry.decision(&id, &last.decision).ok()?) {
         return Ok(wire::verdict(&decision));
     }
     Ok(Verdict {
         decision_id: String::new(),
         outcome: rawr_protocol::Outcome::Nothing,
         tier: None,
-        percent_remaining: desk.percent_remaining(&id)?.map(wire::percent),
+        percent_remaining: percent,
         reason: "this turn's end was reported and assessed before".to_owned(),
         sequence_id: None,
     })
@@ -120,8 +122,9 @@ fn input_submit(
     let text = params.text.clone();
     let submitted = Input::Submitted { input: input.clone(), text, kind };
     report(session, &params.thread_id, Ok(submitted))?;
-    let desk = session.desk()?;
-    let held = desk.takes_care_of(&wire::thread_id(&params.thread_id)?, &input, &params.text)?;
+    let registry = session.registry()?;
+    let held =
+        registry.takes_care_of(&wire::thread_id(&params.thread_id)?, &input, &params.text)?;
     Ok(InputSubmitResult {
         disposition: if held { Disposition::Held } else { Disposition::Deliver },
     })
@@ -131,8 +134,8 @@ fn input_queued(
     session: &Session,
     params: InputQueuedParams,
 ) -> Result<InputQueuedResult, RpcError> {
-    let desk = session.desk()?;
-    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    let registry = session.registry()?;
+    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(InputQueuedResult {
         input_ids: thread.held.iter().map(|held| held.id.to_string()).collect(),
     })
@@ -144,10 +147,11 @@ fn input_cancel(
 ) -> Result<InputCancelResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let input = wire::input_id(&params.input_id)?;
-    let mut desk = session.desk()?;
-    let waits = desk.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
+    let mut registry = session.registry()?;
+    let waits =
+        registry.thread(&id)?.held.iter().any(|held| held.id == input && held.action.is_none());
     if waits {
-        desk.handle(&id, Input::Saw(Event::InputCancelled(InputCancelled { input })), now())?;
+        registry.handle(&id, Input::Saw(Event::InputCancelled(InputCancelled { input })), now())?;
     }
     Ok(InputCancelResult { cancelled: waits })
 }

@@ -1,8 +1,8 @@
 //! `rawr/judgment/*`: asking the judge about a given case, and the host's answers to what it was asked.
 
 use super::{Module, Session, now, on, on_async};
-use crate::desk::Inquiry;
 use crate::judge;
+use crate::query::{self, Inquiry, JudgeCase};
 use crate::wire::{self, RpcError, ToCore, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::Input;
@@ -130,22 +130,25 @@ fn inquire(
     id: &ThreadId,
     params: JudgmentEvaluateParams,
 ) -> Result<Inquiry, RpcError> {
-    let mut desk = session.desk()?;
-    if desk.thread(id)?.judging.is_some() {
+    let mut registry = session.registry()?;
+    if registry.thread(id)?.judging.is_some() {
         return Err(busy());
     }
-    desk.refresh_prompts();
-    let asked = desk.inquire(
-        id,
-        params.tier.to_core(),
-        Percent(params.percent_remaining.min(100)),
-        params.boundaries_present.into_iter().map(ToCore::to_core).collect(),
-        params.last_agent_message.as_deref(),
-        params.transcript_excerpt.as_deref(),
-    )?;
+    registry.workspace_mut().refresh_prompts();
+    let open = registry.open_thread(id)?;
+    let case = JudgeCase {
+        tier: params.tier.to_core(),
+        percent: Percent(params.percent_remaining.min(100)),
+        boundaries: params.boundaries_present.into_iter().map(ToCore::to_core).collect(),
+        last_message: params.last_agent_message.as_deref(),
+        excerpt: params.transcript_excerpt.as_deref(),
+    };
+    let prompts = registry.workspace().prompts().set().prompts();
+    let settings = &open.config().judgment;
+    let asked = query::inquiry(open.thread(), open.policy(), settings, prompts, case);
     let asked = asked.ok_or_else(|| unavailable("judgment.backend is `off`"))?;
     let hosts = asked.source == JudgeSource::Host;
-    if hosts && !(desk.is_owner(id) && desk.thread(id)?.host.can.judge) {
+    if hosts && !(registry.is_owner(id) && registry.thread(id)?.host.can.judge) {
         return Err(unavailable("the thread's host is not here, or cannot judge"));
     }
     Ok(asked)
@@ -194,7 +197,7 @@ fn answer(
         usage: None,
         rate_limits: Vec::new(),
     };
-    let handled = session.desk()?.handle_as_owner(&id, Input::Judged(answered), now())?;
+    let handled = session.registry()?.handle_as_owner(&id, Input::Judged(answered), now())?;
     let accepted =
         handled.records.iter().any(|record| matches!(record.event, Event::JudgmentAnswered(_)));
     Ok(JudgmentAnswerResult { accepted })

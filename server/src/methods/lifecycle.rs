@@ -2,10 +2,12 @@
 
 use super::{Module, Session, document, on};
 use crate::config::Home;
-use crate::desk::{Desk, Notice, Setup};
-use crate::publish::publish;
+use crate::publish::{publish, publish_workspace};
 use crate::redact::redact;
+use crate::registry::{Notice, ThreadRegistry};
+use crate::store::Store;
 use crate::wire::RpcError;
+use crate::workspace::{Workspace, WorkspaceNotice, WorkspaceSetup};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{Initialize, Shutdown};
 use rawr_protocol::{Empty, ErrorCode, InitializeParams, InitializeResult};
@@ -32,22 +34,25 @@ fn initialize(session: &Session, params: InitializeParams) -> Result<InitializeR
                 "set RAWR_HOME, or give `home` in initializationOptions",
             )
         })?;
-    let setup = Setup {
+    let setup = WorkspaceSetup {
         home,
         prompt_folder: options.prompt_dir.map(PathBuf::from),
         overrides: (!options.config.is_empty())
             .then_some(serde_json::Value::Object(options.config)),
     };
-    let outbox = session.outbox.clone();
-    let edited = Arc::clone(&session.edited);
-    let tell = Box::new(move |notice: Notice<'_>| {
-        if matches!(notice, Notice::PromptChanged { .. } | Notice::ConfigChanged { .. }) {
+    let store = Store::new(&setup.home.dir);
+    let (outbox, edited) = (session.outbox.clone(), Arc::clone(&session.edited));
+    let tell = Box::new(move |notice: WorkspaceNotice<'_>| {
+        if !matches!(notice, WorkspaceNotice::Problems { .. }) {
             edited.store(true, Ordering::Relaxed);
         }
-        publish(&notice, &outbox);
+        publish_workspace(&notice, &outbox);
     });
-    let desk = Desk::new(setup, session.changes.clone(), tell);
-    if !session.set_desk(desk) {
+    let changes = session.changes.clone();
+    let workspace = Workspace::open(setup, store.root().to_owned(), changes, tell);
+    let outbox = session.outbox.clone();
+    let tell = Box::new(move |notice: Notice<'_>| publish(&notice, &outbox));
+    if !session.set_registry(ThreadRegistry::new(store, workspace, tell)) {
         return Err(RpcError::new(
             ErrorCode::InvalidRequest,
             "initialize is sent once",

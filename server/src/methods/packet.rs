@@ -1,6 +1,7 @@
 //! `rawr/packet/*` and `rawr/handoff/build`.
 
 use super::{Module, Session, now, on};
+use crate::query;
 use crate::redact::redact_counting;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
@@ -12,9 +13,9 @@ use rawr_core::units::SequenceId;
 use rawr_core::{Input, Thread, coverage, packet, rewrite};
 use rawr_protocol::methods::{self, HandoffBuild, PacketBuild, PacketGet, PacketSubmit};
 use rawr_protocol::{
-    HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult, PacketCheck,
-    PacketCheckParams, PacketCheckResult, PacketGetParams, PacketGetResult, PacketSubmitParams,
-    PacketSubmitResult,
+    ErrorCode, HandoffBuildParams, HandoffBuildResult, PacketBuildParams, PacketBuildResult,
+    PacketCheck, PacketCheckParams, PacketCheckResult, PacketGetParams, PacketGetResult,
+    PacketSubmitParams, PacketSubmitResult,
 };
 
 pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -49,24 +50,26 @@ fn build(session: &Session, params: PacketBuildParams) -> Result<PacketBuildResu
         ));
     }
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = session.desk()?;
-    let packet = desk.build_packet(&id)?;
+    let registry = session.registry()?;
+    let open = registry.open_thread(&id)?;
+    let prompts = registry.workspace().prompts().set().prompts();
+    let packet = query::watcher_packet(open.thread(), open.policy(), prompts);
     Ok(PacketBuildResult {
-        checked: checked(desk.thread(&id)?, &packet.text),
+        checked: checked(open.thread(), &packet.text),
         author: packet.author.to_wire(),
         packet: packet.text,
     })
 }
 
 fn check(session: &Session, params: PacketCheckParams) -> Result<PacketCheckResult, RpcError> {
-    let desk = session.desk()?;
-    let thread = desk.thread(&wire::thread_id(&params.thread_id)?)?;
+    let registry = session.registry()?;
+    let thread = registry.thread(&wire::thread_id(&params.thread_id)?)?;
     Ok(PacketCheckResult { checked: checked(thread, &params.packet) })
 }
 
 fn submit(session: &Session, params: PacketSubmitParams) -> Result<PacketSubmitResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let checked = checked(session.desk()?.thread(&id)?, &params.packet);
+    let checked = checked(session.registry()?.thread(&id)?, &params.packet);
     let response = Response {
         choice: Choice::EditPacket,
         sequence: params.sequence_id.map(SequenceId::new),
@@ -75,15 +78,22 @@ fn submit(session: &Session, params: PacketSubmitParams) -> Result<PacketSubmitR
         packet: Some(params.packet),
         by: Some(session.client().to_owned()),
     };
-    let mut desk = session.desk()?;
-    desk.handle(&id, Input::Respond(response), now())?;
-    Ok(PacketSubmitResult { checked, phase: desk.thread(&id)?.phase().to_wire() })
+    let mut registry = session.registry()?;
+    registry.handle(&id, Input::Respond(response), now())?;
+    Ok(PacketSubmitResult { checked, phase: registry.thread(&id)?.phase().to_wire() })
 }
 
 fn get(session: &Session, params: PacketGetParams) -> Result<PacketGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
     let wanted = params.sequence_id.map(SequenceId::new);
-    let view = session.desk()?.packet(&id, wanted.as_ref())?;
+    let view =
+        query::packet(session.registry()?.thread(&id)?, wanted.as_ref()).ok_or_else(|| {
+            let hint = "a packet exists once a sequence has taken one";
+            let mut error =
+                RpcError::new(ErrorCode::NoSequence, format!("no packet is known of {id}"), hint);
+            error.data.thread_id = Some(id.to_string());
+            error
+        })?;
     Ok(PacketGetResult {
         checked: check_of(&view.packet.text, &view.packet.added),
         author: view.packet.author.to_wire(),
@@ -95,11 +105,12 @@ fn get(session: &Session, params: PacketGetParams) -> Result<PacketGetResult, Rp
 
 fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuildResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = session.desk()?;
+    let registry = session.registry()?;
     let resume = packet::resume_state(&params.packet);
     let given =
         Packet { author: PacketAuthor::Agent, resume, text: params.packet, added: Vec::new() };
-    let thread = desk.thread(&id)?;
+    let open = registry.open_thread(&id)?;
+    let thread = open.thread();
     // The running sequence knows who wrote its packet.
     let taken = thread.sequence.as_ref().and_then(|running| running.packet.clone());
     let packet = taken.filter(|taken| taken.text == given.text).unwrap_or(given);
@@ -108,6 +119,8 @@ fn handoff(session: &Session, params: HandoffBuildParams) -> Result<HandoffBuild
         .as_ref()
         .map_or_else(|| thread.next_sequence_id(), |running| running.id.clone());
     let marker = marker(&running, Purpose::Handoff);
-    let text = marked(&desk.build_handoff(&id, &packet)?, &running, Purpose::Handoff);
+    let prompts = registry.workspace().prompts().set().prompts();
+    let handoff = query::handoff(thread, open.policy(), prompts, &packet);
+    let text = marked(&handoff, &running, Purpose::Handoff);
     Ok(HandoffBuildResult { text, marker })
 }

@@ -1,8 +1,9 @@
 //! What people edit: `rawr/prompt/*` and `rawr/config/get`.
 
 use super::{Module, Session, now, on};
-use crate::desk::Desk;
 use crate::prompts::{Origin, Prompt, parse};
+use crate::query::placeholder_values;
+use crate::registry::ThreadRegistry;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::{PromptName, render};
@@ -50,8 +51,8 @@ fn problems(problems: &[crate::problem::Problem]) -> Vec<rawr_protocol::Problem>
 }
 
 fn list(session: &Session, _: PromptListParams) -> Result<PromptListResult, RpcError> {
-    let mut desk = session.desk()?;
-    desk.refresh_prompts();
+    let mut registry = session.registry()?;
+    registry.workspace_mut().refresh_prompts();
     let summary = |prompt: &Prompt| PromptSummary {
         name: prompt.name.name().to_owned(),
         path: path(prompt.path.as_deref()),
@@ -59,14 +60,16 @@ fn list(session: &Session, _: PromptListParams) -> Result<PromptListResult, RpcE
         version: prompt.version.clone(),
         problems: problems(&prompt.problems),
     };
-    Ok(PromptListResult { prompts: desk.prompts().set().iter().map(summary).collect() })
+    Ok(PromptListResult {
+        prompts: registry.workspace().prompts().set().iter().map(summary).collect(),
+    })
 }
 
 fn get(session: &Session, params: PromptGetParams) -> Result<PromptGetResult, RpcError> {
     let name = named(&params.name)?;
-    let mut desk = session.desk()?;
-    desk.refresh_prompts();
-    let prompt = desk.prompts().set().get(name);
+    let mut registry = session.registry()?;
+    registry.workspace_mut().refresh_prompts();
+    let prompt = registry.workspace().prompts().set().get(name);
     Ok(PromptGetResult {
         name: params.name,
         path: path(prompt.path.as_deref()),
@@ -85,14 +88,17 @@ fn get(session: &Session, params: PromptGetParams) -> Result<PromptGetResult, Rp
 
 /// What the caller gives goes first, then what the thread knows; the rest shows its own name.
 fn fill(
-    desk: &Desk,
+    registry: &ThreadRegistry,
     name: PromptName,
     text: &str,
     thread: Option<&str>,
     given: &BTreeMap<String, String>,
 ) -> Result<String, RpcError> {
     let known = match thread {
-        Some(thread) => desk.placeholder_values(&wire::thread_id(thread)?)?,
+        Some(thread) => {
+            let open = registry.open_thread(&wire::thread_id(thread)?)?;
+            placeholder_values(open.thread(), open.policy())
+        }
         None => BTreeMap::new(),
     };
     let missing: BTreeMap<_, _> =
@@ -111,10 +117,10 @@ fn render_in_force(
     params: PromptRenderParams,
 ) -> Result<PromptRenderResult, RpcError> {
     let name = named(&params.name)?;
-    let mut desk = session.desk()?;
-    desk.refresh_prompts();
-    let prompt = desk.prompts().set().get(name);
-    let text = fill(&desk, name, &prompt.text, params.thread_id.as_deref(), &params.values)?;
+    let mut registry = session.registry()?;
+    registry.workspace_mut().refresh_prompts();
+    let prompt = registry.workspace().prompts().set().get(name);
+    let text = fill(&registry, name, &prompt.text, params.thread_id.as_deref(), &params.values)?;
     Ok(PromptRenderResult { text, problems: problems(&prompt.problems) })
 }
 
@@ -127,15 +133,16 @@ fn preview(
         Ok(parsed) => (parsed.text, parsed.problems),
         Err(problems) => (params.text, problems),
     };
-    let text = fill(&*session.desk()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
+    let text =
+        fill(&*session.registry()?, name, &text, params.thread_id.as_deref(), &BTreeMap::new())?;
     Ok(PromptPreviewResult { tokens: rewrite::estimate(&text), text, problems: problems(&found) })
 }
 
 fn config(session: &Session, params: ConfigGetParams) -> Result<ConfigGetResult, RpcError> {
     let thread = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let mut desk = session.desk()?;
-    desk.refresh_config(now());
-    let (config, found) = desk.config(thread.as_ref())?;
+    let mut registry = session.registry()?;
+    registry.refresh_config(now());
+    let (config, found) = registry.config(thread.as_ref())?;
     Ok(ConfigGetResult {
         effective: config.effective(),
         problems: problems(&found),

@@ -36,7 +36,7 @@ async fn search(
         return Err(RpcError::bad_field("words", "there is no word to look for"));
     };
     let id = params.thread_id.as_deref().map(wire::thread_id).transpose()?;
-    let sources = session.desk()?.sources(id.as_ref())?;
+    let sources = session.registry()?.sources(id.as_ref())?;
     let limit = params.limit.unwrap_or(LIMIT).clamp(1, MOST) as usize;
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let _waits = Waits(Arc::clone(&is_cancelled));

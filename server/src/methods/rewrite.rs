@@ -37,9 +37,9 @@ async fn compaction_rewrite(
 
 /// Under the prefix that is in force now.
 fn summary(session: &Session, text: &str) -> Result<Summary, RpcError> {
-    let mut desk = session.desk()?;
-    desk.refresh_prompts();
-    let prefix = desk.prompts().set().prompts().text(PromptName::SummaryPrefix);
+    let mut registry = session.registry()?;
+    registry.workspace_mut().refresh_prompts();
+    let prefix = registry.workspace().prompts().set().prompts().text(PromptName::SummaryPrefix);
     Summary::new(prefix, text).ok_or_else(|| {
         let mut error = RpcError::bad_field("summary", "the summary is blank");
         "keep the history as it is, or send what the model wrote".clone_into(&mut error.data.hint);

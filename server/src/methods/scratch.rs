@@ -1,7 +1,7 @@
 //! `rawr/scratch/*`: the agent's own notes.
 
 use super::{Module, Session, now, on};
-use crate::desk::MAX_NOTE;
+use crate::notes::MAX_NOTE;
 use crate::wire::{self, RpcError};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_protocol::methods::{ScratchAppend, ScratchList, ScratchPath, ScratchRead};
@@ -19,8 +19,9 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 
 fn path(session: &Session, params: ScratchPathParams) -> Result<ScratchPathResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let (scratch_file, path, exists) = session.desk()?.scratch_path(&id)?;
-    Ok(ScratchPathResult { scratch_file, exists, path: path.display().to_string() })
+    let notes = session.registry()?.open_thread(&id)?.notes();
+    let path = notes.path().display().to_string();
+    Ok(ScratchPathResult { exists: notes.exists(), path, scratch_file: notes.file })
 }
 
 fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppendResult, RpcError> {
@@ -33,7 +34,10 @@ fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppen
         let message = format!("a note of {length} bytes is too long, {MAX_NOTE} are allowed");
         return Err(RpcError::bad_field("text", message));
     }
-    let appended = session.desk()?.scratch_append(&id, &params.text, session.client(), now())?;
+    let mut registry = session.registry()?;
+    let notes = registry.open_thread(&id)?.notes();
+    let appended = notes.append(&params.text, now())?;
+    registry.notes_appended(&notes.path(), session.client());
     Ok(ScratchAppendResult {
         scratch_file: appended.file,
         bytes: appended.bytes,
@@ -43,7 +47,7 @@ fn append(session: &Session, params: ScratchAppendParams) -> Result<ScratchAppen
 
 fn read(session: &Session, params: ScratchReadParams) -> Result<ScratchReadResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let notes = session.desk()?.scratch_read(&id, params.max_bytes)?;
+    let notes = session.registry()?.open_thread(&id)?.notes().read(params.max_bytes)?;
     Ok(ScratchReadResult {
         scratch_file: notes.file,
         text: notes.text,
@@ -53,7 +57,8 @@ fn read(session: &Session, params: ScratchReadParams) -> Result<ScratchReadResul
 }
 
 fn list(session: &Session, params: ScratchListParams) -> Result<ScratchListResult, RpcError> {
-    let notes = session.desk()?.scratch_list(&wire::thread_id(&params.thread_id)?)?;
+    let notes =
+        session.registry()?.open_thread(&wire::thread_id(&params.thread_id)?)?.notes().list()?;
     let files = notes.into_iter().map(|note| ScratchFile {
         scratch_file: note.file,
         bytes: note.bytes,

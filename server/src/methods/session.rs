@@ -2,9 +2,9 @@
 //! drives it and is the only one that waits.
 
 use super::{document, judgment};
-use crate::desk::{Desk, Past, Ticket};
 use crate::jobs::{Done, Job};
 use crate::outbox::Outbox;
+use crate::registry::{ThreadRegistry, Ticket};
 use crate::tokens::Tokens;
 use crate::trace::Trace;
 use crate::watch::ChangeNotifier;
@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug)]
 pub struct Session {
     /// Created by `initialize`, which says where home is.
-    desk: OnceLock<Mutex<Desk>>,
+    registry: OnceLock<Mutex<ThreadRegistry>>,
     pub(super) client: OnceLock<String>,
     pub(super) evaluations: judgment::Evaluations,
     pub(super) outbox: Outbox,
@@ -34,7 +34,7 @@ pub struct Session {
     /// A prompt or the configuration was reloaded, and open documents do not show it yet.
     pub(super) edited: Arc<AtomicBool>,
     /// Decisions that were read for an editor.
-    pub(super) past: Arc<Mutex<Past>>,
+    pub(super) past: Arc<Mutex<document::PastDecisions>>,
     /// Requests whose answer is being read from disk.
     reading: AtomicUsize,
 }
@@ -55,10 +55,10 @@ impl Session {
         changes: ChangeNotifier,
         home: Option<PathBuf>,
     ) -> Self {
-        let (desk, client, evaluations, tokens) = Default::default();
+        let (registry, client, evaluations, tokens) = Default::default();
         let (editor, edited, past, reading) = Default::default();
         Self {
-            desk,
+            registry,
             client,
             evaluations,
             outbox,
@@ -74,17 +74,17 @@ impl Session {
     }
 
     /// Fails where `initialize` has set one before.
-    pub(super) fn set_desk(&self, desk: Desk) -> bool {
-        self.desk.set(Mutex::new(desk)).is_ok()
+    pub(super) fn set_registry(&self, registry: ThreadRegistry) -> bool {
+        self.registry.set(Mutex::new(registry)).is_ok()
     }
 
     /// One method at a time uses it. A panic in one poisons nothing: threads are read from disk again.
-    pub(super) fn desk(&self) -> Result<MutexGuard<'_, Desk>, RpcError> {
-        let desk = self.desk.get().ok_or_else(|| {
+    pub(super) fn registry(&self) -> Result<MutexGuard<'_, ThreadRegistry>, RpcError> {
+        let registry = self.registry.get().ok_or_else(|| {
             let code = ErrorCode::ServerNotInitialized;
             RpcError::new(code, code.message(), "send initialize first")
         })?;
-        Ok(desk.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(registry.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn client(&self) -> &str {
@@ -92,15 +92,17 @@ impl Session {
     }
 
     pub fn distrust_memory(&self) {
-        if let Ok(mut desk) = self.desk() {
-            desk.distrust_memory();
+        if let Ok(mut registry) = self.registry() {
+            registry.distrust_memory();
         }
     }
 
     pub fn leave(&self) {
-        if let Ok(mut desk) = self.desk() {
-            desk.leave(now());
-            desk.retire_threads(now());
+        if let Ok(mut registry) = self.registry() {
+            registry.leave(now());
+            // The user's own setting: threads of every project are in one home.
+            let days = registry.workspace().base().0.retention_days;
+            registry.store().archive_idle(days, now());
         }
     }
 }
@@ -109,63 +111,64 @@ impl Session {
 impl Session {
     /// Whether it matters now which thread a request names.
     pub fn reads_threads(&self) -> bool {
-        self.desk().is_ok_and(|mut desk| desk.is_any_busy() || desk.reads_on_request(now()))
+        self.registry()
+            .is_ok_and(|mut registry| registry.is_any_busy() || registry.reads_on_request(now()))
     }
 
     /// Whether a worker has the thread's files, so that requests that name the thread wait.
     pub fn is_busy(&self, thread: &ThreadId) -> bool {
-        self.desk().is_ok_and(|desk| desk.is_busy(thread))
+        self.registry().is_ok_and(|registry| registry.is_busy(thread))
     }
 
     /// The next dispatch belongs to this request, which names this thread, where that matters.
     pub fn begins(&self, ticket: Ticket, thread: Option<&ThreadId>) {
-        if let Ok(mut desk) = self.desk() {
-            desk.begins(ticket, thread, now());
+        if let Ok(mut registry) = self.registry() {
+            registry.begins(ticket, thread, now());
         }
     }
 
     /// The threads without whose files the last request could not begin. Dispatch it again when they are back.
     pub fn waits_for(&self) -> Vec<ThreadId> {
-        self.desk().map(|desk| desk.waits_for()).unwrap_or_default()
+        self.registry().map(|registry| registry.waits_for()).unwrap_or_default()
     }
 
     /// All requests that could go on have been dispatched again.
     pub fn went_on(&self) {
-        if let Ok(mut desk) = self.desk() {
-            desk.requests_went_on(now());
+        if let Ok(mut registry) = self.registry() {
+            registry.requests_went_on(now());
         }
     }
 
     /// Starts to store everything since the last commit. Answers leave only when that is done.
     pub fn commit(&self) -> Commit {
-        let Ok(mut desk) = self.desk() else { return Commit::default() };
+        let Ok(mut registry) = self.registry() else { return Commit::default() };
         let mut failed = Vec::new();
-        for (tickets, error) in desk.commit() {
+        for (tickets, error) in registry.commit() {
             let error = ErrorObjectOwned::from(RpcError::from(error));
             failed.extend(tickets.into_iter().map(|ticket| (ticket, error.clone())));
         }
-        Commit { failed, unsettled: desk.unsettled() }
+        Commit { failed, unsettled: registry.unsettled() }
     }
 
     /// Work that may wait for the disk, since the last call. It is finished even where the connection ends.
     pub fn take_work(&self) -> Vec<Work> {
-        self.desk().map(|mut desk| desk.take_works()).unwrap_or_default()
+        self.registry().map(|mut registry| registry.take_works()).unwrap_or_default()
     }
 
     pub fn work_done(&self, worked: Worked) {
-        if let Ok(mut desk) = self.desk() {
-            desk.worked(worked, now());
+        if let Ok(mut registry) = self.registry() {
+            registry.worked(worked, now());
         }
     }
 
     /// Work outside of this process, since the last call. It ends with the connection.
     pub fn take_jobs(&self) -> Vec<Job> {
-        self.desk().map(|mut desk| desk.take_jobs()).unwrap_or_default()
+        self.registry().map(|mut registry| registry.take_jobs()).unwrap_or_default()
     }
 
     pub fn job_done(&self, done: Done) {
-        if let Ok(mut desk) = self.desk() {
-            desk.done(done, now());
+        if let Ok(mut registry) = self.registry() {
+            registry.done(done, now());
         }
     }
 
@@ -177,31 +180,31 @@ impl Session {
     /// How long until [`Self::tick`] has something to do; `None` where nothing is due.
     pub fn due_in(&self) -> Option<Duration> {
         let now = now();
-        let due = self.desk().ok()?.next_deadline(now)?;
+        let due = self.registry().ok()?.next_deadline(now)?;
         Some(Duration::from_millis(u64::try_from(due.0.saturating_sub(now.0)).unwrap_or(0)))
     }
 
     /// The next tick is the first: not before the client has its first answers.
     pub fn is_idle_for_the_first_time(&self) -> bool {
-        self.desk().is_ok_and(|desk| !desk.is_live())
+        self.registry().is_ok_and(|registry| !registry.workspace().is_live())
     }
 
     /// Deals with every deadline that has passed.
     pub fn tick(&self) {
-        if let Ok(mut desk) = self.desk() {
+        if let Ok(mut registry) = self.registry() {
             // Not before the client has its answer to `initialize`: it costs more than that.
-            desk.go_live();
-            desk.tick(now());
+            registry.workspace_mut().go_live();
+            registry.tick(now());
         }
         document::files_changed(self);
     }
 
     /// Other processes have written files.
     pub fn files_changed(&self) {
-        if let Ok(mut desk) = self.desk() {
+        if let Ok(mut registry) = self.registry() {
             let changes = self.changes.take();
-            desk.heard_of_edits(&changes, now());
-            desk.follow(changes, now());
+            registry.heard_of_edits(&changes, now());
+            registry.follow(changes, now());
         }
         document::files_changed(self);
     }

@@ -1,7 +1,8 @@
 //! `rawr/thread/*`.
 
 use super::{Module, Session, aside, directive, now, on, on_async};
-use crate::desk::{DeskError, Opening, Summary, WatchFilter};
+use crate::query::{self, ThreadOverview};
+use crate::registry::{Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Capabilities, HostInfo};
@@ -30,49 +31,51 @@ pub fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 fn open(session: &Session, params: ThreadOpenParams) -> Result<ThreadOpenResult, RpcError> {
     let opening = opening(params, session.client())?;
     let id = opening.thread.clone();
-    let mut desk = session.desk()?;
-    desk.open(opening, now())?;
-    let thread = desk.thread(&id)?;
+    let mut registry = session.registry()?;
+    registry.open(opening, now())?;
+    let open = registry.open_thread(&id)?;
+    let (thread, policy) = (open.thread(), open.policy());
     Ok(ThreadOpenResult {
         thread_id: id.to_string(),
         phase: thread.phase().to_wire(),
-        scratch_file: desk.scratch_file(&id)?,
-        percent_remaining: desk.percent_remaining(&id)?.map(wire::percent),
-        pending_actions: wire::pending(&desk.pending(&id)?),
-        owner: desk.is_owner(&id),
+        scratch_file: query::scratch_file(thread, policy),
+        percent_remaining: thread.percent_remaining(policy).map(wire::percent),
+        pending_actions: wire::pending(&registry.pending(&id)?),
+        owner: registry.is_owner(&id),
     })
 }
 
 fn close(session: &Session, params: ThreadCloseParams) -> Result<Empty, RpcError> {
-    session.desk()?.close(&wire::thread_id(&params.thread_id)?, now())?;
+    session.registry()?.close(&wire::thread_id(&params.thread_id)?, now())?;
     Ok(Empty {})
 }
 
 async fn list(session: Arc<Session>, _: ThreadListParams) -> Result<ThreadListResult, RpcError> {
-    let read = session.desk()?.list(now());
-    let threads = aside(&session, read).await?.map_err(DeskError::from)?;
+    let read = session.registry()?.list(now());
+    let threads = aside(&session, read).await?.map_err(RegistryError::from)?;
     Ok(ThreadListResult { threads: threads.iter().map(summary).collect() })
 }
 
 fn watch(session: &Session, params: ThreadWatchParams) -> Result<ThreadWatchResult, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
-    let threads = session.desk()?.watch(filter, now())?;
+    let threads = session.registry()?.watch(filter, now())?;
     Ok(ThreadWatchResult { threads: threads.iter().map(summary).collect() })
 }
 
 fn unwatch(session: &Session, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
-    session.desk()?.unwatch(&filter);
+    session.registry()?.unwatch(&filter);
     Ok(Empty {})
 }
 
 fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, RpcError> {
     let id = wire::thread_id(&params.thread_id)?;
-    let desk = session.desk()?;
-    let thread = desk.thread(&id)?;
+    let registry = session.registry()?;
+    let open = registry.open_thread(&id)?;
+    let thread = open.thread();
     let now = now();
     Ok(ThreadGetResult {
-        thread: summary(&desk.summary_of_open(&id, now)?),
+        thread: summary(&registry.overview_of_open(&id, now)?),
         plan: wire::plan(thread),
         guards: wire::guards(thread, now),
         directives: directive::in_force(thread),
@@ -87,10 +90,10 @@ fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, Rp
             })
             .collect(),
         last_compaction: thread.last_compaction.as_ref().map(wire::last_compaction),
-        pending_actions: wire::pending(&desk.pending(&id)?),
+        pending_actions: wire::pending(&registry.pending(&id)?),
         held_inputs: thread.held.iter().map(|held| held.id.to_string()).collect(),
         sequence_id: thread.sequence.as_ref().map(|sequence| sequence.id.to_string()),
-        heads_up: desk.heads_up(&id)?.map(|heads_up| wire::heads_up(thread, &heads_up)),
+        heads_up: open.heads_up().map(|heads_up| wire::heads_up(thread, &heads_up)),
         judgments: wire::judgment_usage(thread),
         compaction_asked_for: thread.asked_for,
     })
@@ -143,7 +146,7 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
     })
 }
 
-fn summary(summary: &Summary) -> ThreadSummary {
+fn summary(summary: &ThreadOverview) -> ThreadSummary {
     ThreadSummary {
         thread_id: summary.thread.to_string(),
         cwd: summary.cwd.clone(),

@@ -7,7 +7,7 @@
 
 use super::disk::locked;
 use super::{EVENTS, OWNER, OwnerLock, Store, StoreError, failed, folders, sync_folder};
-use rawr_core::units::ThreadId;
+use rawr_core::units::{ThreadId, Timestamp};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -248,6 +248,23 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Once a day: archives every thread that was not used for so many days. What becomes of each is logged. Slow; call it
+    /// when nothing waits for it.
+    pub fn archive_idle(&self, days: u64, now: Timestamp) {
+        let tell = |thread: &ThreadId, retired: Result<Retired, StoreError>| match retired {
+            Ok(Retired::Moved) => tracing::info!(%thread, "archived"),
+            Ok(Retired::Left { why }) => tracing::info!(%thread, why, "not archived"),
+            Err(error) => tracing::warn!(%thread, %error, "not archived"),
+        };
+        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now.0.max(0).unsigned_abs());
+        let retired = self
+            .is_new_day(now)
+            .and_then(|is_new| if is_new { self.retire(now, days, tell) } else { Ok(()) });
+        if let Err(error) = retired {
+            tracing::warn!(%error, "failed to archive idle threads");
+        }
     }
 
     fn archive(&self, place: &ThreadFolder, since: SystemTime) -> Result<Retired, StoreError> {

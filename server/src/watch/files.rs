@@ -24,7 +24,7 @@ pub struct Edited {
     pub ways: BTreeSet<PathBuf>,
 }
 
-/// Read by the system's thread, written by the desk's.
+/// Read by the system's thread, written by the connection's.
 #[derive(Debug, Default)]
 pub(super) struct Interest {
     places: Places,
@@ -97,7 +97,7 @@ impl Identity {
     }
 }
 
-/// The desk's side.
+/// The registry's side.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     interest: Arc<Mutex<Interest>>,

@@ -2,8 +2,7 @@
 //! can be sent back as a client's settings.
 
 use super::front_matter::tell;
-use rawr_server::config::{Config, Home};
-use rawr_server::prompts::PacketFrontMatter;
+use rawr_server::config::{Config, ConfigSources, Home};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -42,8 +41,9 @@ fn load(
     project: Option<&Path>,
     client: Option<&Value>,
 ) -> (Config, Vec<rawr_server::problem::Problem>) {
-    let front_matter = PacketFrontMatter::default();
-    Config::load_for(&Home::at(home), project, Some(MODEL), client, &front_matter)
+    let home = Home::at(home);
+    let model = Some(MODEL);
+    ConfigSources { project, model, overrides: client, ..ConfigSources::at(&home) }.load()
 }
 
 /// What a clone of somebody's repository must never reach.

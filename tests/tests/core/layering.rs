@@ -113,24 +113,58 @@ fn shipped(folder: &str) -> Vec<(String, String)> {
 
 /// The modules of the server, each with those that it uses, from the top down: none uses one that is above it. A new arrow
 /// is a line here; ARCHITECTURE.md repeats the list, and `UPDATE=1` rewrites it.
-const ARROWS: [(&str, &[&str]); 22] = [
-    ("connection", &["desk", "jobs", "methods", "outbox", "trace", "watch", "workers"]),
+const ARROWS: [(&str, &[&str]); 25] = [
+    ("connection", &["jobs", "methods", "outbox", "registry", "trace", "watch", "workers"]),
     (
         "methods",
         &[
-            "capsule", "config", "desk", "jobs", "judge", "language", "outbox", "problem",
-            "prompts", "publish", "recall", "redact", "repo", "store", "tokens", "trace", "watch",
-            "wire", "workers",
+            "capsule",
+            "config",
+            "jobs",
+            "judge",
+            "language",
+            "notes",
+            "outbox",
+            "problem",
+            "prompts",
+            "publish",
+            "query",
+            "recall",
+            "redact",
+            "registry",
+            "repo",
+            "store",
+            "tokens",
+            "trace",
+            "watch",
+            "wire",
+            "workers",
+            "workspace",
         ],
     ),
-    ("publish", &["config", "desk", "outbox", "store", "wire"]),
+    ("publish", &["config", "outbox", "registry", "store", "wire", "workspace"]),
     (
-        "desk",
+        "registry",
         &[
-            "capsule", "config", "jobs", "judge", "problem", "prompts", "recall", "redact",
-            "store", "watch", "workers",
+            "capsule",
+            "config",
+            "jobs",
+            "judge",
+            "notes",
+            "problem",
+            "prompts",
+            "query",
+            "recall",
+            "redact",
+            "store",
+            "watch",
+            "workers",
+            "workspace",
         ],
     ),
+    ("workspace", &["config", "problem", "prompts", "watch"]),
+    ("query", &["config", "judge", "redact"]),
+    ("notes", &["redact"]),
     ("jobs", &["config", "judge", "repo"]),
     ("judge", &["config", "redact"]),
     ("language", &["config", "problem", "prompts"]),
@@ -356,11 +390,11 @@ fn the_cli_and_the_hosts_reach_the_core_over_the_protocol_only() {
     assert!(new.is_empty() && gone.is_empty(), "not allowed: {new:?}; no longer so: {gone:?}");
 }
 
-/// What decides is the core's machine, which only the desk runs; a worker reads a log into one for the desk. What the
+/// What decides is the core's machine, which only the registry runs; a worker reads a log into one for it. What the
 /// commands use without a sidecar reaches neither.
 #[test]
 fn the_commands_cannot_ask_for_a_decision_without_a_sidecar() {
-    const RUN_A_MACHINE: [&str; 2] = ["desk", "workers"];
+    const RUN_A_MACHINE: [&str; 2] = ["registry", "workers"];
     let machines: BTreeSet<_> = shipped("server/src")
         .into_iter()
         .filter(|(_, text)| segments_behind(text, "Machine").contains(""))

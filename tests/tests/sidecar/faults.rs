@@ -99,7 +99,7 @@ fn walk(faults: &[(usize, Fault)]) -> usize {
         assert!(!struck.is_empty(), "{at} was never reached");
         let told = struck.join(", then ");
         check(&world, power_is_cut, &told);
-        // Only a desk that did not live to hear of it asks for what the host has done.
+        // Only a registry that did not live to hear of it asks for what the host has done.
         let again = world.host.handed_over_again;
         assert!(again == 0 || dies, "{told}: {again} messages were handed over again");
     }

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
-use rawr_server::config::{Config, Home};
-use rawr_server::prompts::PacketFrontMatter;
+use rawr_server::config::{ConfigSources, Home};
 use rawr_server::store::archive::{Retired, ThreadFolder};
 use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
@@ -194,8 +193,7 @@ impl MaintenanceWork {
         let mut archived = 0;
         if args.thread.is_none() && !self.is_stopped() {
             let mut told = Ok(());
-            let nothing = PacketFrontMatter::default();
-            let days = Config::load(&self.home, None, None, &nothing).0.retention_days;
+            let days = ConfigSources::at(&self.home).load().0.retention_days;
             self.threads.retire(SystemTime::now(), days, |thread, retired| {
                 match &retired {
                     Ok(Retired::Moved) => archived += 1,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rawr_server::config::{Config, Home};
+use rawr_server::config::{Config, ConfigSources, Home};
 use rawr_server::problem::{Position, Problem, RenderMode, Severity, positions, read_text, render};
 use rawr_server::prompts::{PacketFrontMatter, PromptSet, parse, shipped};
 
@@ -36,7 +36,8 @@ impl PromptFile {
 impl UserFiles {
     pub(super) fn read(home: &Home, project: Option<&Path>, model: Option<&str>) -> Self {
         let load = |front_matter: &PacketFrontMatter| {
-            Config::load_for(home, project, model, None, front_matter)
+            let front_matter = Some(front_matter);
+            ConfigSources { project, model, front_matter, ..ConfigSources::at(home) }.load()
         };
         let folder = home.prompt_folder();
         let config = load(&PacketFrontMatter::default()).0;

@@ -147,8 +147,7 @@ fn a_key_in_the_place_of_its_name_is_refused_and_not_repeated() {
 fn check_message(text: String, expected: &str) {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("rawr.toml"), &text).unwrap();
-    let (_, problems) =
-        Config::load(&Home::at(home.path()), None, None, &PacketFrontMatter::default());
+    let (_, problems) = ConfigSources::at(&Home::at(home.path())).load();
     let rest = |problem: &'_ Problem| {
         problem.message.split_once("` ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
     };

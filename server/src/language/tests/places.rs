@@ -230,7 +230,7 @@ fn paths_lead_to_files_and_files_back_to_paths() {
     with(RAWR, text, |doc, world| {
         let found: Vec<_> =
             links(doc, world).into_iter().map(|(span, path)| (&text[span], path)).collect();
-        let here = world.prompt_folder.join("here.md");
+        let here = world.files.prompt_folder.join("here.md");
         assert_eq!(
             found,
             [("\"here.md\"", here.clone()), ("\"/abs/h.md\"", PathBuf::from("/abs/h.md")),]
@@ -238,7 +238,7 @@ fn paths_lead_to_files_and_files_back_to_paths() {
         let at = text.find("here").unwrap();
         assert_eq!(definition(doc, world, at), Some((here.clone(), 0..0)));
         assert_eq!(definition(doc, world, 0), None);
-        assert_eq!(references(&here, world), [(world.home.rawr_toml(), at - 1..at + 8)]);
+        assert_eq!(references(&here, world), [(world.files.home.rawr_toml(), at - 1..at + 8)]);
         assert_eq!(references(Path::new("/abs/other.md"), world), []);
     });
 }
@@ -249,10 +249,10 @@ fn a_value_of_the_front_matter_leads_to_the_one_that_goes_before_it() {
     let text = "---\ntrigger:\n  early_percent_remaining_lt: 90\n---\nText";
     with(Kind::Prompt(PromptName::AutoCompact), text, |doc, world| {
         let mut world = world.clone();
-        world.unsaved.insert(world.home.rawr_toml(), config.to_owned());
+        world.unsaved.insert(world.files.home.rawr_toml(), config.to_owned());
         let at = text.find("early").unwrap();
         let (path, span) = definition(doc, &world, at).unwrap();
-        assert_eq!((path, &config[span]), (world.home.rawr_toml(), "80"));
+        assert_eq!((path, &config[span]), (world.files.home.rawr_toml(), "80"));
     });
 }
 

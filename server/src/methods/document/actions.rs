@@ -13,6 +13,7 @@ use rawr_core::prompt::{PromptName, render};
 use rawr_protocol::ErrorCode;
 use serde_json::{Value, json};
 use similar::TextDiff;
+use std::path::PathBuf;
 
 pub const PREVIEW: &str = "rawr.previewPrompt";
 pub const DIFF: &str = "rawr.diffPrompt";
@@ -164,10 +165,18 @@ fn reset(
             Ok("edit")
         }
         None => {
-            session.desk()?.put_prompt_back(name)?;
+            session.registry()?.workspace_mut().put_prompt_back(name).map_err(not_written)?;
             Ok("file")
         }
     }
+}
+
+fn not_written((path, error): (PathBuf, std::io::Error)) -> RpcError {
+    let message = format!("cannot write {}: {error}", path.display());
+    let mut answer =
+        RpcError::new(ErrorCode::StoreFailed, message, "look at the file and its folder");
+    answer.data.file = Some(path.display().to_string());
+    answer
 }
 
 /// Where the editor would not, nothing is written behind its back.
@@ -223,7 +232,7 @@ fn source(session: &Session, editor: &Editor, name: PromptName) -> Result<String
         return Ok(text.as_str().to_owned());
     }
     let world = world(session, editor)?;
-    let path = world.prompts.iter().find(|(of, _)| *of == name).map(|(_, path)| path);
+    let path = world.files.prompts.iter().find(|(of, _)| *of == name).map(|(_, path)| path);
     let text = path.and_then(|path| world.text_of(path));
     Ok(text.unwrap_or_else(|| shipped(name).to_owned()))
 }

@@ -7,6 +7,8 @@ use crate::language::{self, Text, Values};
 use crate::methods::{Module, Session};
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
+use rawr_core::Thread;
+use rawr_core::policy::Policy;
 use rawr_core::prompt::PromptName;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,14 +27,10 @@ pub fn place<'o>(editor: &Editor, open: &'o Open) -> Option<DocumentText<'o>> {
 
 /// What a prompt's placeholders would say of the newest thread. One that cannot be read leaves a prompt to be edited.
 pub fn values(session: &Session, name: PromptName) -> Result<Option<Values>, RpcError> {
-    let now = session.desk()?.values_now(name).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the newest thread cannot be read, and placeholders have no values");
+    let read = |thread: &Thread, policy: &Policy| language::values_of(thread, policy, name);
+    Ok(session.registry()?.with_newest(read).unwrap_or_else(|error| {
+        tracing::warn!(%error, "failed to read the newest thread; placeholders have no values");
         None
-    });
-    Ok(now.map(|now| Values {
-        thread: now.thread.to_string(),
-        model: now.model,
-        values: now.values,
     }))
 }
 

@@ -2,12 +2,14 @@
 //! time elsewhere, while others are served.
 
 use super::answers::{place, values};
+use super::past::{MOST_THREADS, read_past};
 use super::{actions, lsp, on_async, with_doc};
-use crate::desk::read_past;
 use crate::language::{self, Kind};
 use crate::methods::tokens::error;
 use crate::methods::{Module, Session, now};
 use crate::prompts::shipped;
+use crate::registry::RegistryError;
+use crate::store::DECISIONS;
 use crate::tokens::Method;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
@@ -121,7 +123,10 @@ async fn told(
     if at.is_empty() {
         return Ok(Vec::new());
     }
-    let (files, memory) = (session.desk()?.decision_files()?, Arc::clone(&session.past));
+    let store = session.registry()?.store().clone();
+    let newest = store.newest(MOST_THREADS).map_err(RegistryError::from)?;
+    let files: Vec<_> = newest.iter().map(|id| store.folder(id).join(DECISIONS)).collect();
+    let memory = Arc::clone(&session.past);
     let since = Timestamp(now().0 - DAY_MS * i64::try_from(language::DAYS).unwrap_or(7));
     let work = move || {
         let mut past = memory.lock().unwrap_or_else(PoisonError::into_inner);

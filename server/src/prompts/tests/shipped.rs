@@ -1,6 +1,7 @@
 //! What the shipped prompts must hold, and that their README says what there is.
 
 use super::*;
+use crate::config::{ConfigSources, Home};
 use expect_test::expect_file;
 use rawr_core::compose::Continue;
 use rawr_core::event::Resume;
@@ -19,10 +20,10 @@ fn shipped_prompts_have_no_problem() {
 
 #[test]
 fn shipped_prompts_leave_the_built_in_policy_as_it_is() {
-    let home = crate::config::Home::at("/nowhere");
+    let home = Home::at("/nowhere");
     let front_matter = PromptSet::shipped();
-    let (config, problems) =
-        crate::config::Config::load(&home, None, None, front_matter.packet_front_matter());
+    let front_matter = Some(front_matter.packet_front_matter());
+    let (config, problems) = ConfigSources { front_matter, ..ConfigSources::at(&home) }.load();
     assert_eq!((config.policy, problems), (rawr_core::policy::Policy::default(), vec![]));
 }
 

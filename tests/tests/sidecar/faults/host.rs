@@ -1,5 +1,5 @@
 //! The host of the walk: it carries out every action once, keeps what it has to say until somebody took it, and delivers
-//! messages itself where the desk cannot. It survives desks, and knows nothing of disks.
+//! messages itself where the registry cannot. It survives registries, and knows nothing of disks.
 
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{
@@ -30,13 +30,13 @@ pub struct Host {
     pub performed: Vec<String>,
     /// The user's messages as the agent got them.
     pub got: Vec<InputId>,
-    /// Messages that the desk holds.
+    /// Messages that the registry holds.
     pub held: BTreeMap<InputId, String>,
-    /// Delivered without the desk's word, which is told when it listens again.
+    /// Delivered without the registry's word, which is told when it listens again.
     delivered_itself: BTreeSet<InputId>,
     pub is_cut_off: bool,
     pub streaks: u32,
-    /// Messages that the desk would have delivered although the host had.
+    /// Messages that the registry would have delivered although the host had.
     pub handed_over_again: u32,
 }
 
@@ -70,7 +70,7 @@ impl Host {
         self.end(&turn, "The parser is written and committed.");
     }
 
-    /// The desk cannot record anything: what it holds is the host's now.
+    /// The registry cannot record anything: what it holds is the host's now.
     pub fn cut_off(&mut self, released: Vec<InputId>) {
         self.is_cut_off = true;
         self.streaks += 1;

@@ -1,4 +1,4 @@
-//! A desk on the played disk, its host and the clock. A desk that dies is followed by another; what it said after its
+//! A registry on the played disk, its host and the clock. A registry that dies is followed by another; what it said after its
 //! death was never heard.
 
 use crate::faults::host::Host;
@@ -9,8 +9,9 @@ use rawr_core::thread::Issued;
 use rawr_core::units::{InputId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Input, Record, Thread};
 use rawr_server::config::Home;
-use rawr_server::desk::{Desk, DeskError, Handled, Notice, Opening, Setup};
-use rawr_server::store::Disk;
+use rawr_server::registry::{HandledInput, Notice, Opening, RegistryError, ThreadRegistry};
+use rawr_server::store::{Disk, Store};
+use rawr_server::workspace::{Workspace, WorkspaceSetup};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -34,7 +35,7 @@ pub struct World {
     pub acknowledged: Vec<Record>,
     pub issued: Vec<Issued>,
     home: TempDir,
-    desk: Desk,
+    registry: ThreadRegistry,
     heard: Arc<Mutex<Vec<Heard>>>,
     now: Timestamp,
     /// The same for whoever visits.
@@ -62,9 +63,16 @@ enum Answer {
     Died,
 }
 
-fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) -> Desk {
-    let setup =
-        Setup { home: Home::at(home.path().join("home")), prompt_folder: None, overrides: None };
+fn registry(
+    home: &TempDir,
+    disk: &Arc<PlayedDisk>,
+    heard: &Arc<Mutex<Vec<Heard>>>,
+) -> ThreadRegistry {
+    let setup = WorkspaceSetup {
+        home: Home::at(home.path().join("home")),
+        prompt_folder: None,
+        overrides: None,
+    };
     let (alive, heard) = (Arc::clone(disk), Arc::clone(heard));
     let tell = move |notice: Notice<'_>| {
         let told = match notice {
@@ -78,7 +86,17 @@ fn desk(home: &TempDir, disk: &Arc<PlayedDisk>, heard: &Arc<Mutex<Vec<Heard>>>) 
         }
     };
     let faults: Arc<PlayedDisk> = Arc::clone(disk);
-    Desk::on(Disk::with_faults(faults), setup, Default::default(), Box::new(tell))
+    let store = Store::on(Disk::with_faults(faults), &setup.home.dir);
+    let root = store.root().to_owned();
+    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
+    ThreadRegistry::new(store, workspace, Box::new(tell))
+}
+
+fn quiet_registry(disk: Disk, setup: WorkspaceSetup) -> ThreadRegistry {
+    let store = Store::on(disk, &setup.home.dir);
+    let root = store.root().to_owned();
+    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
+    ThreadRegistry::new(store, workspace, Box::new(|_: Notice<'_>| {}))
 }
 
 fn opening(home: &Path, role: Role) -> Opening {
@@ -90,45 +108,48 @@ fn opening(home: &Path, role: Role) -> Opening {
 
 /// Another client gives a directive, as soon as there is a thread. Returns what that was acknowledged with.
 fn visit(home: &Path, disk: Arc<PlayedDisk>, clock: &AtomicI64) -> Vec<Record> {
-    let setup = Setup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
-    let mut desk =
-        Desk::on(Disk::with_faults(disk), setup, Default::default(), Box::new(|_: Notice<'_>| {}));
+    let setup =
+        WorkspaceSetup { home: Home::at(home.join("home")), prompt_folder: None, overrides: None };
+    let mut registry = quiet_registry(Disk::with_faults(disk), setup);
     let now = || Timestamp(clock.load(Ordering::Relaxed));
     for ticket in 0.. {
-        match asked(&mut desk, ticket, now(), |desk| {
-            desk.open(opening(home, Role::Observer), now()).map(drop)
+        match asked(&mut registry, ticket, now(), |registry| {
+            registry.open(opening(home, Role::Observer), now()).map(drop)
         }) {
             Ok(()) => break,
-            Err(DeskError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
+            Err(RegistryError::UnknownThread(_)) => thread::sleep(Duration::from_millis(1)),
             Err(error) => panic!("the visitor cannot open the thread: {error}"),
         }
     }
     let text = "never touch the lexer".to_owned();
     let given = DirectiveGiven { text, pinned: true, by: Some("visitor".to_owned()) };
     let given = Input::Saw(given.into());
-    let handled =
-        asked(&mut desk, u64::MAX, now(), |desk| desk.handle(&id(), given.clone(), now())).unwrap();
-    desk.settle(now());
-    assert!(desk.commit().is_empty(), "what the visitor said could not be stored");
+    let handled = asked(&mut registry, u64::MAX, now(), |registry| {
+        registry.handle(&id(), given.clone(), now())
+    })
+    .unwrap();
+    registry.settle(now());
+    assert!(registry.commit().is_empty(), "what the visitor said could not be stored");
     handled.records
 }
 
 /// As a connection asks: again, as soon as the thread's files are back.
 fn asked<T>(
-    desk: &mut Desk,
+    registry: &mut ThreadRegistry,
     ticket: u64,
     now: Timestamp,
-    mut ask: impl FnMut(&mut Desk) -> Result<T, DeskError>,
-) -> Result<T, DeskError> {
+    mut ask: impl FnMut(&mut ThreadRegistry) -> Result<T, RegistryError>,
+) -> Result<T, RegistryError> {
     loop {
-        desk.begins(ticket, Some(&id()), now);
-        let answer = if desk.is_busy(&id()) { Err(DeskError::Busy(id())) } else { ask(desk) };
-        let Err(DeskError::Busy(_)) = answer else {
-            desk.requests_went_on(now);
+        registry.begins(ticket, Some(&id()), now);
+        let answer =
+            if registry.is_busy(&id()) { Err(RegistryError::Busy(id())) } else { ask(registry) };
+        let Err(RegistryError::Busy(_)) = answer else {
+            registry.requests_went_on(now);
             return answer;
         };
-        for work in desk.take_works() {
-            desk.worked(work.run(), now);
+        for work in registry.take_works() {
+            registry.worked(work.run(), now);
         }
     }
 }
@@ -142,7 +163,7 @@ impl World {
         let (disk, home) = (Arc::new(disk), TempDir::new().unwrap());
         std::fs::create_dir(home.path().join("home")).unwrap();
         let heard = Arc::default();
-        let desk = desk(&home, &disk, &heard);
+        let registry = registry(&home, &disk, &heard);
         let mut world = Self {
             disk,
             host: Host::default(),
@@ -150,7 +171,7 @@ impl World {
             acknowledged: Vec::new(),
             issued: Vec::new(),
             home,
-            desk,
+            registry,
             heard,
             now: Timestamp(1_000_000),
             clock: Arc::new(AtomicI64::new(1_000_000)),
@@ -199,7 +220,7 @@ impl World {
     }
 
     pub fn thread(&self) -> &Thread {
-        self.desk.thread(&id()).unwrap()
+        self.registry.thread(&id()).unwrap()
     }
 
     /// A person sends something.
@@ -252,7 +273,8 @@ impl World {
             self.hear();
             return true;
         }
-        let due = self.desk.next_deadline(self.now).is_some_and(|at| at.0 < self.now.0 + 10_000);
+        let due =
+            self.registry.next_deadline(self.now).is_some_and(|at| at.0 < self.now.0 + 10_000);
         if due {
             self.wait(500);
         }
@@ -283,15 +305,15 @@ impl World {
             self.pass(by);
         }
         let now = self.now;
-        let handled = asked(&mut self.desk, self.ticket, now, |desk| {
-            desk.handle_as_owner(&id(), input.clone(), now)
+        let handled = asked(&mut self.registry, self.ticket, now, |registry| {
+            registry.handle_as_owner(&id(), input.clone(), now)
         });
-        self.desk.settle(now);
-        let failed = !self.desk.commit().is_empty();
+        self.registry.settle(now);
+        let failed = !self.registry.commit().is_empty();
         self.take(handled, failed)
     }
 
-    fn take(&mut self, handled: Result<Handled, DeskError>, failed: bool) -> Answer {
+    fn take(&mut self, handled: Result<HandledInput, RegistryError>, failed: bool) -> Answer {
         if self.disk.is_dead() {
             self.begin_again();
             return Answer::Died;
@@ -304,7 +326,7 @@ impl World {
                 Answer::Recorded
             }
             // A sequence that is over has forgotten it.
-            Err(DeskError::Refused(..)) if !failed => Answer::Recorded,
+            Err(RegistryError::Refused(..)) if !failed => Answer::Recorded,
             _ => {
                 if !self.host.is_cut_off {
                     self.wait(500);
@@ -322,10 +344,10 @@ impl World {
                 self.disk.heal();
             }
         }
-        if self.desk.next_deadline(self.now).is_some_and(|at| at <= self.now) {
-            self.desk.tick(self.now);
-            self.desk.settle(self.now);
-            drop(self.desk.commit());
+        if self.registry.next_deadline(self.now).is_some_and(|at| at <= self.now) {
+            self.registry.tick(self.now);
+            self.registry.settle(self.now);
+            drop(self.registry.commit());
         }
         if self.disk.is_dead() {
             self.begin_again();
@@ -336,7 +358,7 @@ impl World {
     fn begin_again(&mut self) {
         self.disk.revive();
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.desk = desk(&self.home, &self.disk, &self.heard);
+        self.registry = registry(&self.home, &self.disk, &self.heard);
         if std::mem::take(&mut self.host.is_cut_off) {
             self.host.heard_again();
         }
@@ -347,19 +369,19 @@ impl World {
         for _ in 0..20 {
             self.ticket += 1;
             let (opening, now) = (opening(self.home.path(), Role::Owner), self.now);
-            let opened = asked(&mut self.desk, self.ticket, now, |desk| {
-                desk.open(opening.clone(), now).map(drop)
+            let opened = asked(&mut self.registry, self.ticket, now, |registry| {
+                registry.open(opening.clone(), now).map(drop)
             });
             let opened = opened.is_ok();
-            self.desk.settle(now);
-            let stored = self.desk.commit().is_empty();
+            self.registry.settle(now);
+            let stored = self.registry.commit().is_empty();
             if self.disk.is_dead() {
                 self.begin_again();
                 return;
             }
             self.hear();
             if opened && stored {
-                let pending = self.desk.pending(&id()).unwrap();
+                let pending = self.registry.pending(&id()).unwrap();
                 pending.iter().for_each(|issued| self.perform(issued));
                 return;
             }

@@ -1,8 +1,10 @@
 //! What waits for a thread's files beside requests.
 
 use crate::config::Home;
-use crate::desk::{Desk, DeskError, Notice, Opening, Setup, WatchFilter};
+use crate::registry::{Notice, Opening, RegistryError, ThreadRegistry, WatchFilter};
+use crate::store::Store;
 use crate::watch::ChangeSet;
+use crate::workspace::{Workspace, WorkspaceSetup};
 use rawr_core::Input;
 use rawr_core::event::{Capabilities, DirectiveGiven, HostInfo, ToolStarted};
 use rawr_core::machine;
@@ -13,9 +15,12 @@ use tempfile::TempDir;
 
 pub(crate) const NOW: Timestamp = Timestamp(10_000_000);
 
-pub(crate) fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
-    let setup =
-        Setup { home: Home::at(home.path().to_owned()), prompt_folder: None, overrides: None };
+pub(crate) fn registry(home: &TempDir) -> (ThreadRegistry, Arc<Mutex<Vec<String>>>) {
+    let setup = WorkspaceSetup {
+        home: Home::at(home.path().to_owned()),
+        prompt_folder: None,
+        overrides: None,
+    };
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&told);
     let tell = move |notice: Notice<'_>| {
@@ -23,7 +28,10 @@ pub(crate) fn desk(home: &TempDir) -> (Desk, Arc<Mutex<Vec<String>>>) {
             heard.lock().unwrap().push(format!("{} changed", thread.id));
         }
     };
-    (Desk::new(setup, Default::default(), Box::new(tell)), told)
+    let store = Store::new(&setup.home.dir);
+    let root = store.root().to_owned();
+    let workspace = Workspace::open(setup, root, Default::default(), Box::new(|_| {}));
+    (ThreadRegistry::new(store, workspace, Box::new(tell)), told)
 }
 
 pub(crate) fn opening(role: Role) -> Opening {
@@ -35,15 +43,15 @@ pub(crate) fn opening(role: Role) -> Opening {
 #[test]
 fn what_is_recorded_while_a_thread_is_opened_is_told() {
     let home = TempDir::new().unwrap();
-    let (mut watcher, told) = desk(&home);
+    let (mut watcher, told) = registry(&home);
     assert!(watcher.watch(WatchFilter::default(), NOW).unwrap().is_empty());
-    let (mut owner, _) = desk(&home);
-    assert!(matches!(owner.open(opening(Role::Owner), NOW), Err(DeskError::Busy(_))));
+    let (mut owner, _) = registry(&home);
+    assert!(matches!(owner.open(opening(Role::Owner), NOW), Err(RegistryError::Busy(_))));
     owner.settle(NOW);
     owner.open(opening(Role::Owner), NOW).unwrap();
     owner.settle(NOW);
 
-    assert!(matches!(watcher.open(opening(Role::Observer), NOW), Err(DeskError::Busy(_))));
+    assert!(matches!(watcher.open(opening(Role::Observer), NOW), Err(RegistryError::Busy(_))));
     let works = watcher.take_works();
     watcher.follow(ChangeSet { threads: ["a".to_owned()].into(), ..ChangeSet::default() }, NOW);
     for work in works {
@@ -62,7 +70,7 @@ fn what_is_recorded_while_a_thread_is_opened_is_told() {
 #[test]
 fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
     let home = TempDir::new().unwrap();
-    let (mut owner, _) = desk(&home);
+    let (mut owner, _) = registry(&home);
     assert!(owner.open(opening(Role::Owner), NOW).is_err());
     owner.settle(NOW);
     owner.open(opening(Role::Owner), NOW).unwrap();
@@ -70,7 +78,7 @@ fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
 
     let (id, filter) = (ThreadId::new("a"), WatchFilter::default());
     let started = || Input::Saw(ToolStarted { call: CallId::new("c"), name: None }.into());
-    let (mut watcher, _) = desk(&home);
+    let (mut watcher, _) = registry(&home);
     assert!(watcher.watch(filter.clone(), NOW).is_err());
     watcher.settle(NOW);
     watcher.watch(filter.clone(), NOW).unwrap();
@@ -81,5 +89,5 @@ fn a_thread_that_goes_behind_a_panic_keeps_no_request_waiting() {
     watcher.begins(2, Some(&id), NOW);
     let asked = watcher.handle(&id, started(), NOW).map(drop);
     assert_eq!(watcher.waits_for(), [], "{asked:?}");
-    assert!(matches!(asked, Err(DeskError::UnknownThread(_))), "{asked:?}");
+    assert!(matches!(asked, Err(RegistryError::UnknownThread(_))), "{asked:?}");
 }

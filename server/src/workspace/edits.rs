@@ -1,14 +1,11 @@
-//! What people edit while the desk works: prompts and configuration are taken up as they are saved, whole or not at all,
-//! and clients hear of it. What follows for a thread is the core's to say.
+//! Files that people edit while the sidecar runs: when a saved prompt or configuration file is complete, and what a reload
+//! changed. A file is taken up whole or not at all.
 
-use super::disk::within;
-use super::settings::ConfigScope;
-use super::{Desk, NOBODYS, Notice};
+use super::{ConfigScope, Workspace, WorkspaceNotice, within};
 use crate::config::{Config, Unsaved, is_toml};
 use crate::problem::{Problem, Stamp, read_text};
 use crate::prompts::{PromptSet, Stamps};
 use crate::watch::{ChangeSet, Edited, POLL_EVERY, TELLS_OF_CLOSING};
-use rawr_core::Input;
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{ThreadId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,7 +27,7 @@ const GONE_AFTER_MS: u64 = 100;
 const LEFT_OPEN_AFTER_MS: u64 = 1000;
 
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(in crate::workspace) struct EditTracker {
     /// Files are listened for.
     on: bool,
     /// Other files than those that are listened for may be meant by now.
@@ -79,9 +76,12 @@ impl FileSnapshot {
     }
 }
 
-impl Live {
+impl EditTracker {
     /// These files of configuration are about to be read.
-    pub(super) fn takes_up<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
+    pub(in crate::workspace) fn takes_up<'f>(
+        &mut self,
+        files: impl IntoIterator<Item = &'f PathBuf>,
+    ) {
         for file in files {
             let before = self.stamps.insert(file.clone(), Stamp::of(file));
             self.moved |= before.is_none();
@@ -93,7 +93,7 @@ impl Live {
         }
     }
 
-    pub(super) fn looks_at_notes(&mut self, file: PathBuf) {
+    pub(in crate::workspace) fn looks_at_notes(&mut self, file: PathBuf) {
         if file.is_absolute() && !self.notes.contains_key(&file) {
             let found = Stamp::of(&file);
             self.notes.insert(file, found);
@@ -101,7 +101,7 @@ impl Live {
     }
 
     /// What was added to them here is no news.
-    pub(super) fn has_heard_of_notes(&mut self, file: &Path) {
+    pub(in crate::workspace) fn has_heard_of_notes(&mut self, file: &Path) {
         if let Some(known) = self.notes.get_mut(file) {
             *known = Stamp::of(file);
         }
@@ -120,7 +120,7 @@ impl Live {
         changed
     }
 
-    pub(super) const fn last_good(&self) -> &Unsaved {
+    pub(in crate::workspace) const fn last_good(&self) -> &Unsaved {
         &self.last_good
     }
 
@@ -145,35 +145,53 @@ impl Live {
     }
 }
 
-/// What a reload came to, for clients.
+/// What a reload changed, for clients.
 #[derive(Debug)]
-struct News {
+pub(crate) struct EditNews {
     before: Arc<PromptSet>,
     prompts: BTreeSet<PromptName>,
     /// By their path, as a tier names it.
     decisions: Vec<String>,
-    config: bool,
+    /// The configuration of some thread, or the one without a project and a model, has changed.
+    pub(crate) config: bool,
 }
 
-impl News {
+impl EditNews {
     fn since(before: &Arc<PromptSet>) -> Self {
         let (prompts, decisions) = Default::default();
         Self { before: Arc::clone(before), prompts, decisions, config: false }
     }
 }
 
-impl Desk {
-    pub const fn is_live(&self) -> bool {
-        self.live.on
+/// The configuration as edited files have it.
+pub(crate) struct ReadAgain {
+    base: (Config, Vec<Problem>),
+    /// Of each thread that was asked for.
+    pub(crate) threads: Vec<(ThreadId, (Config, Vec<Problem>))>,
+}
+
+/// Edited files. The registry drives this, because what changes concerns its threads: [`Self::look_at_files`] returns the
+/// files that are complete, [`Self::begin_reload`] starts a reload of them, [`Self::read_again`] and [`Self::use_base`]
+/// reload the configuration, [`Self::reload_prompts`] the prompts, and [`Self::end_reload`] reports what changed.
+impl Workspace {
+    /// Whether edited files are taken up as they are saved.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.edits.on
     }
 
     /// From now on edited files are taken up as they are saved.
-    pub const fn go_live(&mut self) {
-        self.live.moved |= !self.live.on;
-        self.live.on = true;
+    pub(crate) const fn go_live(&mut self) {
+        self.edits.moved |= !self.edits.on;
+        self.edits.on = true;
     }
 
-    pub fn heard_of_edits(&mut self, changes: &ChangeSet, now: Timestamp) {
+    /// Notes what the watcher has reported. `projects`: the project files of open threads.
+    pub(crate) fn heard_of_edits(
+        &mut self,
+        changes: &ChangeSet,
+        projects: impl Iterator<Item = PathBuf>,
+        now: Timestamp,
+    ) {
         let Edited { files, ways } = &changes.edited;
         if changes.all {
             self.watcher.distrust_replaced_folders();
@@ -181,75 +199,96 @@ impl Desk {
             self.watcher.distrust_folders(&changes.edited);
         }
         if changes.all || !ways.is_empty() {
-            self.live.moved = true;
-            self.live.wait_for(self.edited_files(), now);
+            self.edits.moved = true;
+            let files = self.edited_files(projects);
+            self.edits.wait_for(files, now);
         }
-        self.live.wait_for(files.iter().cloned(), now);
-        self.take_up_edits(now);
+        self.edits.wait_for(files.iter().cloned(), now);
     }
 
-    /// The files of a thread that is gone are nobody's concern.
-    pub(super) const fn forget_files(&mut self) {
-        self.live.moved = true;
+    /// Stops watching the files that only a closed thread needed.
+    pub(crate) const fn forget_files(&mut self) {
+        self.edits.moved = true;
     }
 
-    /// When edited files are to be looked at.
-    pub(super) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
-        let Live { on: true, moved, waiting, polled_at, .. } = &self.live else { return None };
-        let at_once = (*moved || self.live.can_reconfigure()).then(Timestamp::default);
+    /// When edited files must be looked at.
+    pub(crate) fn next_edit(&self, now: Timestamp) -> Option<Timestamp> {
+        let EditTracker { on: true, moved, waiting, polled_at, .. } = &self.edits else {
+            return None;
+        };
+        let at_once = (*moved || self.edits.can_reconfigure()).then(Timestamp::default);
         let poll = self.watcher.polls_files();
         let every = POLL_EVERY.as_millis() as u64;
         let poll = poll.then(|| within(polled_at.plus_millis(every), every, now));
         let waiting = waiting.values().map(|waiting| within(waiting.due, LEFT_OPEN_AFTER_MS, now));
-        waiting.chain(at_once).chain(poll).chain(self.live.next_look_at_notes(now)).min()
+        waiting.chain(at_once).chain(poll).chain(self.edits.next_look_at_notes(now)).min()
     }
 
-    pub(super) fn take_up_edits(&mut self, now: Timestamp) {
-        if self.next_edit(now).is_none_or(|at| at > now) {
-            return;
+    /// The scratch files that were written since the last look, if a look is due. `open` lists those of open threads.
+    pub(crate) fn changed_notes(
+        &mut self,
+        open: impl Iterator<Item = PathBuf>,
+        now: Timestamp,
+    ) -> Vec<PathBuf> {
+        if self.edits.next_look_at_notes(now).is_none_or(|at| at > now) {
+            return Vec::new();
         }
-        self.ticket = NOBODYS;
-        if self.live.next_look_at_notes(now).is_some_and(|at| at <= now) {
-            self.live.notes_seen_at = now;
-            let open: BTreeSet<_> = self.notes_files().collect();
-            self.live.notes.retain(|file, _| open.contains(file));
-            for notes in self.live.changed_notes() {
-                self.tell_of_notes(&notes, None);
-            }
-        }
-        if std::mem::take(&mut self.live.moved) {
-            let files = self.edited_files();
+        self.edits.notes_seen_at = now;
+        let open: BTreeSet<_> = open.collect();
+        self.edits.notes.retain(|file, _| open.contains(file));
+        self.edits.changed_notes()
+    }
+
+    /// From now on changes of this scratch file are reported.
+    pub(crate) fn look_at_notes(&mut self, file: PathBuf) {
+        self.edits.looks_at_notes(file);
+    }
+
+    /// What was added to this scratch file here is no news.
+    pub(crate) fn has_heard_of_notes(&mut self, file: &Path) {
+        self.edits.has_heard_of_notes(file);
+    }
+
+    /// The edited files that are complete, as they were found.
+    pub(crate) fn look_at_files(
+        &mut self,
+        projects: impl Iterator<Item = PathBuf>,
+        now: Timestamp,
+    ) -> Stamps {
+        if std::mem::take(&mut self.edits.moved) {
+            let files = self.edited_files(projects);
             self.watcher.watch_files(files.iter().map(PathBuf::as_path));
-            self.live.stamps.retain(|file, _| files.contains(file));
+            self.edits.stamps.retain(|file, _| files.contains(file));
             self.suspect_changed(now);
         }
         if self.watcher.polls_files() {
-            self.live.polled_at = now;
+            self.edits.polled_at = now;
             self.suspect_changed(now);
         }
-        let settled = self.settled(now);
-        if !settled.is_empty() || self.live.can_reconfigure() {
-            self.reload(&settled, now);
-        }
+        self.settled(now)
     }
 
-    /// Every file that somebody may edit, there or not.
-    fn edited_files(&self) -> BTreeSet<PathBuf> {
+    /// Whether the configuration must be read again and no file of it is being written.
+    pub(crate) fn can_reconfigure(&self) -> bool {
+        self.edits.can_reconfigure()
+    }
+
+    /// Every file that a person may edit, whether it exists or not.
+    fn edited_files(&self, projects: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
         let home = &self.setup.home;
-        let projects = self.threads.values().filter_map(|open| open.scope.project_toml());
         let mut files = self.prompts.files();
         files.extend([home.rawr_toml(), home.codex_toml()].into_iter().chain(projects));
         files
     }
 
     fn suspect_changed(&mut self, now: Timestamp) {
-        let changed = self.prompts.changed_files().into_iter().chain(self.live.changed_configs());
+        let changed = self.prompts.changed_files().into_iter().chain(self.edits.changed_configs());
         let mut changed: Vec<_> = changed.collect();
-        changed.retain(|file| !self.live.waiting.contains_key(file));
-        self.live.wait_for(changed, now);
+        changed.retain(|file| !self.edits.waiting.contains_key(file));
+        self.edits.wait_for(changed, now);
     }
 
-    /// Of the files that wait, those that nobody is in the middle of writing.
+    /// Of the files that wait, those that are complete.
     fn settled(&mut self, now: Timestamp) -> Stamps {
         let (watcher, polled) = (&self.watcher, self.watcher.polls_files());
         let mut stamps = Stamps::new();
@@ -277,152 +316,145 @@ impl Desk {
                 }
             }
         };
-        self.live.waiting.retain(still_waits);
+        self.edits.waiting.retain(still_waits);
         stamps
     }
 
-    fn reload(&mut self, files: &Stamps, now: Timestamp) {
-        let mut news = News::since(self.prompts.set());
-        let configs = files.iter().filter(|(file, _)| self.live.stamps.contains_key(*file));
+    /// Starts a reload of these files. Returns those of configuration among them.
+    pub(crate) fn begin_reload(&mut self, files: &Stamps) -> (Stamps, EditNews) {
+        let configs = files.iter().filter(|(file, _)| self.edits.stamps.contains_key(*file));
         let configs: Stamps = configs.map(|(file, stamp)| (file.clone(), stamp.clone())).collect();
-        self.live.config_is_old |= !configs.is_empty();
-        self.reconfigure(&configs, &mut news, now);
-        self.reload_prompts(files, &mut news);
-        self.reconfigure(&Stamps::new(), &mut news, now);
-        self.tell_news(&news);
-        let missed = |(file, stamp): (&PathBuf, &Option<Stamp>)| Stamp::of(file) != *stamp;
-        let missed = files.iter().filter(|entry| missed(*entry)).map(|(file, _)| file.clone());
-        self.live.wait_for(missed.collect::<Vec<_>>(), now.plus_millis(SETTLED_AFTER_MS));
+        self.edits.config_is_old |= !configs.is_empty();
+        (configs, EditNews::since(self.prompts.set()))
     }
 
-    fn reload_prompts(&mut self, files: &Stamps, news: &mut News) {
+    pub(crate) fn reload_prompts(&mut self, files: &Stamps, news: &mut EditNews) {
         let before = Arc::clone(self.prompts.set());
         let (names, decisions) = self.prompts.reload_files(files);
         news.prompts.extend(names);
         news.decisions.extend(decisions);
-        self.live.config_is_old |=
+        self.edits.config_is_old |=
             self.prompts.set().packet_front_matter() != before.packet_front_matter();
     }
 
-    /// If something of them is old: the files of the threads' projects and of home are read again, and every open thread
-    /// goes by what they say now. `whole`: what some of them looked like when nobody was writing to them.
-    fn reconfigure(&mut self, whole: &Stamps, news: &mut News, now: Timestamp) {
-        if !self.live.can_reconfigure() {
-            return;
+    /// Reads the files of home and of these threads' projects again, if one of them has changed; `None` if none has, or if
+    /// one is being written meanwhile. `whole`: what some files looked like when they were complete.
+    pub(crate) fn read_again(
+        &mut self,
+        whole: &Stamps,
+        threads: impl Iterator<Item = (ThreadId, ConfigScope)>,
+        now: Timestamp,
+    ) -> Option<ReadAgain> {
+        if !self.edits.can_reconfigure() {
+            return None;
         }
-        self.live.config_is_old = false;
-        let files: Vec<_> = self.live.stamps.keys().cloned().collect();
-        self.live.takes_up(&files);
+        self.edits.config_is_old = false;
+        let files: Vec<_> = self.edits.stamps.keys().cloned().collect();
+        self.edits.takes_up(&files);
+        let reader = self.config_reader();
         let mut known = HashMap::new();
-        let mut read = |scope: &ConfigScope| {
-            let read = || self.configure(scope);
-            known.entry(scope.clone()).or_insert_with(read).clone()
+        let mut read = |scope: ConfigScope| {
+            known.entry(scope).or_insert_with_key(|scope| reader.read(scope)).clone()
         };
-        let (config, problems) = read(&ConfigScope::default());
-        let threads = self.threads.iter().map(|(id, open)| (id.clone(), read(&open.scope)));
-        let threads: Vec<_> = threads.collect();
-        if whole.iter().any(|(file, stamp)| self.live.stamps.get(file) != Some(stamp))
-            || self.live.changed_configs().next().is_some()
+        let base = read(ConfigScope::default());
+        let threads: Vec<_> = threads.map(|(id, scope)| (id, read(scope))).collect();
+        if whole.iter().any(|(file, stamp)| self.edits.stamps.get(file) != Some(stamp))
+            || self.edits.changed_configs().next().is_some()
         {
-            // Somebody is writing to them: what was read may be half of it.
-            self.live.config_is_old = true;
+            // A file is being written: what was read may be half of it.
+            self.edits.config_is_old = true;
             let changed: Vec<_> =
-                self.live.changed_configs().chain(whole.keys().cloned()).collect();
-            return self.live.wait_for(changed, now.plus_millis(SETTLED_AFTER_MS));
+                self.edits.changed_configs().chain(whole.keys().cloned()).collect();
+            self.edits.wait_for(changed, now.plus_millis(SETTLED_AFTER_MS));
+            return None;
         }
-        news.config |= threads.iter().any(|(id, settings)| self.is_news(id, settings));
+        Some(ReadAgain { base, threads })
+    }
+
+    /// Uses the configuration without a project and a model, and the prompt files that it names.
+    pub(crate) fn use_base(&mut self, read: ReadAgain, news: &mut EditNews) {
+        let (config, problems) = read.base;
         news.config |= config.effective() != self.base.0.effective() || problems != self.base.1;
         let decisions = |config: &Config| config.decision_prompts().collect();
         let (before, named): (Vec<_>, Vec<_>) = (decisions(&self.base.0), decisions(&config));
         if config.prompt_paths != self.base.0.prompt_paths {
             let changed = self.prompts.use_paths(&config.prompt_paths);
             news.prompts.extend(changed);
-            self.live.moved = true;
+            self.edits.moved = true;
         }
         if named != before {
             self.prompts.use_decisions(named);
-            self.live.moved = true;
+            self.edits.moved = true;
         }
         self.base = (config, problems);
-        for (id, settings) in threads {
-            self.go_by_edited(&id, settings, now);
-        }
     }
 
-    fn is_news(&self, id: &ThreadId, (config, problems): &(Config, Vec<Problem>)) -> bool {
-        self.threads.get(id).is_some_and(|open| {
-            *problems != open.problems || config.effective() != open.config.effective()
-        })
-    }
-
-    fn go_by_edited(&mut self, id: &ThreadId, settings: (Config, Vec<Problem>), now: Timestamp) {
-        let Some(open) = self.threads.get(id) else { return };
-        let is_news = open.config.policy != settings.0.policy;
-        let owned = open.owner.is_some();
-        self.go_by(id, settings, now);
-        // A deadline may have passed by now, and what waited may go on.
-        if is_news
-            && owned
-            && let Err(error) = self.handle_in_time(id, Input::Tick, now)
-        {
-            tracing::error!(thread = %id, %error, "a new configuration could not be taken up");
-        }
-    }
-
-    fn tell_news(&mut self, news: &News) {
-        for name in &news.prompts {
-            let (before, now) = (news.before.get(*name), self.prompts.set().get(*name));
-            // One that only lies elsewhere says what it said.
-            if (&before.version, &before.problems) != (&now.version, &now.problems) {
-                let (name, version, problems) = (name.name(), &now.version, &now.problems);
-                (self.tell)(Notice::PromptChanged { name, version, problems });
-            }
-        }
-        for name in &news.decisions {
-            if let Some((version, problems)) = self.prompts.decision(name) {
-                (self.tell)(Notice::PromptChanged { name, version: &version, problems });
-            }
-        }
+    /// Reports what a reload changed, and looks again at files that were written meanwhile. `threads`: the problems of open
+    /// threads' configurations.
+    pub(crate) fn end_reload<'p>(
+        &mut self,
+        files: &Stamps,
+        news: &EditNews,
+        threads: impl Iterator<Item = &'p Problem>,
+        now: Timestamp,
+    ) {
+        self.tell_prompts(news);
         if news.config {
             let (config, mut problems) = (&self.base.0, self.base.1.clone());
-            for problem in self.threads.values().flat_map(|open| &open.problems) {
+            for problem in threads {
                 if !problems.contains(problem) {
                     problems.push(problem.clone());
                 }
             }
-            (self.tell)(Notice::ConfigChanged { config, problems: &problems });
+            (self.tell)(WorkspaceNotice::ConfigChanged { config, problems: &problems });
+        }
+        let missed = |(file, stamp): (&PathBuf, &Option<Stamp>)| Stamp::of(file) != *stamp;
+        let missed = files.iter().filter(|entry| missed(*entry)).map(|(file, _)| file.clone());
+        self.edits.wait_for(missed.collect::<Vec<_>>(), now.plus_millis(SETTLED_AFTER_MS));
+    }
+
+    fn tell_prompts(&mut self, news: &EditNews) {
+        for name in &news.prompts {
+            let (before, now) = (news.before.get(*name), self.prompts.set().get(*name));
+            // A file that only moved has the same text.
+            if (&before.version, &before.problems) != (&now.version, &now.problems) {
+                let (name, version, problems) = (name.name(), &now.version, &now.problems);
+                (self.tell)(WorkspaceNotice::PromptChanged { name, version, problems });
+            }
+        }
+        for name in &news.decisions {
+            if let Some((version, problems)) = self.prompts.decision(name) {
+                (self.tell)(WorkspaceNotice::PromptChanged { name, version: &version, problems });
+            }
         }
     }
 
-    /// Prompts as they are on the disk now, but for those that somebody is in the middle of saving.
-    pub fn refresh_prompts(&mut self) {
+    /// Reads changed prompt files now, except those that are being saved at this moment.
+    pub(crate) fn refresh_prompts(&mut self) {
         let files = self.without_unsettled(self.prompts.changed_files());
         if files.is_empty() {
             return;
         }
-        let mut news = News::since(self.prompts.set());
+        let mut news = EditNews::since(self.prompts.set());
         self.reload_prompts(&files, &mut news);
-        self.tell_news(&news);
+        self.tell_prompts(&news);
     }
 
-    /// The same for the configuration.
-    pub fn refresh_config(&mut self, now: Timestamp) {
-        let files = self.without_unsettled(self.live.changed_configs().collect());
-        if !files.is_empty() {
-            self.reload(&files, now);
-        }
+    /// Changed configuration files, except those that are being saved at this moment.
+    pub(crate) fn changed_configs(&self) -> Stamps {
+        self.without_unsettled(self.edits.changed_configs().collect())
     }
 
-    /// The others are heard of once they are saved. Whoever asks waits for the second look at a text that may be half
-    /// written: he wants it as it is now.
+    /// Without files that are being written: the watcher reports them once they are saved. This blocks for the second look
+    /// at a text that may be incomplete, because the caller wants the file as it is now.
     fn without_unsettled(&self, files: BTreeSet<PathBuf>) -> Stamps {
-        let free = |file: &PathBuf| !self.live.on || !self.watcher.is_being_written(file);
+        let free = |file: &PathBuf| !self.edits.on || !self.watcher.is_being_written(file);
         let found = files.into_iter().filter(free).map(|file| {
             let look = FileSnapshot::at(&file);
             (file, look)
         });
         let found: Vec<_> = found.collect();
-        let settled = |look: &FileSnapshot| !self.live.on || look.doubtful_for(false).is_none();
+        let settled = |look: &FileSnapshot| !self.edits.on || look.doubtful_for(false).is_none();
         if found.iter().any(|(_, look)| look.stamp.is_some() && !settled(look)) {
             std::thread::sleep(Duration::from_millis(SETTLED_AFTER_MS));
         }

@@ -1,8 +1,8 @@
 //! When a look at the repository is asked for.
 
-use crate::desk::work::tests::{NOW, desk, opening};
-use crate::desk::{Desk, DeskError, Opening};
 use crate::jobs::{Done, Job};
+use crate::registry::work::tests::{NOW, opening, registry};
+use crate::registry::{Opening, RegistryError, ThreadRegistry};
 use rawr_core::Input;
 use rawr_core::machine::Role;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -14,7 +14,7 @@ const CALM: u64 = 100;
 const PRESSURE: u64 = 180_000;
 
 struct Lab {
-    desk: Desk,
+    registry: ThreadRegistry,
     turns: u32,
 }
 
@@ -24,24 +24,24 @@ fn id() -> ThreadId {
 
 impl Lab {
     fn open(home: &TempDir, role: Role) -> Self {
-        let (mut desk, _) = desk(home);
+        let (mut registry, _) = registry(home);
         let opening = || Opening { thread: id(), ..opening(role) };
-        assert!(matches!(desk.open(opening(), NOW), Err(DeskError::Busy(_))));
-        desk.settle(NOW);
-        desk.open(opening(), NOW).unwrap();
-        desk.settle(NOW);
-        Self { desk, turns: 0 }
+        assert!(matches!(registry.open(opening(), NOW), Err(RegistryError::Busy(_))));
+        registry.settle(NOW);
+        registry.open(opening(), NOW).unwrap();
+        registry.settle(NOW);
+        Self { registry, turns: 0 }
     }
 
     fn looks(&mut self) -> usize {
-        let jobs = self.desk.take_jobs();
+        let jobs = self.registry.take_jobs();
         jobs.iter().filter(|job| matches!(job, Job::Observe { .. })).count()
     }
 
     fn saw(&mut self, event: serde_json::Value, at: Timestamp) {
         let event = serde_json::from_value(event).unwrap();
-        self.desk.handle(&id(), Input::Saw(event), at).unwrap();
-        self.desk.settle(at);
+        self.registry.handle(&id(), Input::Saw(event), at).unwrap();
+        self.registry.settle(at);
     }
 
     /// The looks that the end of the next turn leads to.
@@ -76,7 +76,7 @@ fn a_repository_that_cannot_be_looked_at_is_left_alone_for_a_minute() {
     let home = TempDir::new().unwrap();
     let mut lab = Lab::open(&home, Role::Owner);
     assert_eq!(lab.looks(), 1);
-    lab.desk.done(Done::Observed { thread: id(), seen: None }, NOW);
+    lab.registry.done(Done::Observed { thread: id(), seen: None }, NOW);
     assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(59)), 0);
     assert_eq!(lab.turn(PRESSURE, NOW.plus_seconds(60)), 1);
 }

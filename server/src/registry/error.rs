@@ -1,31 +1,28 @@
-//! Why something cannot be done at the desk.
+//! Why the registry cannot do something with a thread.
 
 use crate::store::StoreError;
 use rawr_core::Refusal;
 use rawr_core::thread::Answered;
 use rawr_core::units::ThreadId;
-use std::io;
-use std::path::PathBuf;
 
+/// Why the registry cannot do something with a thread.
 #[derive(Debug, thiserror::Error)]
-pub enum DeskError {
+pub enum RegistryError {
+    /// No client has opened it, or it does not exist.
     #[error("thread {0} is not open here")]
     UnknownThread(ThreadId),
-    #[error("thread {0} is open here for looking only")]
+    /// Only its owner may do this.
+    #[error("thread {0} is open read-only (role `observer`)")]
     NotOwner(ThreadId),
-    /// Its files are with a worker. What was asked for has not begun, and is asked for again when they are back.
+    /// A worker has its files. Nothing was done; repeat the call when they are back.
     #[error("thread {0} is being read or written")]
     Busy(ThreadId),
+    /// Its files could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The core does not allow it now.
     #[error("{}", refusal(.1))]
     Refused(ThreadId, Refusal),
-    #[error("there is no {what} `{name}`")]
-    UnknownName { what: &'static str, name: String },
-    #[error("no packet is known of {0}")]
-    NoPacket(ThreadId),
-    #[error("cannot {verb} {path}: {source}", path = path.display())]
-    Notes { verb: &'static str, path: PathBuf, source: io::Error },
 }
 
 fn refusal(refusal: &Refusal) -> String {

@@ -1,10 +1,14 @@
-//! Where the desk meets the disk: batches are stored and told, and where a thread's files fail it stops acting, gives the
+//! Where the registry meets the disk: batches are stored and told, and where a thread's files fail it stops acting, gives the
 //! messages that wait back to its host, tries again, and goes on from what the disk has. Nothing is decided here.
 
 use super::held::with_original;
 use super::notice::publish;
-use super::{Desk, DeskError, NOBODYS, Notice, Open, Ticket, outside, save_cache, tell_damage};
+use super::{
+    NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, save_cache,
+    tell_damage,
+};
 use crate::store::{Damage, OwnerLock, Replay, StoreError};
+use crate::workspace::within;
 use rawr_core::event::ThreadClosed;
 use rawr_core::units::{InputId, ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Machine, Thread};
@@ -99,14 +103,14 @@ impl Health {
     }
 }
 
-impl Desk {
+impl ThreadRegistry {
     /// The last word of a thread's host. Its state is kept; the owner's lock is given back, whatever becomes of the word.
-    pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+    pub fn close(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let said = match self.open_thread(id)?.owner {
             Some(_) => self.handle(id, Input::Saw(ThreadClosed {}.into()), now).map(drop),
             None => Ok(()),
         };
-        if let Err(DeskError::Busy(_)) = said {
+        if let Err(RegistryError::Busy(_)) = said {
             return said;
         }
         if let Some(open) = self.threads.get_mut(id) {
@@ -137,7 +141,7 @@ impl Desk {
 
     /// Begins to store what was decided since the last commit: a write and at most one sync a thread. The world hears of
     /// it when it is stored. Names the requests of which nothing has happened, because their thread's files failed.
-    pub fn commit(&mut self) -> Vec<(Vec<Ticket>, DeskError)> {
+    pub fn commit(&mut self) -> Vec<(Vec<Ticket>, RegistryError)> {
         self.store_batches();
         std::mem::take(&mut self.failures)
     }
@@ -188,19 +192,19 @@ impl Desk {
     fn let_go(&mut self, id: &ThreadId) {
         let Some(open) = self.threads.get_mut(id) else { return };
         if open.owner.take().is_some() {
-            self.watcher.unwatch(&self.store.wake_file(id));
+            self.workspace.watcher_mut().unwatch(&self.store.wake_file(id));
         }
         (open.by_client, open.closing, open.health) = (false, false, Health::default());
         if !open.watched {
             self.threads.remove(id);
-            self.forget_files();
+            self.workspace.forget_files();
         }
     }
 
     /// When some thread wants to be looked at again.
     pub fn next_deadline(&mut self, now: Timestamp) -> Option<Timestamp> {
         let due = self.threads.next_due(now);
-        due.into_iter().chain(self.next_look(now)).chain(self.next_edit(now)).min()
+        due.into_iter().chain(self.next_look(now)).chain(self.workspace.next_edit(now)).min()
     }
 
     pub(super) fn owns_any(&self) -> bool {
@@ -218,8 +222,9 @@ impl Desk {
         }
     }
 
-    fn look_after(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
-        let open = self.threads.get_mut(id).ok_or_else(|| DeskError::UnknownThread(id.clone()))?;
+    fn look_after(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
+        let open =
+            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
         if open.stale || matches!(open.health.course, Course::Failing { .. }) {
             open.health.at = now;
             self.recover(id);
@@ -268,7 +273,7 @@ impl Desk {
 }
 
 /// Somebody else's thread: its owner is to hear of what was recorded in it.
-fn call_owner(id: &ThreadId, open: &mut Open) {
+fn call_owner(id: &ThreadId, open: &mut OpenThread) {
     if std::mem::take(&mut open.calls_owner)
         && !open.stale
         && let Err(error) = OwnerLock::ring(&open.folder)
@@ -277,12 +282,7 @@ fn call_owner(id: &ThreadId, open: &mut Open) {
     }
 }
 
-/// Set by a clock that may have been set back since: nothing waits for longer than it was to.
-pub(super) fn within(at: Timestamp, milliseconds: u64, now: Timestamp) -> Timestamp {
-    at.min(now.plus_millis(milliseconds))
-}
-
-pub(super) fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn due(open: &OpenThread, now: Timestamp) -> Option<Timestamp> {
     // One whose files are with a worker goes on when they are back.
     open.owner.as_ref().and(open.log.as_ref())?;
     let waits = |input: &InputId| {
@@ -301,7 +301,12 @@ pub(super) fn due(open: &Open, now: Timestamp) -> Option<Timestamp> {
 
 /// Memory is ahead of the disk, and the disk is right. The owner's host hears of it once a streak, and again only where
 /// more messages wait: one came through in between.
-pub(super) fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut super::Listener) {
+pub(super) fn failed(
+    id: &ThreadId,
+    open: &mut OpenThread,
+    error: &str,
+    tell: &mut super::Listener,
+) {
     open.stale = true;
     if open.owner.is_none() {
         return;
@@ -324,7 +329,10 @@ pub(super) fn failed(id: &ThreadId, open: &mut Open, error: &str, tell: &mut sup
 }
 
 /// What is unreadable was told when it was first met.
-pub(super) fn take_up(open: &mut Open, (thread, mut replay): (Thread, Replay)) -> Vec<Damage> {
+pub(super) fn take_up(
+    open: &mut OpenThread,
+    (thread, mut replay): (Thread, Replay),
+) -> Vec<Damage> {
     open.machine = Machine::new(thread);
     open.last_decision = None;
     open.stale = false;

@@ -1,7 +1,7 @@
-//! The desk's side of messages that wait and hold secrets: the log has them redacted, and until they are delivered their
+//! Messages that wait and hold secrets: the log has them redacted, and until they are delivered their
 //! text lies in a file beside it, from which the host gets it back.
 
-use super::{Desk, DeskError, Open};
+use super::{OpenThread, RegistryError, ThreadRegistry};
 use crate::redact::{is_redacted, redact};
 use crate::store::held::{self, Original};
 use rawr_core::event::{Action, ItemRole};
@@ -30,7 +30,7 @@ pub(super) fn written(input: &Input) -> Option<String> {
     Some(text.clone())
 }
 
-impl Open {
+impl OpenThread {
     /// Keeps what was `written` if it waits from now on, and removes what waits no longer, both with this batch.
     pub(super) fn keep_originals(&mut self, mut written: Option<String>, records: &[Record]) {
         let Self { machine, log, folder, originals, owner, .. } = self;
@@ -79,20 +79,21 @@ pub(super) fn with_original(folder: &Path, mut issued: Issued) -> Issued {
     issued
 }
 
-impl Desk {
-    /// What the host was asked for and has not done, as it is to do it.
-    pub fn pending(&self, id: &ThreadId) -> Result<Vec<Issued>, DeskError> {
+impl ThreadRegistry {
+    /// The actions that the host was asked for and has not reported, as it must perform them.
+    pub fn pending(&self, id: &ThreadId) -> Result<Vec<Issued>, RegistryError> {
         let open = self.open_thread(id)?;
         let pending = open.machine.thread().pending_actions();
         Ok(pending.map(|issued| with_original(&open.folder, issued.clone())).collect())
     }
 
-    pub fn takes_care_of(
+    /// Whether rawr delivers this message, so that the host must not.
+    pub(crate) fn takes_care_of(
         &self,
         id: &ThreadId,
         input: &InputId,
         text: &str,
-    ) -> Result<bool, DeskError> {
+    ) -> Result<bool, RegistryError> {
         // Compared as it is stored.
         Ok(self.thread(id)?.takes_care_of(input, &redact(text)))
     }

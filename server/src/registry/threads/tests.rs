@@ -1,29 +1,29 @@
 //! What a request costs beside other open threads, counted in steps.
 
-use crate::desk::work::tests::{NOW, desk, opening};
-use crate::desk::{Desk, DeskError, Opening};
+use crate::registry::work::tests::{NOW, opening, registry};
+use crate::registry::{Opening, RegistryError, ThreadRegistry};
 use rawr_core::event::{Origin, TurnStarted};
 use rawr_core::machine::Role;
 use rawr_core::units::{ThreadId, TurnId};
 use rawr_core::{Input, steps};
 use tempfile::TempDir;
 
-fn open(desk: &mut Desk, thread: &str, role: Role) {
+fn open(registry: &mut ThreadRegistry, thread: &str, role: Role) {
     let opening = || Opening { thread: ThreadId::new(thread), ..opening(role) };
-    assert!(matches!(desk.open(opening(), NOW), Err(DeskError::Busy(_))));
-    desk.settle(NOW);
-    desk.open(opening(), NOW).unwrap();
-    desk.requests_went_on(NOW);
-    desk.settle(NOW);
+    assert!(matches!(registry.open(opening(), NOW), Err(RegistryError::Busy(_))));
+    registry.settle(NOW);
+    registry.open(opening(), NOW).unwrap();
+    registry.requests_went_on(NOW);
+    registry.settle(NOW);
 }
 
 /// The steps of one request beside so many other threads.
 fn cost(role: Role, others: usize) -> usize {
     let home = TempDir::new().unwrap();
-    let (mut owner, _) = desk(&home);
+    let (mut owner, _) = registry(&home);
     let names: Vec<_> = (0..=others).map(|number| format!("t{number}")).collect();
     names.iter().for_each(|name| open(&mut owner, name, Role::Owner));
-    let (mut observer, _) = desk(&home);
+    let (mut observer, _) = registry(&home);
     let asked = match role {
         Role::Owner => &mut owner,
         Role::Observer => {

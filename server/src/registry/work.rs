@@ -1,8 +1,8 @@
-//! The desk's side of work that may wait: when a thread's files go to a worker, and what becomes of the result. While
+//! Work that may wait: when a thread's files go to a worker, and what becomes of the result. While
 //! they are away, what concerns the thread waits; everything else goes on.
 
 use super::disk::{failed, take_up};
-use super::{Desk, DeskError, NOBODYS, Open, Ticket, tell_damage};
+use super::{NOBODYS, OpenThread, RegistryError, ThreadRegistry, Ticket, tell_damage};
 use crate::store::StoreError;
 use crate::workers::{Opened, Outcome, Task, Work, Worked};
 use rawr_core::machine::Notice;
@@ -27,7 +27,7 @@ pub(super) struct Progress {
     later: Vec<(ThreadId, Later)>,
     /// Threads that could not be read when a request last asked for it.
     refused: Vec<ThreadId>,
-    /// Open threads whose files are with a worker.
+    /// OpenThread threads whose files are with a worker.
     away: HashSet<ThreadId>,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Later {
     CatchUp,
 }
 
-impl Open {
+impl OpenThread {
     /// Neither a batch of requests nor a worker has anything of it.
     pub(super) fn is_at_rest(&self) -> bool {
         self.tickets.is_empty() && self.log.is_some()
@@ -70,7 +70,7 @@ impl Open {
     }
 }
 
-impl Desk {
+impl ThreadRegistry {
     /// To be run where it may take its time. What comes of it goes to [`Self::worked`].
     pub fn take_works(&mut self) -> Vec<Work> {
         std::mem::take(&mut self.work.works)
@@ -113,13 +113,13 @@ impl Desk {
         .collect()
     }
 
-    fn wait_for(&mut self, id: &ThreadId) -> DeskError {
+    fn wait_for(&mut self, id: &ThreadId) -> RegistryError {
         self.work.waits_for.insert(id.clone());
-        DeskError::Busy(id.clone())
+        RegistryError::Busy(id.clone())
     }
 
     /// For a thread that is not open yet.
-    pub(super) fn hand_over(&mut self, id: &ThreadId, task: Task) -> DeskError {
+    pub(super) fn hand_over(&mut self, id: &ThreadId, task: Task) -> RegistryError {
         if self.work.opening.insert(id.clone()) {
             self.work.works.push(Work { thread: id.clone(), task });
         }
@@ -139,8 +139,8 @@ impl Desk {
 
     /// The append lock is ours, and memory is what the disk has. What has to wait for that is handed to a worker, and its
     /// caller comes again.
-    pub(super) fn ready(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
-        let unknown = || DeskError::UnknownThread(id.clone());
+    pub(super) fn ready(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
+        let unknown = || RegistryError::UnknownThread(id.clone());
         let open = self.threads.get_mut(id).ok_or_else(unknown)?;
         open.health.at = now;
         if open.log.is_none() {
@@ -204,19 +204,19 @@ impl Desk {
         id: &ThreadId,
         input: Input,
         now: Timestamp,
-    ) -> Result<(), DeskError> {
+    ) -> Result<(), RegistryError> {
         self.ticket = NOBODYS;
         let request_waits = self.work.waits_for.contains(id);
         if !self.threads.contains_key(id) {
-            return Err(DeskError::UnknownThread(id.clone()));
+            return Err(RegistryError::UnknownThread(id.clone()));
         }
         match self.ready(id, now) {
             Ok(()) => return self.handle(id, input, now).map(drop),
             // A request in the middle of which this comes does not wait for it.
-            Err(DeskError::Busy(_)) if !request_waits => {
+            Err(RegistryError::Busy(_)) if !request_waits => {
                 self.work.waits_for.remove(id);
             }
-            Err(DeskError::Busy(_)) => {}
+            Err(RegistryError::Busy(_)) => {}
             Err(error) if matches!(input, Input::Tick) => return Err(error),
             Err(error) => tracing::warn!(thread = %id, %error, "what was found out waits"),
         }

@@ -1,8 +1,8 @@
-//! The desk's side of work that is done outside of it: when it is asked for, and what becomes of its result. Nothing
+//! Work outside of this process: when it is asked for, and what becomes of its result. Nothing
 //! here waits.
 
 use super::clean::redacted;
-use super::{Desk, Open};
+use super::{OpenThread, ThreadRegistry};
 use crate::jobs::{Done, Job};
 use crate::judge::{self, JudgeError, Question};
 use rawr_core::event::{
@@ -26,7 +26,7 @@ pub(super) struct RepoLook {
 
 /// Asks for a look at the repository where these records make it worth one.
 pub(super) fn look(
-    open: &mut Open,
+    open: &mut OpenThread,
     id: &ThreadId,
     records: &[Record],
     now: Timestamp,
@@ -51,22 +51,22 @@ pub(super) fn look(
     Some(Job::Observe { thread: id.clone(), cwd, since, last, settings })
 }
 
-fn under_pressure(open: &Open) -> bool {
+fn under_pressure(open: &OpenThread) -> bool {
     open.machine.thread().tier(&open.config.policy).is_some()
 }
 
-fn at_boundary(open: &Open) -> bool {
+fn at_boundary(open: &OpenThread) -> bool {
     open.machine.thread().boundaries.iter().any(|mark| mark.spent_by.is_none())
 }
 
-fn is_due(open: &Open, now: Timestamp) -> bool {
+fn is_due(open: &OpenThread, now: Timestamp) -> bool {
     // A clock that was set back since says nothing: it is looked at once more.
     open.look.asked_at.is_none_or(|at| now < at || now >= at.plus_seconds(LOOK_AGAIN_AFTER))
 }
 
 /// The questions among these actions that the sidecar puts itself.
 pub(super) fn questions<'i>(
-    open: &Open,
+    open: &OpenThread,
     id: &ThreadId,
     issued: impl IntoIterator<Item = &'i Issued>,
 ) -> Vec<Job> {
@@ -116,14 +116,14 @@ fn answered(
     }
 }
 
-impl Desk {
+impl ThreadRegistry {
     /// What is to be done outside, since the last time it was asked.
-    pub fn take_jobs(&mut self) -> Vec<Job> {
+    pub(crate) fn take_jobs(&mut self) -> Vec<Job> {
         std::mem::take(&mut self.jobs)
     }
 
     /// A job came to its end.
-    pub fn done(&mut self, done: Done, now: Timestamp) {
+    pub(crate) fn done(&mut self, done: Done, now: Timestamp) {
         match done {
             Done::Observed { thread, seen } => {
                 // Closed, or lost to another owner, while somebody looked.

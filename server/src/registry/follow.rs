@@ -1,14 +1,14 @@
 //! What other processes record: a thread that is owned here goes on from it, a thread that is watched here is told of.
 
-use super::disk::within;
 use super::notice::publish;
-use super::settings::ConfigScope;
 use super::work::Later;
-use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
+use super::{NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, tell_damage};
 use crate::config::is_within;
+use crate::query::ThreadOverview;
 use crate::store::{Damage, StoreError, StoredDecision};
 use crate::watch::{ChangeSet, POLL_EVERY};
 use crate::workers::{Followed, Opened, Task};
+use crate::workspace::{ConfigScope, within};
 use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
@@ -24,7 +24,7 @@ const MOST_KEPT: usize = 256;
 
 /// What a client wants to hear of; with neither, everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WatchFilter {
+pub(crate) struct WatchFilter {
     pub thread: Option<ThreadId>,
     /// Threads that work in this folder or below it.
     pub folder: Option<PathBuf>,
@@ -53,7 +53,7 @@ impl Watching {
         self.filters.iter().any(|filter| filter.is_for(thread))
     }
 
-    pub(super) fn choose(&self, open: &mut Open) {
+    pub(super) fn choose(&self, open: &mut OpenThread) {
         open.watched = self.wants(open.machine.thread());
         if open.watched
             && let Err(error) = open.decisions.look()
@@ -63,17 +63,17 @@ impl Watching {
     }
 }
 
-impl Desk {
+impl ThreadRegistry {
     /// From now on this client hears of what others record in such threads. Gives those that are of interest now.
-    pub fn watch(
+    pub(crate) fn watch(
         &mut self,
         filter: WatchFilter,
         now: Timestamp,
-    ) -> Result<Vec<Summary>, DeskError> {
+    ) -> Result<Vec<ThreadOverview>, RegistryError> {
         self.store.create()?;
         match filter.thread.as_ref().filter(|id| self.store.exists(id)) {
-            Some(id) => self.watcher.watch_one(&self.store.folder(id)),
-            None => self.watcher.watch_all(),
+            Some(id) => self.workspace.watcher_mut().watch_one(&self.store.folder(id)),
+            None => self.workspace.watcher_mut().watch_all(),
         }
         if !self.watching.filters.contains(&filter) {
             self.watching.filters.push(filter.clone());
@@ -91,7 +91,7 @@ impl Desk {
         for id in ids {
             match self.summary_of_watched(&id, &filter, now) {
                 Ok(summary) => summaries.extend(summary),
-                Err(busy @ DeskError::Busy(_)) => reads = Some(busy),
+                Err(busy @ RegistryError::Busy(_)) => reads = Some(busy),
                 Err(error) => tracing::warn!(thread = %id, %error, "left out of the watch"),
             }
         }
@@ -104,25 +104,25 @@ impl Desk {
         id: &ThreadId,
         filter: &WatchFilter,
         now: Timestamp,
-    ) -> Result<Option<Summary>, DeskError> {
+    ) -> Result<Option<ThreadOverview>, RegistryError> {
         if !self.threads.contains_key(id) {
             self.take_up(id, now)?;
         }
         match self.threads.get(id).filter(|open| filter.is_for(open.machine.thread())) {
-            Some(_) => self.summary_of_open(id, now).map(Some),
+            Some(_) => self.overview_of_open(id, now).map(Some),
             None => Ok(None),
         }
     }
 
-    pub fn unwatch(&mut self, filter: &WatchFilter) {
+    pub(crate) fn unwatch(&mut self, filter: &WatchFilter) {
         self.watching.filters.retain(|kept| kept != filter);
         if let Some(id) = &filter.thread {
-            self.watcher.unwatch(&self.store.folder(id));
+            self.workspace.watcher_mut().unwatch(&self.store.folder(id));
         }
         let of_one =
             |filter: &WatchFilter| filter.thread.as_ref().is_some_and(|id| self.store.exists(id));
         if self.watching.filters.iter().all(of_one) {
-            self.watcher.unwatch_all();
+            self.workspace.watcher_mut().unwatch_all();
         }
         self.watching.passed_over.clear();
         self.choose_watched();
@@ -135,7 +135,7 @@ impl Desk {
     }
 
     /// Something was written. What is owned here goes on from it, what is watched is told of.
-    pub fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
+    pub(crate) fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
         self.ticket = NOBODYS;
         let ids = if changes.all {
             self.watching.passed_over.clear();
@@ -146,7 +146,7 @@ impl Desk {
         for id in ids {
             match self.catch_up(&id, now) {
                 Ok(()) => {}
-                Err(DeskError::Busy(_)) => self.do_later(&id, Later::CatchUp),
+                Err(RegistryError::Busy(_)) => self.do_later(&id, Later::CatchUp),
                 Err(error) => {
                     tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
                 }
@@ -164,10 +164,10 @@ impl Desk {
         open.chain(closed).collect()
     }
 
-    pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+    pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let Some(open) = self.threads.get_mut(id) else { return self.take_up(id, now) };
         if open.owner.is_some() {
-            let log = open.log.as_ref().ok_or_else(|| DeskError::Busy(id.clone()))?;
+            let log = open.log.as_ref().ok_or_else(|| RegistryError::Busy(id.clone()))?;
             return if log.has_news()? {
                 self.handle_in_time(id, Input::Tick, now)
             } else {
@@ -179,7 +179,7 @@ impl Desk {
     }
 
     /// For a thread that is open here and not owned.
-    pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+    pub(super) fn look(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let Some(open) = self.threads.get_mut(id) else { return Ok(()) };
         let is_news = open.log.as_ref().map(|log| log.has_news()).transpose()?;
         if is_news == Some(false) && !open.stale {
@@ -197,7 +197,7 @@ impl Desk {
     }
 
     /// Others decide in their own process, and store it beside the events.
-    fn tell_decisions(&mut self, id: &ThreadId) -> Result<(), DeskError> {
+    fn tell_decisions(&mut self, id: &ThreadId) -> Result<(), RegistryError> {
         let Some(open) = self.threads.get_mut(id).filter(|open| open.watched) else {
             return Ok(());
         };
@@ -210,7 +210,7 @@ impl Desk {
     }
 
     /// A thread that is not open here yet: what was recorded since the watch began is told.
-    fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+    fn take_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), RegistryError> {
         let wanted = !self.watching.filters.is_empty() && !self.watching.passed_over.contains(id);
         if !wanted {
             return Ok(());
@@ -235,7 +235,7 @@ impl Desk {
                 self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
                 return;
             }
-            read => read.map_err(DeskError::from).and_then(|read| self.show(id, read, now)),
+            read => read.map_err(RegistryError::from).and_then(|read| self.show(id, read, now)),
         };
         if let Err(error) = known {
             tracing::warn!(thread = %id, %error, "what others recorded cannot be followed");
@@ -248,7 +248,7 @@ impl Desk {
         id: &ThreadId,
         read: Opened<Followed>,
         now: Timestamp,
-    ) -> Result<(), DeskError> {
+    ) -> Result<(), RegistryError> {
         let Opened { log, state: Followed { before: machine, news, since }, replay } = read;
         let mut now_there = machine.clone();
         news.iter().for_each(|record| now_there.apply(record));
@@ -264,8 +264,10 @@ impl Desk {
         let settings = self.configured_like_others(&scope);
         let mut decisions = self.store.decisions(id);
         decisions.look()?;
-        let mut open =
-            Open { watched: true, ..Open::new(machine, log, decisions, scope, settings) };
+        let mut open = OpenThread {
+            watched: true,
+            ..OpenThread::new(machine, log, decisions, scope, settings)
+        };
         let policy = &open.config.policy;
         let mut told: Vec<_> =
             news.iter().flat_map(|record| open.machine.follow(record, policy)).collect();
@@ -284,12 +286,12 @@ impl Desk {
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();
         self.threads.insert(id.clone(), open);
-        self.look_at_notes(id);
+        self.follow_notes(id);
         Ok(())
     }
 
     fn make_room(&mut self) {
-        let kept = |open: &&Open| open.watched && !open.by_client;
+        let kept = |open: &&OpenThread| open.watched && !open.by_client;
         let mut idle: Vec<_> = self
             .threads
             .iter()
@@ -312,7 +314,7 @@ impl Desk {
             self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
         let follows = || !self.watching.filters.is_empty() || self.owns_any();
         let every = POLL_EVERY.as_millis() as u64;
-        let polls = (self.watcher.polls() && follows())
+        let polls = (self.workspace.watcher().polls() && follows())
             .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
         again.into_iter().chain(polls).min()
     }
@@ -327,7 +329,7 @@ impl Desk {
             .again
             .extract_if(.., |(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now) <= now);
         changes.threads.extend(due.map(|(_, id)| id.to_string()));
-        if self.watcher.polls() {
+        if self.workspace.watcher().polls() {
             changes.all = true;
             self.watching.polled_at = now;
         }
@@ -338,10 +340,10 @@ impl Desk {
 /// Takes the append lock and folds what others appended. What is to be told of it comes back, where somebody here listens.
 pub(super) fn fold_news(
     id: &ThreadId,
-    open: &mut Open,
-) -> Result<(Vec<Damage>, Vec<Effect>), DeskError> {
-    let Open { machine, log, config, .. } = open;
-    let log = log.as_mut().ok_or_else(|| DeskError::Busy(id.clone()))?;
+    open: &mut OpenThread,
+) -> Result<(Vec<Damage>, Vec<Effect>), RegistryError> {
+    let OpenThread { machine, log, config, .. } = open;
+    let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
     let policy = &config.policy;
     let before = machine.glance(policy);
     let mut told = Vec::new();

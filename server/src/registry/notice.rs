@@ -1,9 +1,8 @@
-//! What leaves the desk for clients, once it is stored. It knows no client and no wire.
+//! What leaves the registry for clients, once it is stored. It knows no client and no wire.
 
 use super::held::with_original;
-use super::{Listener, Open, spans};
+use super::{Listener, OpenThread, spans};
 use crate::config::Config;
-use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
 use rawr_core::assess::Decision;
 use rawr_core::machine::{self, HeadsUp};
@@ -45,26 +44,15 @@ pub enum Notice<'n> {
     StoreFailed { thread: &'n ThreadId, error: &'n str, held: &'n [InputId] },
     /// They can be written again.
     StoreRecovered { thread: &'n ThreadId },
-    /// What is wrong with configuration and prompts.
-    Problems { problems: &'n [Problem] },
-    /// A prompt file was edited.
-    PromptChanged {
-        /// Of a decision prompt: its path, as a tier names it.
-        name: &'n str,
-        version: &'n str,
-        problems: &'n [Problem],
-    },
-    /// A configuration file was edited.
-    ConfigChanged {
-        /// The one that applies without a project and a model.
-        config: &'n Config,
-        /// Of every open thread, too.
-        problems: &'n [Problem],
-    },
 }
 
 /// Tells what the effects say. Their records are stored.
-pub(super) fn publish(open: &mut Open, tell: &mut Listener, effects: Vec<Effect>, now: Timestamp) {
+pub(super) fn publish(
+    open: &mut OpenThread,
+    tell: &mut Listener,
+    effects: Vec<Effect>,
+    now: Timestamp,
+) {
     for effect in effects {
         let thread = open.machine.thread();
         match effect {

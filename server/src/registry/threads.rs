@@ -1,7 +1,7 @@
 //! The threads that are open here, and which of them want to be looked at when. What a request costs does not grow with
 //! their number: only those that were touched since are asked again.
 
-use super::Open;
+use super::OpenThread;
 use super::disk::due;
 use rawr_core::steps;
 use rawr_core::units::{ThreadId, Timestamp};
@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    open: HashMap<ThreadId, Open>,
+    open: HashMap<ThreadId, OpenThread>,
     /// May have changed since they were asked last.
     touched: HashSet<ThreadId>,
     due: BTreeSet<(Timestamp, ThreadId)>,
@@ -21,11 +21,11 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub(super) fn get(&self, id: &ThreadId) -> Option<&Open> {
+    pub(super) fn get(&self, id: &ThreadId) -> Option<&OpenThread> {
         self.open.get(id)
     }
 
-    pub(super) fn get_mut(&mut self, id: &ThreadId) -> Option<&mut Open> {
+    pub(super) fn get_mut(&mut self, id: &ThreadId) -> Option<&mut OpenThread> {
         let open = self.open.get_mut(id)?;
         if !self.touched.contains(id) {
             self.touched.insert(id.clone());
@@ -37,7 +37,7 @@ impl Threads {
         self.open.contains_key(id)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&ThreadId, &Open)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ThreadId, &OpenThread)> {
         counted(self.open.iter())
     }
 
@@ -45,16 +45,16 @@ impl Threads {
         counted(self.open.keys())
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &Open> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &OpenThread> {
         counted(self.open.values())
     }
 
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Open> {
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut OpenThread> {
         self.touched.extend(self.open.keys().cloned());
         counted(self.open.values_mut())
     }
 
-    pub(super) fn insert(&mut self, id: ThreadId, open: Open) {
+    pub(super) fn insert(&mut self, id: ThreadId, open: OpenThread) {
         self.touched.insert(id.clone());
         self.open.insert(id, open);
     }
@@ -64,7 +64,7 @@ impl Threads {
         self.open.remove(id);
     }
 
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&Open) -> bool) {
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&OpenThread) -> bool) {
         self.touched.extend(self.open.keys().cloned());
         self.open.retain(|_, open| {
             steps::add(1);
@@ -98,7 +98,7 @@ impl Threads {
         for id in counted(std::mem::take(&mut self.touched).into_iter()) {
             let open = self.open.get(&id);
             let (at, is_behind) =
-                (open.and_then(|open| due(open, now)), open.is_some_and(Open::is_behind));
+                (open.and_then(|open| due(open, now)), open.is_some_and(OpenThread::is_behind));
             if let Some(before) = self.due_at.remove(&id) {
                 self.due.remove(&(before, id.clone()));
             }

@@ -1,0 +1,78 @@
+//! What the placeholders of a prompt would say of a thread. The core renders them.
+
+use super::Values;
+use rawr_core::event::{Packet, Resume};
+use rawr_core::judgment::{self, Case};
+use rawr_core::policy::{PacketAuthor, Policy, Tier};
+use rawr_core::prompt::{Placeholder, PromptName, render};
+use rawr_core::units::Percent;
+use rawr_core::{Thread, compose, scratch};
+
+/// Each placeholder is rendered as the prompt itself would be.
+pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> Values {
+    let scratch_file =
+        scratch::file(&policy.scratch_file_template, &thread.id, thread.agent.as_deref());
+    let value = |placeholder: &Placeholder| {
+        let template = format!("{{{}}}", placeholder.camel);
+        match name {
+            PromptName::JudgmentContext => judged(thread, policy, placeholder.camel, &template),
+            PromptName::WatcherPacket => {
+                let max = policy.packet_max_tail_chars;
+                Some(compose::by_watcher(thread, &template, &scratch_file, max).text)
+            }
+            PromptName::Handoff => handed_off(thread, placeholder.camel, &template, &scratch_file),
+            name => {
+                let finished = thread.known.finished.as_deref().map(compose::finished);
+                let known = [
+                    ("scratchFile", scratch_file.as_str()),
+                    ("threadId", thread.id.as_str()),
+                    ("finished", finished.as_deref().unwrap_or_default()),
+                ];
+                let known = |camel: &str| known.iter().find(|(of, _)| *of == camel).map(|of| of.1);
+                known(placeholder.camel).map(|_| render(name, &template, known))
+            }
+        }
+    };
+    let placeholders = name.placeholders().iter();
+    let values = placeholders.filter_map(|known| Some((known.camel, value(known)?))).collect();
+    Values { thread: thread.id.to_string(), model: thread.model.clone(), values }
+}
+
+/// Above every tier the judge is not asked, and there is no tier to name.
+fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Option<String> {
+    let percent = thread.percent_remaining(policy);
+    let tier = thread.tier(policy);
+    match camel {
+        "tier" if tier.is_none() => return None,
+        "percentRemaining" if percent.is_none() => return None,
+        _ => {}
+    }
+    let tier = tier.unwrap_or(Tier::Early);
+    let case = Case {
+        thread,
+        tier,
+        percent: percent.unwrap_or(Percent(100)),
+        boundaries: thread.present(None).and(policy.tiers.rule(tier).counting(tier)),
+        last_message: thread.known.last_message.as_deref(),
+        excerpt: None,
+    };
+    Some(judgment::context(&case, template))
+}
+
+/// The packet of the running sequence, or of the last one that had any.
+fn handed_off(thread: &Thread, camel: &str, template: &str, scratch_file: &str) -> Option<String> {
+    let running = thread.sequence.as_ref().and_then(|running| running.packet.as_ref());
+    let packet = running.or_else(|| thread.last_packet.as_ref().map(|last| &last.packet));
+    let none = Packet {
+        author: PacketAuthor::Watcher,
+        resume: Resume::Working,
+        text: String::new(),
+        added: Vec::new(),
+    };
+    let of_packet = matches!(camel, "packet" | "author" | "resume");
+    if packet.is_none() && of_packet {
+        return None;
+    }
+    let packet = packet.unwrap_or(&none);
+    Some(compose::handoff(thread, template, packet, compose::Continue::AsInPacket, scratch_file))
+}

@@ -1,0 +1,159 @@
+//! Scratch files: an agent's own notes under its thread's folder. Notes are added to and read, never rewritten, and
+//! never leave that folder.
+
+mod place;
+mod text;
+
+use crate::redact::redact_counting;
+use place::{Missing, NotesFile};
+use rawr_core::policy::Policy;
+use rawr_core::units::Timestamp;
+use rawr_core::{Thread, scratch};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The longest note that can be appended, in bytes.
+pub(crate) const MAX_NOTE: usize = 64 << 10;
+/// A scratch file is read to this length unless less is asked for.
+const MAX_READ: u64 = 1 << 20;
+
+/// One agent's notes, as a list shows them.
+#[derive(Debug)]
+pub(crate) struct ListedNotes {
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+    pub(crate) modified_at: Timestamp,
+}
+
+#[derive(Debug)]
+pub(crate) struct AppendedNotes {
+    pub(crate) file: String,
+    /// Its length now.
+    pub(crate) bytes: u64,
+    /// Secrets that were taken out.
+    pub(crate) redactions: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct ReadNotes {
+    pub(crate) file: String,
+    /// The newest part, in whole lines.
+    pub(crate) text: String,
+    pub(crate) truncated: bool,
+    pub(crate) redactions: usize,
+}
+
+/// A scratch file could not be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {verb} {path}: {source}", path = path.display())]
+pub(crate) struct NotesError {
+    verb: &'static str,
+    /// The scratch file.
+    pub(crate) path: PathBuf,
+    source: io::Error,
+}
+
+/// One agent's scratch file.
+pub(crate) struct AgentNotes {
+    cwd: PathBuf,
+    /// Relative to the thread's folder.
+    pub(crate) file: String,
+    template: String,
+}
+
+impl AgentNotes {
+    /// Those of this thread's agent.
+    pub(crate) fn of(thread: &Thread, policy: &Policy) -> Self {
+        let template = policy.scratch_file_template.clone();
+        let file = scratch::file(&template, &thread.id, thread.agent.as_deref());
+        Self { cwd: PathBuf::from(&thread.cwd), file, template }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.cwd.join(&self.file)
+    }
+
+    fn find(&self, missing: Missing) -> io::Result<Option<NotesFile>> {
+        NotesFile::find(&self.cwd, Path::new(&self.file), missing)
+    }
+
+    fn failed(&self, verb: &'static str) -> impl FnOnce(io::Error) -> NotesError {
+        let path = self.path();
+        move |source| NotesError { verb, path, source }
+    }
+
+    /// In bytes; `None` if the file does not exist.
+    pub(crate) fn length(&self) -> io::Result<Option<u64>> {
+        let Some(place) = self.find(Missing::Stays)? else { return Ok(None) };
+        let Some(file) = place.open_to_read()? else { return Ok(None) };
+        Ok(Some(file.metadata()?.len()))
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.find(Missing::Stays).is_ok_and(|place| {
+            place.is_some_and(|place| place.open_to_read().is_ok_and(|file| file.is_some()))
+        })
+    }
+
+    /// Adds one section, under the time in its heading.
+    pub(crate) fn append(&self, text: &str, now: Timestamp) -> Result<AppendedNotes, NotesError> {
+        let (text, redactions) = redact_counting(text);
+        let append = || {
+            let place = self.find(Missing::IsMade)?.ok_or(io::ErrorKind::NotFound)?;
+            place.append(|end| text::section(end, &text, now))
+        };
+        let bytes = append().map_err(self.failed("append to"))?;
+        Ok(AppendedNotes { file: self.file.clone(), bytes, redactions })
+    }
+
+    /// The newest lines, at most so many bytes of them.
+    pub(crate) fn read(&self, max: Option<u64>) -> Result<ReadNotes, NotesError> {
+        let most = max.unwrap_or(MAX_READ).min(MAX_READ);
+        let read = || {
+            let Some(place) = self.find(Missing::Stays)? else { return Ok(None) };
+            let Some(file) = place.open_to_read()? else { return Ok(None) };
+            text::newest(file, most).map(Some)
+        };
+        let (newest, truncated) = read().map_err(self.failed("read"))?.unwrap_or_default();
+        let (text, redactions) = redact_counting(&newest);
+        Ok(ReadNotes { file: self.file.clone(), text: text.into_owned(), truncated, redactions })
+    }
+
+    /// The scratch files of all agents in this folder, the latest first.
+    pub(crate) fn list(&self) -> Result<Vec<ListedNotes>, NotesError> {
+        let template = Path::new(&self.template);
+        let template = template.file_name().unwrap_or_default().to_string_lossy();
+        let folder = Path::new(&self.file).parent().unwrap_or(Path::new(""));
+        let list = || {
+            let Some(place) = self.find(Missing::Stays)? else { return Ok(Vec::new()) };
+            place.list(|name| is_notes(&template, name))
+        };
+        let mut list: Vec<_> = list()
+            .map_err(self.failed("list"))?
+            .into_iter()
+            .map(|(name, bytes, modified_at)| ListedNotes {
+                file: folder.join(name).display().to_string(),
+                bytes,
+                modified_at,
+            })
+            .collect();
+        list.sort_by(|a, b| b.modified_at.cmp(&a.modified_at).then_with(|| a.file.cmp(&b.file)));
+        Ok(list)
+    }
+}
+
+/// Whether the template gives some agent's file this name.
+fn is_notes(template: &str, name: &str) -> bool {
+    let agent =
+        ["{agentName}", "{agent_name}"].into_iter().find_map(|agent| template.split_once(agent));
+    match agent {
+        Some((before, after)) => {
+            let agent = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            agent.is_some_and(|agent| !agent.is_empty())
+        }
+        None => name == template,
+    }
+}
+
+#[cfg(test)]
+mod tests;

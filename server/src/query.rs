@@ -1,0 +1,173 @@
+//! Questions about one thread, answered from its state and its policy alone. Nothing is changed, and no file is read.
+
+use crate::config::JudgeSettings;
+use crate::judge::Question;
+use crate::redact::redact;
+use rawr_core::boundary::Boundaries;
+use rawr_core::compose::{self, Continue};
+use rawr_core::event::{Answer, JudgeSource, Packet, Phase};
+use rawr_core::judgment::{self, Case};
+use rawr_core::policy::{Policy, Tier};
+use rawr_core::prompt::{PromptName, Prompts};
+use rawr_core::thread::breaker::Hold;
+use rawr_core::thread::fate::DecisionFate;
+use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
+use rawr_core::{Thread, assess, scratch};
+use std::collections::BTreeMap;
+
+/// A thread at a glance, as lists show it.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadOverview {
+    pub(crate) thread: ThreadId,
+    pub(crate) cwd: String,
+    pub(crate) phase: Phase,
+    pub(crate) tier: Option<Tier>,
+    pub(crate) percent: Option<Percent>,
+    pub(crate) updated_at: Timestamp,
+    /// A client has it open here.
+    pub(crate) open: bool,
+    /// Who performs its actions now, in this process or another.
+    pub(crate) owner: Option<String>,
+    pub(crate) sub_agent: Option<String>,
+    /// Compactions that the breaker holds back.
+    pub(crate) held_back: Option<Hold>,
+    /// What became of the last decision that led to anything.
+    pub(crate) last_fate: Option<DecisionFate>,
+    /// Its owner comes and goes with the agent's hooks.
+    pub(crate) runs_by_hooks: bool,
+}
+
+/// A packet and the sequence that took it.
+#[derive(Debug, Clone)]
+pub(crate) struct PacketView {
+    pub(crate) sequence: SequenceId,
+    pub(crate) packet: Packet,
+}
+
+/// Without its owner, which the disk knows.
+pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> ThreadOverview {
+    ThreadOverview {
+        thread: thread.id.clone(),
+        cwd: thread.cwd.clone(),
+        phase: thread.phase(),
+        tier: thread.tier(policy),
+        percent: thread.percent_remaining(policy),
+        updated_at: thread.updated_at,
+        open: false,
+        owner: None,
+        sub_agent: thread.agent.clone(),
+        held_back: thread.held_back(policy, now),
+        last_fate: thread.fates.back().cloned(),
+        runs_by_hooks: thread.host.can.compact_by_person,
+    }
+}
+
+/// The agent's scratch file, relative to the thread's folder.
+pub(crate) fn scratch_file(thread: &Thread, policy: &Policy) -> String {
+    scratch::file(&policy.scratch_file_template, &thread.id, thread.agent.as_deref())
+}
+
+/// The packet that rawr would build now.
+pub(crate) fn watcher_packet(thread: &Thread, policy: &Policy, prompts: &Prompts) -> Packet {
+    let template = prompts.text(PromptName::WatcherPacket);
+    let max = policy.packet_max_tail_chars;
+    compose::by_watcher(thread, template, &scratch_file(thread, policy), max)
+}
+
+/// The message that would hand this packet back now.
+pub(crate) fn handoff(
+    thread: &Thread,
+    policy: &Policy,
+    prompts: &Prompts,
+    packet: &Packet,
+) -> String {
+    let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
+    let template = running.unwrap_or_else(|| prompts.text(PromptName::Handoff));
+    let scratch_file = scratch_file(thread, policy);
+    compose::handoff(thread, template, packet, Continue::AsInPacket, &scratch_file)
+}
+
+/// The packet of the running sequence, or of the last one that had any. `sequence`: only if it is of this one.
+pub(crate) fn packet(thread: &Thread, sequence: Option<&SequenceId>) -> Option<PacketView> {
+    let running = thread
+        .sequence
+        .as_ref()
+        .and_then(|running| Some((running.id.clone(), running.packet.clone()?)));
+    let last = thread.last_packet.as_ref().map(|last| (last.sequence.clone(), last.packet.clone()));
+    running
+        .into_iter()
+        .chain(last)
+        .find(|(of, _)| sequence.is_none_or(|wanted| wanted == of))
+        .map(|(sequence, packet)| PacketView { sequence, packet })
+}
+
+/// What a prompt's placeholders would say now, by their camelCase names.
+pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<String, String> {
+    let number = |tokens: Option<Tokens>| tokens.map(|tokens| tokens.to_string());
+    let (percent, tier) = (thread.percent_remaining(policy), thread.tier(policy));
+    let boundaries: Vec<_> = thread.present(None).iter().map(|b| b.name()).collect();
+    let values = [
+        ("scratchFile", Some(scratch_file(thread, policy))),
+        ("threadId", Some(thread.id.to_string())),
+        ("turnId", thread.turns.back().map(|turn| turn.id.to_string())),
+        ("tier", tier.map(|tier| tier.to_string())),
+        ("percentRemaining", percent.map(|percent| percent.0.to_string())),
+        ("boundariesJson", serde_json::to_string(&boundaries).ok()),
+        ("lastAgentMessage", thread.known.last_message.clone()),
+        ("totalUsageTokens", number(thread.context)),
+        ("modelContextWindow", number(thread.window)),
+        ("goal", thread.known.first_message.clone()),
+        ("packet", packet(thread, None).map(|view| view.packet.text)),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// A case that a client puts to the judge, outside of any sequence.
+#[derive(Debug)]
+pub(crate) struct JudgeCase<'c> {
+    pub(crate) tier: Tier,
+    pub(crate) percent: Percent,
+    pub(crate) boundaries: Boundaries,
+    /// Instead of the thread's own.
+    pub(crate) last_message: Option<&'c str>,
+    pub(crate) excerpt: Option<&'c str>,
+}
+
+/// Which judge is asked, and the question.
+#[derive(Debug)]
+pub(crate) struct Inquiry {
+    pub(crate) source: JudgeSource,
+    pub(crate) question: Question,
+    /// What the heuristic answers.
+    pub(crate) heuristic: Answer,
+    pub(crate) settings: JudgeSettings,
+    pub(crate) deadline_seconds: u64,
+    /// The sequence that a yes would start.
+    pub(crate) sequence: SequenceId,
+}
+
+/// `None`: judging is switched off.
+pub(crate) fn inquiry(
+    thread: &Thread,
+    policy: &Policy,
+    settings: &JudgeSettings,
+    prompts: &Prompts,
+    case: JudgeCase<'_>,
+) -> Option<Inquiry> {
+    let source = assess::judge(policy.judge, thread)?;
+    let JudgeCase { tier, percent, boundaries, last_message, excerpt } = case;
+    let last_message = last_message.or(thread.known.last_message.as_deref());
+    let case = Case { thread, tier, percent, boundaries, last_message, excerpt };
+    let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
+    // The client's own texts may hold secrets that nothing has taken out yet.
+    let context = judgment::context(&case, prompts.text(PromptName::JudgmentContext));
+    let context = redact(&context).into_owned();
+    Some(Inquiry {
+        source,
+        question: Question { instructions: prompts.decision(path).to_owned(), context },
+        heuristic: judgment::heuristic(&case),
+        settings: settings.clone(),
+        deadline_seconds: policy.deadlines.judgment,
+        sequence: thread.next_sequence_id(),
+    })
+}

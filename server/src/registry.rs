@@ -1,0 +1,519 @@
+//! The threads that are open in this process: what the core decides about them is stored, then performed and told. It
+//! knows no wire and no client. Everything here is synchronous and has one owner; what may wait is handed out.
+
+mod capsules;
+mod clean;
+mod configuration;
+mod disk;
+mod error;
+mod follow;
+mod held;
+mod lists;
+mod notice;
+mod opening;
+mod outside;
+mod spans;
+mod threads;
+mod work;
+
+pub use error::RegistryError;
+pub(crate) use follow::WatchFilter;
+pub use notice::Notice;
+pub use opening::Opening;
+
+use clean::redacted;
+use configuration::scope_of;
+use follow::{Watching, fold_news};
+use notice::publish;
+
+use crate::capsule::Capsule;
+use crate::config::Config;
+use crate::jobs::Job;
+use crate::notes::AgentNotes;
+use crate::problem::Problem;
+use crate::store::archive::Wanted;
+use crate::store::{Damage, DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
+use crate::workers::{Opened, Task};
+use crate::workspace::{ConfigScope, Workspace};
+use rawr_core::assess::Decision;
+use rawr_core::event::ThreadOpened;
+use rawr_core::machine::{HeadsUp, Role, must_be_durable};
+use rawr_core::policy::{MidTurn, Policy};
+use rawr_core::units::{DecisionId, ThreadId, Timestamp};
+use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+/// What one input led to.
+#[derive(Debug, Default)]
+pub struct HandledInput {
+    /// To be stored with the next commit.
+    pub records: Vec<Record>,
+    /// The assessment that it led to, if any.
+    pub decision: Option<Decision>,
+}
+
+/// A thread that is open in this process.
+#[derive(Debug)]
+pub(crate) struct OpenThread {
+    machine: Machine,
+    /// `None` while a worker has it.
+    log: Option<Box<ThreadLog>>,
+    folder: PathBuf,
+    decisions: DecisionFile,
+    owner: Option<OwnerLock>,
+    scope: ConfigScope,
+    config: Config,
+    problems: Vec<Problem>,
+    last_decision: Option<Decision>,
+    /// A write failed: memory may be ahead of the disk, and the disk is right.
+    stale: bool,
+    /// A client has opened it; otherwise it is here because it is watched.
+    by_client: bool,
+    /// The client wants to hear what others record.
+    watched: bool,
+    /// It is new, and the client has not heard of it yet.
+    unheard_of: bool,
+    /// Removed with the next commit.
+    closing: bool,
+    /// This batch recorded something that the thread's owner must read.
+    calls_owner: bool,
+    /// The requests of this batch that concern it.
+    tickets: Vec<Ticket>,
+    /// Requests that have read what the batch holds: they are answered with it, because storing it may still fail.
+    readers: RefCell<Vec<Ticket>>,
+    /// Effects of this batch.
+    staged: Vec<Staged>,
+    /// To be kept before this batch is stored.
+    capsules: Vec<Capsule>,
+    originals: held::Originals,
+    look: outside::RepoLook,
+    health: disk::Health,
+}
+
+impl OpenThread {
+    fn new(
+        machine: Machine,
+        log: Box<ThreadLog>,
+        decisions: DecisionFile,
+        scope: ConfigScope,
+        (config, problems): (Config, Vec<Problem>),
+    ) -> Self {
+        Self {
+            machine,
+            folder: log.folder().to_owned(),
+            log: Some(log),
+            decisions,
+            owner: None,
+            scope,
+            config,
+            problems,
+            last_decision: None,
+            stale: false,
+            by_client: false,
+            watched: false,
+            unheard_of: false,
+            closing: false,
+            calls_owner: false,
+            tickets: Vec::new(),
+            readers: RefCell::default(),
+            staged: Vec::new(),
+            capsules: Vec::new(),
+            originals: held::Originals::default(),
+            look: outside::RepoLook::default(),
+            health: disk::Health::default(),
+        }
+    }
+}
+
+impl OpenThread {
+    pub(crate) const fn thread(&self) -> &Thread {
+        self.machine.thread()
+    }
+
+    pub(crate) const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) const fn policy(&self) -> &Policy {
+        &self.config.policy
+    }
+
+    pub(crate) const fn is_owned(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    /// The thread's folder in the store.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) const fn last_decision(&self) -> Option<&Decision> {
+        self.last_decision.as_ref()
+    }
+
+    /// Its agent's scratch file.
+    pub(crate) fn notes(&self) -> AgentNotes {
+        AgentNotes::of(self.thread(), self.policy())
+    }
+
+    /// The banner that stands now. A thread that no process runs has none: no one could act on an answer.
+    pub(crate) fn heads_up(&self) -> Option<HeadsUp> {
+        let heads_up = self.machine.heads_up(self.policy())?;
+        let is_run = self.is_owned()
+            || self.thread().host.can.compact_by_person
+            || OwnerLock::holder(&self.folder).is_some();
+        is_run.then_some(heads_up)
+    }
+}
+
+/// The number that the connection gives to a request. 0 is no request.
+pub type Ticket = u64;
+
+/// What follows from no request.
+const NOBODYS: Ticket = 0;
+
+/// Effects that leave once their records are stored.
+#[derive(Debug)]
+struct Staged {
+    effects: Vec<Effect>,
+    now: Timestamp,
+}
+
+type Listener = Box<dyn FnMut(Notice<'_>) + Send>;
+
+/// The threads that are open in this process.
+///
+/// There are five groups of methods:
+///
+/// - **Requests.** For each request call [`begins`](Self::begins) with its ticket, then any of [`open`](Self::open),
+///   [`handle`](Self::handle), [`handle_as_owner`](Self::handle_as_owner), [`close`](Self::close) or a method that reads.
+///   [`RegistryError::Busy`] means that a worker has the thread's files: nothing has happened, and
+///   [`waits_for`](Self::waits_for) names the threads. Repeat the request when they are back.
+/// - **Storing.** [`commit`](Self::commit) stores the records of everything handled since the last commit and returns the
+///   requests that failed. Answer no other request before its ticket has left [`unsettled`](Self::unsettled).
+/// - **Work.** [`take_works`](Self::take_works) returns what may wait for the disk: run it on any thread and give the result
+///   to [`worked`](Self::worked). When the requests that waited have been repeated, call
+///   [`requests_went_on`](Self::requests_went_on). `take_jobs` and `done` do the same for work outside of this process.
+/// - **Time.** Call [`tick`](Self::tick) at [`next_deadline`](Self::next_deadline), which may change with every other call.
+///   `now` is the wall clock in milliseconds; it may be set back.
+/// - **The end.** [`leave`](Self::leave) stores everything and caches the state. No worker may be under way.
+///
+/// Records are stored before their effects leave as [`Notice`]s to the listener. The listener runs inside of these calls and
+/// must not call back.
+pub struct ThreadRegistry {
+    workspace: Workspace,
+    store: Store,
+    watching: Watching,
+    threads: threads::Threads,
+    tell: Listener,
+    ticket: Ticket,
+    /// Threads that the next commit has something to do for.
+    batch: Vec<ThreadId>,
+    work: work::Progress,
+    /// To be done outside of this process, once its records are stored.
+    jobs: Vec<Job>,
+    /// The newest thread that is not open, as an editor asked for it last.
+    newest: lists::Newest,
+    /// Of this batch, found before its commit.
+    failures: Vec<(Vec<Ticket>, RegistryError)>,
+}
+
+impl std::fmt::Debug for ThreadRegistry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ThreadRegistry")
+            .field("threads", &self.threads.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ThreadRegistry {
+    /// No thread is open at first. `tell` hears every notice once its records are stored.
+    pub fn new(store: Store, workspace: Workspace, tell: Listener) -> Self {
+        Self {
+            workspace,
+            store,
+            watching: Watching::default(),
+            threads: threads::Threads::default(),
+            tell,
+            ticket: 0,
+            batch: Vec::new(),
+            work: work::Progress::default(),
+            jobs: Vec::new(),
+            newest: lists::Newest::default(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// Configuration and prompts.
+    pub(crate) const fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// For what changes no thread: reading edited prompts, and resetting them.
+    pub(crate) const fn workspace_mut(&mut self) -> &mut Workspace {
+        &mut self.workspace
+    }
+
+    /// Where threads are stored, open or not.
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Opens a thread, or changes the role of an open one. Actions that were pending when it was closed are pending again,
+    /// under the same ids. Fails with `Busy` until a worker has read it.
+    pub fn open(&mut self, opening: Opening, now: Timestamp) -> Result<&Thread, RegistryError> {
+        let id = opening.thread.clone();
+        let had = self.threads.get(&id).map(|open| open.by_client);
+        match self.threads.get(&id) {
+            Some(open) => {
+                let scope = scope_of(&opening, open.machine.thread());
+                self.configure_again(&id, scope);
+            }
+            None => {
+                let mut open = self.load(&id, &opening)?;
+                self.watching.choose(&mut open);
+                self.threads.insert(id.clone(), open);
+            }
+        }
+        if opening.role == Role::Owner
+            && let Err(error) = self.own(&id, &opening)
+        {
+            // It is as it was before.
+            if had.is_none() {
+                self.threads.remove(&id);
+            }
+            return Err(error);
+        }
+        if let Some(open) = self.threads.get_mut(&id) {
+            open.by_client = true;
+        }
+        if opening.role == Role::Owner {
+            let opened = ThreadOpened {
+                cwd: opening.cwd,
+                host: opening.host,
+                model: opening.model,
+                window: opening.window,
+                window_is_assumed: opening.window_is_assumed,
+                baseline: opening.baseline,
+                agent: opening.agent,
+                transcript: opening.transcript,
+                running_turn: opening.running_turn,
+            };
+            self.handle(&id, Input::Saw(opened.into()), now)?;
+        }
+        self.follow_notes(&id);
+        self.thread(&id)
+    }
+
+    fn own(&mut self, id: &ThreadId, opening: &Opening) -> Result<(), RegistryError> {
+        let open =
+            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
+        if open.owner.is_none() {
+            let log = open.log.as_ref().ok_or_else(|| RegistryError::Busy(id.clone()))?;
+            open.owner = Some(log.own(id, &opening.holder)?);
+            self.workspace.watcher_mut().watch_one(&self.store.wake_file(id));
+            // Asked before and not answered: by a process that is gone.
+            let pending = open.machine.thread().pending_actions();
+            self.jobs.extend(outside::questions(open, id, pending));
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, id: &ThreadId, opening: &Opening) -> Result<OpenThread, RegistryError> {
+        let wanted = match opening.role {
+            Role::Owner => Wanted::StoredOrNew,
+            Role::Observer => Wanted::Stored,
+        };
+        let opened = match (self.work.opened.remove(id), wanted) {
+            (Some(Err(StoreError::NoThread { thread })), Wanted::Stored) => {
+                return Err(RegistryError::UnknownThread(thread));
+            }
+            // It was looked for on behalf of an observer that has gone since.
+            (None | Some(Err(StoreError::NoThread { .. })), _) => {
+                return Err(self.hand_over(id, Task::Open(self.store.clone(), wanted)));
+            }
+            (Some(opened), _) => opened?,
+        };
+        let Opened { log, state: thread, replay } = opened;
+        tell_damage(&mut self.tell, id, &replay.damage);
+        self.workspace.refresh_prompts();
+        let scope = scope_of(opening, &thread);
+        let settings = self.workspace.configured(&scope);
+        Ok(OpenThread::new(Machine::new(thread), log, self.store.decisions(id), scope, settings))
+    }
+
+    /// Call after a panic: the state of threads in memory may be incomplete, so that they are read from disk again.
+    pub fn distrust_memory(&mut self) {
+        self.threads.values_mut().for_each(|open| open.stale = true);
+    }
+
+    /// The state of an open thread.
+    pub fn thread(&self, id: &ThreadId) -> Result<&Thread, RegistryError> {
+        Ok(self.open_thread(id)?.machine.thread())
+    }
+
+    /// Whether this process performs the thread's actions.
+    pub(crate) fn is_owner(&self, id: &ThreadId) -> bool {
+        self.threads.get(id).is_some_and(|open| open.owner.is_some())
+    }
+
+    /// A thread that is open here. What the current request reads of it is answered only once it is stored.
+    pub(crate) fn open_thread(&self, id: &ThreadId) -> Result<&OpenThread, RegistryError> {
+        let open = self.threads.get(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
+        open.is_seen_by(self.ticket);
+        Ok(open)
+    }
+
+    /// The same, if this process owns it.
+    pub(crate) fn owned_thread(&self, id: &ThreadId) -> Result<&OpenThread, RegistryError> {
+        let open = self.open_thread(id)?;
+        open.is_owned().then_some(open).ok_or_else(|| RegistryError::NotOwner(id.clone()))
+    }
+
+    /// Like [`Self::handle`], for inputs that only the thread's host may report.
+    pub fn handle_as_owner(
+        &mut self,
+        id: &ThreadId,
+        input: Input,
+        now: Timestamp,
+    ) -> Result<HandledInput, RegistryError> {
+        self.owned_thread(id)?;
+        self.handle(id, input, now)
+    }
+
+    /// Says which request the next calls belong to, and the thread that it names. The request sees that thread as the disk
+    /// has it: with what other processes wrote, and without what could not be written. If its files cannot be read or
+    /// locked, the request sees it as it was last known here, which may be ahead of the disk: reading is not delayed.
+    pub fn begins(&mut self, ticket: Ticket, thread: Option<&ThreadId>, now: Timestamp) {
+        self.ticket = ticket;
+        self.work.waits_for.clear();
+        let Some(id) = thread.filter(|id| self.threads.get(id).is_some_and(OpenThread::is_behind))
+        else {
+            return;
+        };
+        match self.look(id, now) {
+            Ok(()) | Err(RegistryError::Busy(_)) => {}
+            Err(error) => {
+                tracing::warn!(thread = %id, %error, "failed to read the thread from disk")
+            }
+        }
+    }
+
+    /// Whether some thread must be read before a request that names it.
+    pub fn reads_on_request(&mut self, now: Timestamp) -> bool {
+        self.threads.is_any_behind(now)
+    }
+
+    /// Decides on one input. The records that follow are stored with the next [`Self::commit`]; actions and notices leave
+    /// after that. An error means that nothing was recorded.
+    pub fn handle(
+        &mut self,
+        id: &ThreadId,
+        input: Input,
+        now: Timestamp,
+    ) -> Result<HandledInput, RegistryError> {
+        let _span = spans::of_thread(id).entered();
+        self.follow_model(id, &input);
+        if may_start_a_sequence(&input, self.open_thread(id)?) {
+            self.workspace.refresh_prompts();
+        }
+        self.ready(id, now)?;
+        let open =
+            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
+        open.tickets.push(self.ticket);
+        self.batch.push(id.clone());
+        let (damage, told) = fold_news(id, open)?;
+        tell_damage(&mut self.tell, id, &damage);
+        publish(open, &mut self.tell, told, now);
+        self.follow_host(id);
+        let open =
+            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
+        let OpenThread { machine, log, config, stale, owner, calls_owner, health, .. } = open;
+        let log = log.as_mut().ok_or_else(|| RegistryError::Busy(id.clone()))?;
+        let rules =
+            Rules { policy: &config.policy, prompts: self.workspace.prompts().set().prompts() };
+        let refused = |refusal| RegistryError::Refused(id.clone(), refusal);
+        let written = held::written(&input);
+        let (input, secrets) = redacted(input);
+        if secrets > 0 {
+            tracing::info!(thread = %id, secrets, "removed secrets from a report");
+        }
+        let effects = match owner {
+            Some(_) if health.is_good() => machine.handle(input, &rules, now),
+            _ => machine.note(input, &rules, now),
+        }
+        .map_err(refused)?;
+        let mut handled = HandledInput::default();
+        let mut staged = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Record(record) => {
+                    spans::recorded(&record.event);
+                    log.push(&record, must_be_durable(&record.event))
+                        .inspect_err(|_| *stale = true)?;
+                    *calls_owner |= owner.is_none();
+                    handled.records.push(record);
+                }
+                other => staged.push(other),
+            }
+        }
+        handled.decision = staged.iter().find_map(|effect| match effect {
+            Effect::Decided(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        if let Some(decision) = &handled.decision {
+            open.last_decision = Some(decision.clone());
+        }
+        open.keep_originals(written, &handled.records);
+        self.jobs.extend(outside::look(open, id, &handled.records, now));
+        if !staged.is_empty() {
+            open.staged.push(Staged { effects: staged, now });
+        }
+        let open =
+            self.threads.get_mut(id).ok_or_else(|| RegistryError::UnknownThread(id.clone()))?;
+        open.keep_capsules(self.store.disk(), &handled.records);
+        Ok(handled)
+    }
+
+    /// The decision with this id, also from the disk; `None` if it was never stored.
+    pub(crate) fn decision(
+        &self,
+        id: &ThreadId,
+        decision: &DecisionId,
+    ) -> Result<Option<Decision>, RegistryError> {
+        let open = self.open_thread(id)?;
+        if let Some(last) = open.last_decision().filter(|last| last.id == *decision) {
+            return Ok(Some(last.clone()));
+        }
+        let mut stored = open.decisions.newest_first()?;
+        Ok(stored.find(|stored| stored.id == *decision))
+    }
+}
+
+/// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
+fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
+    let (thread, policy) = (open.machine.thread(), &open.config.policy);
+    match input {
+        Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
+        Input::Submitted { .. } => thread.deferred.is_some(),
+        Input::Saw(Event::UsageReported(reported)) => {
+            let pressed = thread.tier(policy).is_some();
+            reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
+        }
+        _ => false,
+    }
+}
+
+fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
+    for damage in damage {
+        tell(Notice::Damaged { thread, damage });
+    }
+}
+
+fn save_cache(open: &mut OpenThread) {
+    let Some(log) = open.log.as_mut().filter(|_| !open.stale) else { return };
+    if let Err(error) = log.save_cache(open.machine.thread()) {
+        tracing::warn!(%error, "failed to cache the state; the next start replays the log");
+    }
+}

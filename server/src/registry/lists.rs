@@ -1,0 +1,167 @@
+//! What spans several threads, open or not: lists, sources of a search, the newest thread, and reports of scratch files.
+
+use super::{Notice, OpenThread, RegistryError, ThreadRegistry};
+use crate::problem::Stamp;
+use crate::query::{ThreadOverview, overview, scratch_file};
+use crate::recall::Source;
+use crate::store::{EVENTS, StoreError};
+use crate::workspace::ConfigScope;
+use rawr_core::Thread;
+use rawr_core::policy::Policy;
+use rawr_core::units::{ThreadId, Timestamp};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The newest thread as it was when its log was read last.
+#[derive(Debug, Default)]
+pub(super) struct Newest {
+    known: Option<(Option<Stamp>, Box<Thread>)>,
+}
+
+impl OpenThread {
+    /// Without its owner, which the disk knows.
+    fn overview(&self, now: Timestamp) -> ThreadOverview {
+        ThreadOverview { open: self.by_client, ..overview(self.thread(), self.policy(), now) }
+    }
+
+    fn source(&self) -> Source {
+        source(self.thread(), self.folder(), self.policy())
+    }
+}
+
+fn source(thread: &Thread, folder: &Path, policy: &Policy) -> Source {
+    Source {
+        thread: thread.id.clone(),
+        folder: folder.to_owned(),
+        cwd: PathBuf::from(&thread.cwd),
+        scratch_file: scratch_file(thread, policy),
+        transcript: thread.transcript.as_ref().map(PathBuf::from),
+    }
+}
+
+impl ThreadRegistry {
+    /// All threads of this home, the most recently used first. A thread that cannot be read is left out and logged. Threads
+    /// that are not open are read when the result is called, which may take long: call it on another thread.
+    pub(crate) fn list(
+        &self,
+        now: Timestamp,
+    ) -> impl FnOnce() -> Result<Vec<ThreadOverview>, StoreError> + Send + use<> {
+        let (store, reader) = (self.store.clone(), self.workspace.config_reader());
+        let known = |open: &OpenThread| (open.overview(now), open.is_behind());
+        let open: HashMap<_, _> =
+            self.threads.iter().map(|(id, open)| (id.clone(), known(open))).collect();
+        move || {
+            // Many threads share their policy.
+            let (mut overviews, mut policies) = (Vec::new(), HashMap::new());
+            for id in store.thread_ids()? {
+                let owner = store.owner(&id);
+                if let Some((known, false)) = open.get(&id) {
+                    overviews.push(ThreadOverview { owner, ..known.clone() });
+                    continue;
+                }
+                match store.glance(&id) {
+                    Ok(thread) => {
+                        let policy = policies
+                            .entry(ConfigScope::recorded(&thread))
+                            .or_insert_with_key(|scope| reader.read(scope).0.policy);
+                        let open = open.get(&id).is_some_and(|(known, _)| known.open);
+                        let seen = overview(&thread, policy, now);
+                        overviews.push(ThreadOverview { owner, open, ..seen });
+                    }
+                    Err(error) => tracing::warn!(thread = %id, %error, "left out of the list"),
+                }
+            }
+            overviews.sort_by_key(|overview| std::cmp::Reverse(overview.updated_at));
+            Ok(overviews)
+        }
+    }
+
+    /// An open thread, with its owner.
+    pub(crate) fn overview_of_open(
+        &self,
+        id: &ThreadId,
+        now: Timestamp,
+    ) -> Result<ThreadOverview, RegistryError> {
+        let seen = self.open_thread(id)?.overview(now);
+        Ok(ThreadOverview { owner: self.store.owner(id), ..seen })
+    }
+
+    /// What a search covers: one open thread, or all threads. Threads that are not open are read when the result is called,
+    /// which may take long: call it on another thread.
+    pub(crate) fn sources(
+        &self,
+        id: Option<&ThreadId>,
+    ) -> Result<impl FnOnce() -> Vec<Source> + Send + use<>, RegistryError> {
+        let open = match id {
+            Some(id) => vec![self.open_thread(id)?.source()],
+            None => self.threads.values().map(OpenThread::source).collect(),
+        };
+        let mut rest = if id.is_none() { self.store.thread_ids()? } else { Vec::new() };
+        rest.retain(|id| !self.threads.contains_key(id));
+        let (store, reader) = (self.store.clone(), self.workspace.config_reader());
+        let at_rest = move |id: &ThreadId| {
+            // A thread that cannot be read does not hide the others.
+            let read = store.glance(id).inspect_err(|error| {
+                tracing::warn!(thread = %id, %error, "left out of the search");
+            });
+            let thread = read.ok()?;
+            let (config, _) = reader.read(&ConfigScope::recorded(&thread));
+            Some(source(&thread, &store.folder(id), &config.policy))
+        };
+        Ok(move || open.into_iter().chain(rest.iter().filter_map(at_rest)).collect())
+    }
+
+    /// Reads the thread in which something was recorded last; `None` if there is none.
+    pub(crate) fn with_newest<T>(
+        &mut self,
+        read: impl FnOnce(&Thread, &Policy) -> T,
+    ) -> Result<Option<T>, RegistryError> {
+        let Some(id) = self.store.newest(1)?.into_iter().next() else { return Ok(None) };
+        if let Some(open) = self.threads.get(&id) {
+            return Ok(Some(read(open.thread(), open.policy())));
+        }
+        let stamp = Stamp::of(&self.store.folder(&id).join(EVENTS));
+        let known = self.newest.known.as_ref();
+        if known.is_none_or(|(known, thread)| *known != stamp || thread.id != id) {
+            let thread = self.store.glance(&id)?;
+            self.newest.known = Some((stamp, Box::new(thread)));
+        }
+        let thread = self.newest.known.as_ref().map(|(_, thread)| thread);
+        Ok(thread.map(|thread| {
+            let reader = self.workspace.config_reader();
+            let (config, _) = reader.read(&ConfigScope::recorded(thread));
+            read(thread, &config.policy)
+        }))
+    }
+
+    /// From now on clients hear when the thread's scratch file changes.
+    pub(super) fn follow_notes(&mut self, id: &ThreadId) {
+        if let Some(open) = self.threads.get(id) {
+            self.workspace.look_at_notes(open.notes().path());
+        }
+    }
+
+    /// Reports what this client has added to a scratch file.
+    pub(crate) fn notes_appended(&mut self, path: &Path, by: &str) {
+        self.workspace.has_heard_of_notes(path);
+        self.tell_of_notes(path, Some(by));
+    }
+
+    /// Reports a changed scratch file for every thread that uses it. A file behind a link counts as no scratch file.
+    pub(super) fn tell_of_notes(&mut self, path: &Path, by: Option<&str>) {
+        for (id, open) in self.threads.iter() {
+            let notes = open.notes();
+            if notes.path() != path {
+                continue;
+            }
+            match notes.length() {
+                Ok(bytes) => {
+                    (self.tell)(Notice::Notes { thread: id, file: &notes.file, path, bytes, by });
+                }
+                Err(error) => {
+                    tracing::warn!(thread = %id, %error, "failed to read the scratch file");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What all threads share: the user's configuration, prompts, and the watcher of their files. It knows no thread; the
+//! registry, which owns it, says which projects matter and applies what changes.
+
+mod edits;
+
+pub(crate) use edits::EditNews;
+
+use crate::config::{Config, ConfigSources, Home, Unsaved, UserSources, project_toml};
+use crate::problem::Problem;
+use crate::prompts::{PacketFrontMatter, PromptStore};
+use crate::watch::{ChangeNotifier, Watcher};
+use edits::EditTracker;
+use rawr_core::Thread;
+use rawr_core::prompt::PromptName;
+use rawr_core::units::Timestamp;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the user's files are, and what the client sent along.
+#[derive(Debug, Clone)]
+pub struct WorkspaceSetup {
+    /// The folder that holds `rawr.toml` and the threads.
+    pub home: Home,
+    /// The folder of prompt files, if it is not the one in `home`.
+    pub prompt_folder: Option<PathBuf>,
+    /// The client's own configuration, as JSON in the shape of `[rawr_auto_compaction]`.
+    pub overrides: Option<serde_json::Value>,
+}
+
+/// What a client hears of configuration and prompts.
+#[derive(Debug)]
+pub enum WorkspaceNotice<'n> {
+    /// What is wrong with configuration and prompts.
+    Problems {
+        /// Those that were not reported before.
+        problems: &'n [Problem],
+    },
+    /// A prompt file was edited.
+    PromptChanged {
+        /// Of a decision prompt: its path, as a tier names it.
+        name: &'n str,
+        /// The version of the text that is in force now.
+        version: &'n str,
+        /// What is wrong with the file; the last good text stays in force.
+        problems: &'n [Problem],
+    },
+    /// A configuration file was edited.
+    ConfigChanged {
+        /// The one that applies without a project and a model.
+        config: &'n Config,
+        /// Those of every open thread, too.
+        problems: &'n [Problem],
+    },
+}
+
+type WorkspaceListener = Box<dyn FnMut(WorkspaceNotice<'_>) + Send>;
+
+/// The user's configuration and prompts, as the files had them when they were last complete.
+///
+/// Create it with [`Workspace::open`] and hand it to the registry of threads, which drives it.
+pub struct Workspace {
+    setup: WorkspaceSetup,
+    prompts: PromptStore,
+    watcher: Watcher,
+    edits: EditTracker,
+    /// The configuration without a project and a model, and its problems, which clients know.
+    base: (Config, Vec<Problem>),
+    tell: WorkspaceListener,
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workspace").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}
+
+/// What a thread's configuration depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct ConfigScope {
+    cwd: String,
+    model: Option<String>,
+}
+
+impl ConfigScope {
+    pub(crate) fn new(cwd: String, model: Option<String>) -> Self {
+        Self { cwd, model }
+    }
+
+    /// As the thread's host named its folder and model last.
+    pub(crate) fn recorded(thread: &Thread) -> Self {
+        Self { cwd: thread.cwd.clone(), model: thread.model.clone() }
+    }
+
+    pub(crate) fn is_of(&self, thread: &Thread) -> bool {
+        self.cwd == thread.cwd && self.model == thread.model
+    }
+
+    /// The same folder with another model.
+    pub(crate) fn with_model(&self, model: &str) -> Self {
+        Self { cwd: self.cwd.clone(), model: Some(model.to_owned()) }
+    }
+
+    fn project(&self) -> Option<&Path> {
+        Some(Path::new(&self.cwd)).filter(|cwd| cwd.is_dir())
+    }
+
+    /// The project's configuration file, whether it exists or not.
+    pub(crate) fn project_toml(&self) -> Option<PathBuf> {
+        let cwd = Path::new(&self.cwd);
+        cwd.is_absolute().then(|| project_toml(cwd))
+    }
+}
+
+/// Reads configurations, also on another thread.
+#[derive(Debug, Clone)]
+pub(crate) struct ConfigReader {
+    setup: WorkspaceSetup,
+    front_matter: PacketFrontMatter,
+    last_good: Unsaved,
+}
+
+impl ConfigReader {
+    /// As the files have it now. A file that cannot be read as a whole counts as it was when it could.
+    pub(crate) fn read(&self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+        const UNUSABLE: [&str; 4] = ["syntax", "unreadable-file", "not-utf-8", "file-too-large"];
+        let sources = ConfigSources {
+            project: scope.project(),
+            model: scope.model.as_deref(),
+            overrides: self.setup.overrides.as_ref(),
+            front_matter: Some(&self.front_matter),
+            ..ConfigSources::at(&self.setup.home)
+        };
+        let (config, mut problems) = sources.load();
+        let unusable = |problem: &Problem| {
+            let file = problem.file.as_ref()?;
+            let text = self.last_good.get(file).filter(|_| UNUSABLE.contains(&problem.code))?;
+            Some((file.clone(), text.clone()))
+        };
+        let instead: Unsaved = problems.iter().filter_map(unusable).collect();
+        if instead.is_empty() {
+            return (config, problems);
+        }
+        let (config, also) = ConfigSources { unsaved: Some(&instead), ..sources }.load();
+        // Problems of a text that is not in the file any more would only confuse.
+        let others = also.into_iter().filter(|problem| {
+            !problems.contains(problem)
+                && problem.file.as_ref().is_none_or(|file| !instead.contains_key(file))
+        });
+        let others: Vec<_> = others.collect();
+        problems.extend(others);
+        (config, problems)
+    }
+}
+
+impl Workspace {
+    /// Reads configuration and prompts, and reports their problems to `tell`. Watching starts with the first tick of the
+    /// registry.
+    pub fn open(
+        setup: WorkspaceSetup,
+        root: PathBuf,
+        notifier: ChangeNotifier,
+        tell: WorkspaceListener,
+    ) -> Self {
+        let folder = setup.prompt_folder.clone().unwrap_or_else(|| setup.home.prompt_folder());
+        let mut edits = EditTracker::default();
+        edits.takes_up([&setup.home.rawr_toml(), &setup.home.codex_toml()]);
+        let overrides = setup.overrides.as_ref();
+        let config = ConfigSources { overrides, ..ConfigSources::at(&setup.home) }.load().0;
+        let mut prompts = PromptStore::open(&folder, &config.prompt_paths);
+        prompts.use_decisions(config.decision_prompts());
+        let reader = ConfigReader {
+            setup: setup.clone(),
+            front_matter: prompts.set().packet_front_matter().clone(),
+            last_good: Unsaved::new(),
+        };
+        let base = reader.read(&ConfigScope::default());
+        let watcher = Watcher::new(root, notifier);
+        let mut workspace = Self { setup, prompts, watcher, edits, base, tell };
+        let mut problems = workspace.base.1.clone();
+        problems.extend(workspace.prompts.set().problems());
+        if !problems.is_empty() {
+            (workspace.tell)(WorkspaceNotice::Problems { problems: &problems });
+        }
+        workspace
+    }
+
+    /// The prompt files, and the texts in force.
+    pub(crate) const fn prompts(&self) -> &PromptStore {
+        &self.prompts
+    }
+
+    /// The configuration without a project and a model, and what is wrong with it.
+    pub(crate) const fn base(&self) -> &(Config, Vec<Problem>) {
+        &self.base
+    }
+
+    pub(crate) const fn watcher(&self) -> &Watcher {
+        &self.watcher
+    }
+
+    pub(crate) const fn watcher_mut(&mut self) -> &mut Watcher {
+        &mut self.watcher
+    }
+
+    /// Where the user's files are, for an editor.
+    pub(crate) fn user_sources(&self) -> UserSources {
+        let (config, _) = &self.base;
+        let folder = self.prompts.folder().to_owned();
+        UserSources {
+            home: self.setup.home.clone(),
+            overrides: self.setup.overrides.clone(),
+            prompts: PromptName::ALL.map(|name| (name, self.prompts.path(name))).to_vec(),
+            decisions: config.decision_prompts().map(|path| folder.join(path)).collect(),
+            front_matter: self.prompts.set().packet_front_matter().clone(),
+            prompt_folder: folder,
+        }
+    }
+
+    /// Reads configurations later, as this workspace would now.
+    pub(crate) fn config_reader(&self) -> ConfigReader {
+        ConfigReader {
+            setup: self.setup.clone(),
+            front_matter: self.prompts.set().packet_front_matter().clone(),
+            last_good: self.edits.last_good().clone(),
+        }
+    }
+
+    /// The configuration of a thread that is opened now. Problems that were not known before are reported.
+    pub(crate) fn configured(&mut self, scope: &ConfigScope) -> (Config, Vec<Problem>) {
+        self.edits.takes_up(scope.project_toml().as_ref());
+        let (config, problems) = self.config_reader().read(scope);
+        let told = |problem: &&Problem| !self.base.1.contains(problem);
+        let news: Vec<_> = problems.iter().filter(told).cloned().collect();
+        if !news.is_empty() {
+            (self.tell)(WorkspaceNotice::Problems { problems: &news });
+        }
+        (config, problems)
+    }
+
+    /// Writes a prompt's shipped text to its file. An error names the file.
+    pub(crate) fn put_prompt_back(
+        &mut self,
+        name: PromptName,
+    ) -> Result<PathBuf, (PathBuf, io::Error)> {
+        let put = self.prompts.put_back(name);
+        put.map_err(|error| (self.prompts.path(name), error)).inspect(|_| self.refresh_prompts())
+    }
+}
+
+/// Limits a deadline that was set by a clock which may have been set back since: nothing waits longer than intended.
+pub(crate) fn within(at: Timestamp, milliseconds: u64, now: Timestamp) -> Timestamp {
+    at.min(now.plus_millis(milliseconds))
+}
