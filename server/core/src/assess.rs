@@ -12,7 +12,7 @@ use crate::thread::{Thread, Turn};
 use crate::units::{DecisionId, Percent, RequestId, SequenceId, Timestamp, Tokens, TurnId};
 use serde::{Deserialize, Serialize};
 
-/// A named check of a decision (rule `1-13.gates`). The serde names are stored in `decisions.jsonl`.
+/// A named check of a decision (rule `4-arb.6-decision`). The serde names are stored in `decisions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {

@@ -203,9 +203,9 @@ fn pages_are_written_in_plain_american_english() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The ids of the rules that `tests/spec/INDEX.md` has, but for the keys: their rule is the row in the table of keys.
+/// The ids of the rules in `tests/scripts/rules.md`, but for the keys: their rule is the row in the table of keys.
 fn rules() -> BTreeSet<String> {
-    let index = read("tests/spec/INDEX.md");
+    let index = read("tests/scripts/rules.md");
     let rows = index.lines().filter(|line| !line.contains("| not a rule:"));
     let ids = rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     ids.filter(|id| is_rule(id)).map(str::to_owned).collect()
@@ -232,7 +232,7 @@ fn every_rule_of_the_index_is_on_one_page_of_the_specification() {
     let unknown: Vec<_> = stated.difference(&rules).collect();
     assert!(
         missing.is_empty() && unknown.is_empty(),
-        "on no page of docs/spec: {missing:?}; not in tests/spec/INDEX.md: {unknown:?}"
+        "on no page of docs/spec: {missing:?}; not in tests/scripts/rules.md: {unknown:?}"
     );
 }
 

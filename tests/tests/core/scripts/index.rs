@@ -1,109 +1,148 @@
-//! `spec/INDEX.md` names what shows each rule of the specification: a script, a test elsewhere, or why there is none.
-//! This holds that the table and the tree agree; what a script says is none of its business.
+//! `scripts/rules.md` has a row for each rule of the specification; a script names the rules that it shows. `INDEX.md` joins
+//! both. These tests check that nothing is missing or unknown, and not what a script says.
 
 use crate::scripts::{scripts, tests};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const GENERATED: &str = "\
+<!-- generated: `UPDATE=1 cargo test -p rawr-tests --test core scripts` rewrites it -->
+
+# Every rule of the specification, and what shows it
+
+Made from [rules.md](rules.md) and the comments of the scripts. A script is played against the core, and its answers were read against
+the rule; a test is named by its file and name. `configuration/keys/` has a script for each configuration key that the core decides by.
+
+";
 
 struct Row {
     rule: String,
     words: String,
-    /// Nothing, where the row says why the text is no rule.
-    shown_by: Vec<Place>,
-    is_rule: bool,
-}
-
-enum Place {
-    /// Under `tests/spec`.
-    Script(String),
     /// `file::name`, the file from the root.
-    Test(String),
-}
-
-impl Row {
-    fn scripts(&self) -> impl Iterator<Item = &str> {
-        self.shown_by.iter().filter_map(|place| match place {
-            Place::Script(script) => Some(script.as_str()),
-            Place::Test(_) => None,
-        })
-    }
+    tests: Vec<String>,
+    /// Why the text is no rule.
+    no_rule: Option<String>,
 }
 
 fn root() -> PathBuf {
     tests().parent().unwrap().to_owned()
 }
 
-/// Table rows begin with a rule's id in backquotes; everything else is prose.
-fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(tests().join("spec/INDEX.md")).unwrap();
-    text.lines().filter(|line| line.starts_with("| `")).map(row).collect()
+fn rules() -> String {
+    std::fs::read_to_string(tests().join("scripts/rules.md")).unwrap()
 }
 
-fn row(line: &str) -> Row {
-    let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+/// Table rows begin with a rule's id in backquotes; everything else is prose.
+fn row(line: &str) -> Option<Row> {
+    let cells = line.strip_prefix("| `")?.strip_suffix('|').unwrap();
+    let cells: Vec<_> = cells.split(" | ").map(str::trim).collect();
     let [rule, words, shown_by] = cells[..] else { panic!("three columns: {line}") };
-    let is_rule = !shown_by.starts_with("not a rule: ");
-    let places = shown_by.split('`').skip(1).step_by(2).filter(|_| is_rule).map(|place| {
-        if place.ends_with(".txt") {
-            Place::Script(place.to_owned())
-        } else {
-            Place::Test(place.to_owned())
-        }
-    });
-    Row {
-        rule: rule.trim_matches('`').to_owned(),
+    let no_rule = shown_by.starts_with("not a rule: ").then(|| shown_by.to_owned());
+    let tests = shown_by.split('`').skip(1).step_by(2).filter(|_| no_rule.is_none());
+    Some(Row {
+        rule: rule.trim_end_matches('`').to_owned(),
         words: words.to_owned(),
-        shown_by: places.collect(),
-        is_rule,
+        tests: tests.map(str::to_owned).collect(),
+        no_rule,
+    })
+}
+
+fn rows() -> Vec<Row> {
+    rules().lines().filter_map(row).collect()
+}
+
+/// What a script's comment lines begin with: `# <id>: …`. Other comments may look like it.
+fn ids(script: &str) -> impl Iterator<Item = &str> {
+    let comments = script.lines().filter_map(|line| line.strip_prefix("# "));
+    comments.filter_map(|line| line.split_once(": ")).map(|(id, _)| id)
+}
+
+/// The scripts that name each id, by their path in `scripts`.
+fn shown_by() -> BTreeMap<String, BTreeSet<String>> {
+    let folder = tests().join("scripts");
+    let mut shown_by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in scripts(&folder) {
+        let name = path.strip_prefix(&folder).unwrap().display().to_string();
+        for id in ids(&std::fs::read_to_string(&path).unwrap()) {
+            shown_by.entry(id.to_owned()).or_default().insert(name.clone());
+        }
+    }
+    shown_by
+}
+
+fn index() -> String {
+    let (rules, scripts) = (rules(), shown_by());
+    let (_, tables) = rules.split_once("\n## ").unwrap();
+    let mut index = format!("{GENERATED}## ");
+    for line in tables.lines() {
+        let Some(Row { rule, words, tests, no_rule }) = row(line) else {
+            let _ = writeln!(index, "{}", line.replace("| tests |", "| shown by |"));
+            continue;
+        };
+        let scripts = scripts.get(&rule).into_iter().flatten();
+        let places: Vec<_> = scripts.chain(&tests).map(|place| format!("`{place}`")).collect();
+        let shown_by = no_rule.unwrap_or_else(|| places.join(", "));
+        let _ = writeln!(index, "| `{rule}` | {words} | {shown_by} |");
+    }
+    index
+}
+
+#[test]
+fn the_index_is_what_rules_and_scripts_say() {
+    let path = tests().join("scripts/INDEX.md");
+    let (stored, made) = (std::fs::read_to_string(&path).unwrap_or_default(), index());
+    if stored != made {
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &made).unwrap();
+        }
+        let hint =
+            "tests/scripts/INDEX.md: run `UPDATE=1 cargo test -p rawr-tests --test core scripts`";
+        panic!("{hint}\n{}", crate::scripts::difference(&stored, &made));
     }
 }
 
 #[test]
 fn every_rule_has_one_row_and_something_that_shows_it() {
-    let mut seen = BTreeSet::new();
+    let (mut seen, scripts) = (BTreeSet::new(), shown_by());
     for row in rows() {
         assert!(!row.words.is_empty(), "{} says nothing", row.rule);
-        assert_eq!(row.is_rule, !row.shown_by.is_empty(), "nothing shows {}", row.rule);
-        assert!(seen.insert(row.rule.clone()), "{} stands twice", row.rule);
+        let is_shown = !row.tests.is_empty() || scripts.contains_key(&row.rule);
+        assert_eq!(row.no_rule.is_none(), is_shown, "what shows {}?", row.rule);
+        assert!(seen.insert(row.rule.clone()), "{} has two rows", row.rule);
     }
-    assert!(seen.len() > 500, "the index is gone");
+    assert!(seen.len() > 500, "the rules are gone");
 }
 
 #[test]
-fn every_script_named_exists_and_every_script_is_named() {
-    let folder = tests().join("spec");
-    let relative = |path: &Path| path.strip_prefix(&folder).unwrap().display().to_string();
-    let there: BTreeSet<_> = scripts(&folder).iter().map(|path| relative(path)).collect();
-    let rows = rows();
-    let named: BTreeSet<_> = rows.iter().flat_map(Row::scripts).map(str::to_owned).collect();
-    let gone: Vec<_> = named.difference(&there).collect();
-    let unnamed: Vec<_> = there.difference(&named).collect();
-    assert!(gone.is_empty() && unnamed.is_empty(), "not there: {gone:?}; not named: {unnamed:?}");
+fn every_rule_that_a_script_names_exists() {
+    let rules: BTreeSet<_> = rows().into_iter().map(|row| row.rule).collect();
+    let is_rule = |id: &str| {
+        let mut letters = id.chars();
+        letters.next().is_some_and(|group| group.is_ascii_digit()) && letters.next() == Some('-')
+    };
+    let named = shown_by();
+    let unknown: Vec<_> =
+        named.iter().filter(|(id, _)| is_rule(id) && !rules.contains(*id)).collect();
+    assert!(unknown.is_empty(), "not in tests/scripts/rules.md: {unknown:#?}");
 }
 
-/// A script's comment names the rules that it shows: who reads it need not know the index.
+/// The name of such a script is the key, so that it must say so.
 #[test]
-fn every_script_names_its_rules() {
-    for row in rows() {
-        for script in row.scripts() {
-            let text = std::fs::read_to_string(tests().join("spec").join(script)).unwrap();
-            let head = format!("# {}: ", row.rule);
-            assert!(
-                text.lines().any(|line| line.starts_with(&head)),
-                "{script} does not say that it shows {}",
-                row.rule
-            );
-        }
+fn every_script_of_a_key_names_the_key() {
+    let named = shown_by();
+    for path in scripts(&tests().join("scripts/configuration/keys")) {
+        let key = path.file_stem().unwrap().to_str().unwrap();
+        assert!(named.contains_key(key), "{} does not name its key", path.display());
     }
 }
 
 #[test]
 fn every_test_that_is_named_elsewhere_exists() {
     for row in rows() {
-        for place in &row.shown_by {
-            let Place::Test(place) = place else { continue };
+        for place in &row.tests {
             let Some((file, name)) = place.split_once("::") else {
-                panic!("{}: {place} is neither a script nor a test", row.rule)
+                panic!("{}: {place} is not a test", row.rule)
             };
             let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
             assert!(text.contains(&format!("fn {name}(")), "{}: there is no {place}", row.rule);
@@ -120,5 +159,5 @@ fn every_key_of_the_configuration_is_a_rule() {
     let keys = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let rules: BTreeSet<_> = rows().into_iter().map(|row| row.rule).collect();
     let missing: Vec<_> = keys.filter(|key| !rules.contains(*key)).collect();
-    assert!(missing.is_empty(), "no row of tests/spec/INDEX.md shows {missing:?}");
+    assert!(missing.is_empty(), "no row of tests/scripts/rules.md shows {missing:?}");
 }
