@@ -6,7 +6,7 @@ use crate::redact::redact;
 use rawr_core::boundary::Boundaries;
 use rawr_core::compose::{self, Continue};
 use rawr_core::event::{Answer, JudgeSource, Packet, Phase};
-use rawr_core::judgment::{self, Case};
+use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::{Policy, Tier};
 use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
@@ -157,7 +157,7 @@ pub(crate) fn inquiry(
     let source = assess::judge(policy.judge, thread)?;
     let JudgeCase { tier, percent, boundaries, last_message, excerpt } = case;
     let last_message = last_message.or(thread.known.last_message.as_deref());
-    let case = Case { thread, tier, percent, boundaries, last_message, excerpt };
+    let case = JudgmentCase { thread, tier, percent, boundaries, last_message, excerpt };
     let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
     // The client's own texts may hold secrets that nothing has taken out yet.
     let context = judgment::context(&case, prompts.text(PromptName::JudgmentContext));

@@ -2,7 +2,7 @@
 
 use super::Values;
 use rawr_core::event::{Packet, Resume};
-use rawr_core::judgment::{self, Case};
+use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::Percent;
@@ -48,7 +48,7 @@ fn judged(thread: &Thread, policy: &Policy, camel: &str, template: &str) -> Opti
         _ => {}
     }
     let tier = tier.unwrap_or(Tier::Early);
-    let case = Case {
+    let case = JudgmentCase {
         thread,
         tier,
         percent: percent.unwrap_or(Percent(100)),

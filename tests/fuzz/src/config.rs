@@ -46,7 +46,7 @@ fn load(
     ConfigSources { project, model, overrides: client, ..ConfigSources::at(&home) }.load()
 }
 
-/// What a clone of somebody's repository must never reach.
+/// Settings that a cloned repository must never change.
 fn only_narrows(without: &Map<String, Value>, with: &Map<String, Value>) {
     for (key, before) in without {
         let (before, after) = (&before["value"], &with[key]["value"]);
