@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// A thread at a glance, as lists show it.
 #[derive(Debug, Clone)]
-pub(crate) struct ThreadOverview {
+pub struct ThreadOverview {
     pub(crate) thread: ThreadId,
     pub(crate) cwd: String,
     pub(crate) phase: Phase,

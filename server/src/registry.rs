@@ -24,7 +24,7 @@ pub use opening::Opening;
 use clean::redacted;
 use configuration::scope_of;
 use follow::{Watching, fold_news};
-use notice::publish;
+use notice::{publish, tell_damage};
 
 use crate::capsule::Capsule;
 use crate::config::Config;
@@ -32,13 +32,13 @@ use crate::jobs::Job;
 use crate::notes::AgentNotes;
 use crate::problem::Problem;
 use crate::store::archive::Wanted;
-use crate::store::{Damage, DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
+use crate::store::{DecisionFile, OwnerLock, Store, StoreError, ThreadLog};
 use crate::workers::{Opened, Task};
 use crate::workspace::{ConfigScope, Workspace};
 use rawr_core::assess::Decision;
 use rawr_core::event::ThreadOpened;
 use rawr_core::machine::{HeadsUp, Role, must_be_durable};
-use rawr_core::policy::{MidTurn, Policy};
+use rawr_core::policy::Policy;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
 use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
@@ -415,7 +415,7 @@ impl ThreadRegistry {
     ) -> Result<HandledInput, RegistryError> {
         let _span = spans::of_thread(id).entered();
         self.follow_model(id, &input);
-        if may_start_a_sequence(&input, self.open_thread(id)?) {
+        if outside::may_start_a_sequence(&input, self.open_thread(id)?) {
             self.workspace.refresh_prompts();
         }
         self.ready(id, now)?;
@@ -488,32 +488,5 @@ impl ThreadRegistry {
         }
         let mut stored = open.decisions.newest_first()?;
         Ok(stored.find(|stored| stored.id == *decision))
-    }
-}
-
-/// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
-fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
-    let (thread, policy) = (open.machine.thread(), &open.config.policy);
-    match input {
-        Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
-        Input::Submitted { .. } => thread.deferred.is_some(),
-        Input::Saw(Event::UsageReported(reported)) => {
-            let pressed = thread.tier(policy).is_some();
-            reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
-        }
-        _ => false,
-    }
-}
-
-fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
-    for damage in damage {
-        tell(Notice::Damaged { thread, damage });
-    }
-}
-
-fn save_cache(open: &mut OpenThread) {
-    let Some(log) = open.log.as_mut().filter(|_| !open.stale) else { return };
-    if let Err(error) = log.save_cache(open.machine.thread()) {
-        tracing::warn!(%error, "failed to cache the state; the next start replays the log");
     }
 }

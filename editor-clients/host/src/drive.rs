@@ -329,6 +329,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             // For another thread.
             Note::Perform(_)
             | Note::Changed(_)
+            | Note::ListChanged(_)
             | Note::Decided(_)
             | Note::HeadsUp(_)
             | Note::Compaction(_)

@@ -4,8 +4,7 @@
 use super::held::with_original;
 use super::notice::publish;
 use super::{
-    NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, save_cache,
-    tell_damage,
+    NOBODYS, Notice, OpenThread, RegistryError, ThreadRegistry, Ticket, outside, tell_damage,
 };
 use crate::store::{Damage, OwnerLock, Replay, StoreError};
 use crate::workspace::within;
@@ -341,4 +340,11 @@ pub(super) fn take_up(
     open.health.stored(open.machine.thread());
     replay.damage.retain(|damage| matches!(damage, Damage::TornTail { .. }));
     replay.damage
+}
+
+fn save_cache(open: &mut OpenThread) {
+    let Some(log) = open.log.as_mut().filter(|_| !open.stale) else { return };
+    if let Err(error) = log.save_cache(open.machine.thread()) {
+        tracing::warn!(%error, "failed to cache the state; the next start replays the log");
+    }
 }

@@ -3,6 +3,7 @@
 use super::held::with_original;
 use super::{Listener, OpenThread, spans};
 use crate::config::Config;
+use crate::query::ThreadOverview;
 use crate::store::{Damage, DecisionFile, StoredDecision};
 use rawr_core::assess::Decision;
 use rawr_core::machine::{self, HeadsUp};
@@ -23,6 +24,10 @@ pub enum Notice<'n> {
         /// The banner that stands now, where the notice is that something changed.
         heads_up: Option<HeadsUp>,
     },
+    /// A watched thread has come, or another process runs it than before.
+    Listed { summary: &'n ThreadOverview },
+    /// A watched thread's files are gone.
+    Gone { thread: &'n ThreadId },
     /// A decision was stored.
     Decided { thread: &'n Thread, decision: &'n Decision },
     /// The thread's host has an action to carry out.
@@ -83,5 +88,11 @@ fn store_decision(decisions: &mut DecisionFile, decision: &Decision) {
     line.push(b'\n');
     if let Err(error) = decisions.append(&line) {
         tracing::error!(%error, "a decision could not be stored");
+    }
+}
+
+pub(super) fn tell_damage(tell: &mut Listener, thread: &ThreadId, damage: &[Damage]) {
+    for damage in damage {
+        tell(Notice::Damaged { thread, damage });
     }
 }

@@ -8,6 +8,7 @@ use crate::judge::{self, JudgeError, Question};
 use rawr_core::event::{
     Action, Answer, JudgeSource, JudgeUsage, JudgmentAnswered, RateLimit, RepoObserved,
 };
+use rawr_core::policy::MidTurn;
 use rawr_core::thread::Issued;
 use rawr_core::units::{RequestId, ThreadId, Timestamp, Tokens};
 use rawr_core::{Event, Input, Record, Thread};
@@ -166,6 +167,20 @@ fn is_known(thread: &Thread, seen: &Input) -> bool {
     let Input::Saw(Event::RepoObserved(seen)) = seen else { return false };
     let compacted_at = thread.last_compaction.as_ref().map(|compaction| compaction.at);
     thread.known.repo.as_ref() == Some(&seen.repo) && thread.known.repo_seen_at >= compacted_at
+}
+
+/// Where a sequence may start, or the judge be asked, the prompts are read as they are on the disk.
+pub(super) fn may_start_a_sequence(input: &Input, open: &OpenThread) -> bool {
+    let (thread, policy) = (open.machine.thread(), &open.config.policy);
+    match input {
+        Input::Saw(Event::TurnCompleted(_)) | Input::Respond(_) | Input::Judged(_) => true,
+        Input::Submitted { .. } => thread.deferred.is_some(),
+        Input::Saw(Event::UsageReported(reported)) => {
+            let pressed = thread.tier(policy).is_some();
+            reported.needs_follow_up && pressed && policy.mid_turn != MidTurn::Off
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

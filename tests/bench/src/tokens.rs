@@ -15,7 +15,7 @@ const TEXT: [&str; 9] = [
     include_str!("../../../ARCHITECTURE.md"),
     include_str!("../../../protocol-schema/src/framing.rs"),
     include_str!("../../../server/src/connection.rs"),
-    include_str!("../../../server/src/desk.rs"),
+    include_str!("../../../server/src/registry.rs"),
     include_str!("../../../server/core/src/machine.rs"),
     include_str!("../../../editor-clients/host/src/drive.rs"),
     include_str!("../../../Cargo.lock"),
