@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-/// A session that is over.
+/// The result of a session.
 #[derive(Debug)]
 pub struct Session {
     pub output: Output,

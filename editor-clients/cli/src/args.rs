@@ -1,4 +1,4 @@
-//! What can be typed after `rawr`, and the help that goes with it. Does nothing.
+//! The command line of `rawr` and its help texts.
 
 mod codex;
 mod files;
@@ -35,14 +35,14 @@ pub use self::threads::{
 use rawr_host::host;
 
 const EXAMPLES: &str = "\
-Begin with:
-  rawr demo                                    watch a whole compaction, no account needed
+Get started:
+  rawr demo                                    show a compaction, no account needed
   rawr init                                    write a commented rawr.toml and the prompts
-  rawr doctor                                  see whether everything is in place
-  rawr codex                                   your own Codex, with rawr beside it
-  rawr exec --host codex \"fix the tests\"       let Codex work, with rawr at its side
+  rawr doctor                                  check the installation
+  rawr codex                                   Codex as usual, with rawr attached
+  rawr exec --host codex \"fix the tests\"       run Codex on a prompt
 
-`rawr help COMMAND` tells more about one of them.
+`rawr help COMMAND` shows the details of a command.
 Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.";
 
 /// Decides when a coding agent's context is compacted, and carries the agent across.
@@ -63,71 +63,71 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show a whole compaction on a scripted session: no network, no account
+    /// Show a compaction in a scripted session; needs no network or account
     Demo(DemoArgs),
-    /// Let an agent work on prompts, with rawr deciding about its context
+    /// Run an agent on prompts and manage its context
     Exec(ExecArgs),
-    /// Run your own Codex, with rawr beside it
+    /// Run Codex as usual, with rawr attached
     Codex(CodexArgs),
-    /// Stand between Codex's screen and its app-server
+    /// Relay between Codex's screen and its app-server
     #[command(hide = true)]
     Relay(RelayArgs),
-    /// Own the app-server of `rawr codex`, and end it
+    /// Own the app-server of `rawr codex` and stop it
     #[command(hide = true)]
     Lease(LeaseArgs),
-    /// Stand beside the Codex sessions that run already
+    /// Attach to running Codex sessions
     Attach(AttachArgs),
-    /// Leave every Codex that rawr is beside, also by `rawr codex`; Codex goes on
+    /// Detach rawr from all Codex sessions, `rawr codex` included; Codex keeps running
     Detach,
-    /// Show where every thread stands, or one
+    /// Show the state of all threads, or of one
     Status(StatusArgs),
-    /// Watch all threads live, and step in by a key
+    /// Watch all threads live and respond with a key
     Watch(WatchArgs),
-    /// Say why a compaction came, or why none did
+    /// Explain why a compaction happened, or why none did
     Explain(ExplainArgs),
-    /// Forbid compaction until something happens
+    /// Block compaction until a condition is met
     Guard(GuardArgs),
-    /// Keep an instruction word for word across every compaction
+    /// Keep an instruction verbatim across every compaction
     Pin(PinArgs),
-    /// Say that a phase of the work ends here
+    /// Mark the end of a phase of work
     Mark(MarkArgs),
-    /// Put compaction off for a while
+    /// Postpone compaction
     Snooze(SnoozeArgs),
-    /// Ask for a compaction, or answer the one that waits
+    /// Request a compaction, or answer a pending one
     Compact(CompactArgs),
-    /// List what was kept before each compaction of a thread
+    /// List the capsules saved before each compaction of a thread
     Capsules(CapsulesArgs),
-    /// Go back to before a compaction, in a new thread
+    /// Restore the state before a compaction, in a new thread
     Restore(RestoreArgs),
-    /// Find what was said, also before a compaction
+    /// Search the conversation, text before compactions included
     Recall(RecallArgs),
     /// Write a commented rawr.toml and the prompt files
     Init(InitArgs),
-    /// Show the configuration and say what is wrong with it
+    /// Show and check the configuration
     Config(ConfigArgs),
-    /// List, edit, compare, reset and try out the prompts
+    /// List, edit, diff, reset and render the prompts
     Prompts(PromptsArgs),
-    /// Check that everything is in place, and say what to do where it is not
+    /// Check the installation and suggest fixes
     Doctor(DoctorArgs),
-    /// Let Claude Code or Codex sessions that rawr does not run call rawr
+    /// Install hooks for Claude Code or Codex sessions that rawr does not run
     Hooks(HooksArgs),
     /// Answer an agent's hook
     #[command(hide = true)]
     Hook(HookArgs),
-    /// Look after what is stored: check, repair, compact, archive, export
+    /// Check, repair, compact, archive and export stored state
     State(StateArgs),
-    /// Run the sidecar on standard input and output; editors start this
+    /// Run the sidecar on stdin and stdout (started by editors)
     Serve(ServeArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions {
-        /// The shell to complete in
+        /// The shell
         shell: Shell,
     },
 }
 
 const COMPLETIONS_HELP: &str = "\
-Put the script where your shell looks for it, then start a new shell:
+Save the script where your shell looks for completions, then start a new shell:
   rawr completions bash > ~/.local/share/bash-completion/completions/rawr
   rawr completions zsh > \"${fpath[1]}/_rawr\"
   rawr completions fish > ~/.config/fish/completions/rawr.fish
@@ -136,22 +136,21 @@ Put the script where your shell looks for it, then start a new shell:
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
-  rawr demo --pace               slow enough to read along
+  rawr demo --pace               slow enough to follow
   rawr demo --keep ./demo        keep the repository and rawr's files
-  rawr demo --json | jq .event   the same for programs";
+  rawr demo --json | jq .event   JSON for programs";
 
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_EXAMPLES)]
 pub struct DemoArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// Keep the demo's repository and rawr's files in this new or empty folder
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 
-    /// Go slowly enough to read along
+    /// Run slowly enough to follow
     #[arg(long)]
     pub pace: bool,
 }
@@ -165,30 +164,61 @@ Examples:
   rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 \"fix the tests\"
   rawr exec --host embedded --json \"hello\"
 
-Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C, 141 ended because nothing reads the
-output any more.";
+Exit codes: 0 success, 1 the agent or rawr failed, 2 usage error, 130 interrupted with Ctrl-C, 141 the reader of the
+output closed the pipe.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXEC_EXAMPLES)]
 pub struct ExecArgs {
-    /// The agent that does the work
+    /// The agent to run
     #[arg(long, value_enum)]
     pub host: HostName,
 
-    /// Work in this folder [default: the current one]
+    /// Working folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
     #[command(flatten)]
     pub agent: AgentArgs,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// What to say to the agent, one turn each [default: standard input, one turn a line]
+    /// Prompts for the agent, one turn each [default: stdin, one turn per line]
     #[arg(value_name = "PROMPT")]
     pub prompts: Vec<String>,
+}
+
+/// How a command prints.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The thread that a command works on.
+#[derive(Debug, Args)]
+pub struct ThreadArg {
+    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    #[arg(id = "thread", value_name = "THREAD")]
+    pub id: String,
+}
+
+/// The same as an option.
+#[derive(Debug, Args)]
+pub struct ThreadOption {
+    /// Thread id, the beginning of one, or `last`; see `rawr status`
+    #[arg(id = "thread", long = "thread", value_name = "THREAD", default_value = "last")]
+    pub id: String,
+}
+
+/// The thread that a command is limited to.
+#[derive(Debug, Args)]
+pub struct ThreadFilter {
+    /// Thread id, the beginning of one, or `last` [default: all threads]
+    #[arg(id = "thread", value_name = "THREAD")]
+    pub id: Option<String>,
 }
 
 /// What the agent is and works with.
@@ -202,7 +232,7 @@ pub struct AgentArgs {
     #[arg(long, value_name = "PATH")]
     pub claude: Option<PathBuf>,
 
-    /// The model to work with [default: the host's own; the embedded agent follows a script]
+    /// The model [default: the host's; without one the embedded agent follows a script]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
 
@@ -214,11 +244,11 @@ pub struct AgentArgs {
     #[arg(long, value_name = "VAR")]
     pub api_key_env: Option<String>,
 
-    /// How many tokens the embedded agent's model holds [default: 128000]
+    /// Context window of the embedded agent's model, in tokens [default: 128000]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub context_window: Option<u64>,
 
-    /// Let the endpoint compact by POST /responses/compact, where it can give messages back
+    /// Compact with POST /responses/compact if the endpoint supports it
     #[arg(long)]
     pub remote_compaction: bool,
 
@@ -226,26 +256,26 @@ pub struct AgentArgs {
     #[arg(long, value_name = "FILE", hide = true)]
     pub script: Option<PathBuf>,
 
-    /// What Codex's commands may touch [default: as Codex is configured]
+    /// Codex's sandbox mode [default: Codex's configuration]
     #[arg(long, value_enum, value_name = "MODE")]
     pub sandbox: Option<SandboxName>,
 
-    /// What Claude Code may do unasked, by its own word: acceptEdits, bypassPermissions, … [default: as Claude Code is configured]
+    /// Claude Code's permission mode, such as acceptEdits [default: Claude Code's configuration]
     #[arg(long, value_name = "MODE")]
     pub permission_mode: Option<String>,
 
-    /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
+    /// Override a setting of rawr.toml for this run; repeatable
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HostName {
-    /// The Codex CLI, through its app-server
+    /// The Codex CLI, over its app-server
     Codex,
-    /// Claude Code, through its stream of JSON
+    /// Claude Code, over stream-json
     Claude,
-    /// A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
+    /// A small built-in agent for any OpenAI-compatible endpoint; without a model it follows a script
     Embedded,
 }
 
@@ -273,7 +303,7 @@ pub struct Setting {
     pub value: toml::Value,
 }
 
-/// Whatever is not TOML is taken for a string, so that a shell's quotes need no second pair.
+/// A value that is not TOML is a string, so that it needs no quotes inside the shell's quotes.
 fn parse_setting(text: &str) -> Result<Setting, String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     let key: Vec<_> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
@@ -287,21 +317,20 @@ fn parse_setting(text: &str) -> Result<Setting, String> {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rawr init            what is there already stays as it is")]
+#[command(after_help = "Example:\n  rawr init            existing files are not changed")]
 pub struct InitArgs {
-    /// Write files anew that are there already
+    /// Overwrite existing files
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n\nExit code 1 if a check failed; warnings alone do not count."
+    after_help = "Example:\n  rawr doctor --json | jq 'select(.status != \"ok\")'\n\nExit code 1 if a check failed; warnings do not count."
 )]
 pub struct DoctorArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// The Codex binary [default: the first `codex` in the PATH]
     #[arg(long, value_name = "PATH")]

@@ -1,4 +1,4 @@
-//! What each command does, and what they share: the home folder, the sidecar, exit codes. No rule of rawr's is here.
+//! The commands and what they share: the home folder, the sidecar, exit codes. They contain no compaction rules.
 
 mod attach;
 mod backup;
@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Serve(_) | Command::Hook(_) | Command::Relay(_))
         && let Err(error) = rawr_server::log_if_asked()
     {
-        let _ = writeln!(anstream::stderr(), "rawr: no log is written: {error}");
+        let _ = writeln!(anstream::stderr(), "rawr: logging is off: {error}");
     }
     let done = match cli.command {
         Command::Serve(args) => {
@@ -106,7 +106,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// What was asked for, and the command as a person types it.
+/// The parsed arguments, and the command as the user typed it.
 fn parsed() -> Result<(Cli, String), clap::Error> {
     let matches = args::command().try_get_matches()?;
     let command = format!("rawr {}", matches.subcommand_name().unwrap_or_default());
@@ -114,8 +114,8 @@ fn parsed() -> Result<(Cli, String), clap::Error> {
     Ok((cli.map_err(|error| error.format(&mut args::command()))?, command))
 }
 
-/// To an agent, the exit code of wrong usage is a hook's word that it must not stop: hooks that another release installed must
-/// not say that.
+/// Agents read the exit code of a usage error as a hook's request not to stop. Hooks installed by another release must never
+/// send that.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if error.use_stderr() && is_installed_hook(&words) {
@@ -135,24 +135,24 @@ fn is_installed_hook(words: &[OsString]) -> bool {
     matches!(words, [hook, _, host, ..] if hook == "hook" && host == "--host")
 }
 
-/// What every command may be told.
+/// The options that all commands accept.
 #[derive(Debug)]
 struct Common {
-    /// What others are told who did something: `rawr compact`.
+    /// The name under which the sidecar records this client's requests, such as `rawr compact`.
     command: String,
     home: Option<PathBuf>,
     is_verbose: bool,
 }
 
 impl Common {
-    /// Where rawr's files are, by the same rule as the sidecar's.
+    /// The folder of rawr's files, resolved by the same rule as in the sidecar.
     fn home(&self) -> anyhow::Result<Home> {
         let home = Home::resolve(self.home.as_deref(), None::<PathBuf>)
-            .map_err(|problem| anyhow!("{}: name one with --home DIR", problem.message))?;
-        // The protocol's texts are UTF-8: the sidecar would make another folder of it.
+            .map_err(|problem| anyhow!("{}: pass one with --home DIR", problem.message))?;
+        // Texts of the protocol are UTF-8, so the sidecar would use another folder.
         if home.dir.to_str().is_none() {
             let dir = home.dir.display();
-            return Err(anyhow!("the home {dir} is not valid UTF-8: name another with --home DIR"));
+            return Err(anyhow!("the home {dir} is not valid UTF-8; pass another with --home DIR"));
         }
         Ok(home)
     }
@@ -166,7 +166,7 @@ impl Common {
             SidecarLog::File(home.join("rawr").join("sidecar.log"))
         };
         let program =
-            std::env::current_exe().context("this program does not know where it is itself")?;
+            std::env::current_exe().context("cannot determine the path of the rawr executable")?;
         let (client, home) = (self.command.clone(), Some(home));
         Ok(SidecarSettings { program, client, home, config, log })
     }
@@ -181,7 +181,7 @@ fn thread_folder(home: &Path, thread_id: &str) -> PathBuf {
     threads_folder(home).join(thread_id)
 }
 
-/// Settings as the sidecar is told them: tables in tables. Of two for one key the later counts.
+/// The settings as nested tables for the sidecar. Of two settings for one key the later wins.
 fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
     let mut root = Map::new();
     for Setting { key, value } in settings {
@@ -198,7 +198,7 @@ fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
     Ok(root)
 }
 
-/// How a session's end looks from outside. A reader that hung up is a normal end.
+/// The exit code of a session. A closed output pipe is a normal end.
 fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<ExitCode> {
     Ok(match done?.ended {
         Ended::Finished => ExitCode::SUCCESS,
@@ -207,7 +207,7 @@ fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<E
     })
 }
 
-/// What the embedded host's compactor says, by the prompts in force.
+/// The current prompts of the embedded host's compactor.
 async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionPrompts> {
     Ok(CompactionPrompts {
         compact: prompt(sidecar, "compact").await?,
@@ -218,7 +218,7 @@ async fn compaction_prompts(sidecar: &mut Sidecar) -> anyhow::Result<CompactionP
 async fn prompt(sidecar: &mut Sidecar, name: &str) -> anyhow::Result<String> {
     let params = PromptGetParams { name: name.to_owned() };
     let got = sidecar.call::<methods::PromptGet>(params).await;
-    got.map(|got| got.text).with_context(|| format!("the prompt {name} cannot be had"))
+    got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))
 }
 
 /// The time of day, to tell how long ago something was.

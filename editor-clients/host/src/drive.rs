@@ -1,4 +1,5 @@
-//! The loop between a host and the sidecar: what the host does is reported, what the arbiter asks is carried out. It decides nothing about compaction.
+//! The loop between a host and the sidecar. It reports the host's events and carries out the sidecar's actions. It decides
+//! nothing about compaction.
 
 mod action_queue;
 mod actions;
@@ -35,27 +36,30 @@ use crate::host::{Access, Host, HostError, HostEvent, ThreadOrigin};
 use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
 use crate::stop::Stop;
 
-/// One session: a host with its thread, a sidecar, and what a person sees.
+/// One session: a host with its thread, a sidecar and a reporter.
+///
+/// Order of calls: [`open`](Self::open), then optionally [`direct`](Self::direct) and
+/// [`with_typed_inputs`](Self::with_typed_inputs), then [`run`](Self::run).
 pub struct Drive<'r, H, L> {
     host: H,
     launch: L,
     sidecar: Sidecar,
     reporter: &'r mut dyn Reporter,
     thread_id: String,
-    /// As the sidecar last told it.
+    /// The phase that the sidecar reported last.
     phase: Phase,
-    /// A report was refused since then: the phase may stay for ever, and nobody must wait for it.
+    /// A report was refused since then. The phase may never change, so do not wait for it.
     is_unsure: bool,
     turns: Turns,
     action_queue: ActionQueue,
     /// Questions to the host's model, by the action that asks.
     asked: HashMap<String, QuestionPurpose>,
-    /// Sequences of which something was asked before the thread was opened: the host may have done it, and what a
-    /// driver that is gone had prepared for it, too.
+    /// Sequences with actions from before the thread was opened. The host may already have carried them out, and an earlier
+    /// driver may have prepared their handoff.
     in_doubt: HashSet<String>,
-    /// Sequences whose handoff stands in the conversation, without the message that was to come with it.
+    /// Sequences whose handoff is in the conversation without the held message.
     handed_over: HashSet<String>,
-    /// Inputs that the sidecar holds and will hand over, in order.
+    /// Inputs that the sidecar holds and will deliver, in order.
     held: Vec<HeldInput>,
     typed_inputs: TypedInputs,
     outage: Outage,
@@ -66,21 +70,21 @@ pub struct Drive<'r, H, L> {
     paused: Option<BreakerHold>,
     /// How the agent's last turn ended.
     last_turn: Option<TurnStatus>,
-    /// The host refused something although it seemed idle; until it says something, asking again is no use.
+    /// The host refused a request although it seemed idle. Do not retry before its next event.
     blocked: bool,
-    /// When the sidecar was started again: one that dies twice in a short time would go on dying.
+    /// When the sidecar was restarted. A sidecar that dies twice within `quiet` is not restarted again.
     relaunched: Option<Instant>,
-    /// How long a sidecar must have lived to be started again a second time.
+    /// How long a restarted sidecar must live to be restarted once more.
     quiet: Duration,
-    /// A person was told how to answer the open question.
+    /// The user was told how to answer the open question.
     invited: bool,
 }
 
-/// A session that is over.
+/// The result of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     pub ended: Ended,
-    /// How often its history was rewritten.
+    /// Number of completed compactions.
     pub compactions: u32,
     /// The last packet that was handed over.
     pub packet: Option<PacketGetResult>,
@@ -91,34 +95,34 @@ pub struct Session {
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// Nothing is left to do.
+    /// All work is done.
     Finished,
-    /// Neither, but the agent's last turn broke off.
+    /// All work is done, but the agent's last turn failed.
     Unfinished,
-    /// A person or the system stopped it.
+    /// The user or the system stopped it.
     Stopped,
 }
 
 const QUIET: Duration = Duration::from_secs(60);
 
-/// Why a session could not go on.
+/// Why a session failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     #[error(transparent)]
     Host(#[from] HostError),
     #[error(transparent)]
     Sidecar(#[from] SidecarError),
-    #[error("the sidecar ended a second time: {0}")]
+    #[error("the sidecar exited again shortly after a restart: {0}")]
     SidecarEndedAgain(SidecarError),
     #[error(
-        "the host did not take the message ({source}); look there before you send it again, it began with: {text}"
+        "failed to deliver a message to the host: {source}; check there before you send it again; it starts with: {text}"
     )]
     NotDelivered { text: String, source: HostError },
-    #[error("the output cannot be written: {0}")]
+    #[error("failed to write output: {0}")]
     Output(#[from] io::Error),
 }
 
-/// How often what moves on a terminal moves.
+/// Interval between redraws of a live terminal.
 const TICK: Duration = Duration::from_millis(120);
 
 impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
@@ -170,7 +174,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
     }
 
-    /// Tells the sidecar the standing instructions that the conversation brings along.
+    /// Reports the standing instructions of a restored conversation to the sidecar.
     pub async fn direct(mut self, directives: &[Directive]) -> Result<Self, DriveError> {
         for Directive { text, pinned, .. } in directives {
             let signal = Signal::Directive { text: text.clone(), pinned: *pinned };
@@ -184,7 +188,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         Ok(self)
     }
 
-    /// Gives the host the prompts one by one and does what the arbiter asks, until nothing is left to do.
+    /// Sends the prompts to the host one by one and carries out the sidecar's actions until all work is done or a stop is
+    /// requested.
     pub async fn run(
         mut self,
         prompts: &mut Prompts,
@@ -247,8 +252,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
     }
 
-    /// A prompt waits until the host is idle. One that a person types while a sequence runs goes to the sidecar at
-    /// once: it is held there and delivered with the handoff.
+    /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds it
+    /// and delivers it with the handoff.
     fn wanted(&self, prompts: &Prompts) -> WantedLine {
         if self.asks(prompts) {
             return WantedLine::Answer;
@@ -260,21 +265,21 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
     }
 
-    /// Nothing runs and nothing will by itself. An open question to a person is not waited for: nobody may be there.
+    /// Nothing runs, and nothing will start by itself. An open question to the user does not count: no user may be present.
     fn is_quiet(&self) -> bool {
         let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
-        // A sequence that stands still goes on when the thread is taken up again.
+        // A suspended sequence continues when the thread is opened again.
         let settled = settled || self.outage.is_on;
         settled && !self.turns.is_busy() && self.action_queue.is_done() && self.held.is_empty()
     }
 
-    /// Nothing of a sequence is under way, or will come of it.
+    /// No sequence runs, and no action of one is pending.
     fn has_no_sequence(&self) -> bool {
         let idle = matches!(self.phase, Phase::Idle | Phase::Deferred) || self.is_unsure;
         idle && !self.turns.is_busy() && self.action_queue.is_done()
     }
 
-    /// Takes note of what the sidecar said; what it asks for is done by [`carry_out`](Self::carry_out).
+    /// Handles a notification of the sidecar. Its actions are queued for [`carry_out`](Self::carry_out).
     fn hear(&mut self, note: Note) -> Result<(), DriveError> {
         match note {
             Note::Perform(perform) if perform.thread_id == self.thread_id => {
@@ -317,11 +322,11 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             }
             Note::Log(line) => self.reporter.report(&SessionEvent::Log(&line))?,
             Note::Garbled { method, error } => {
-                self.warn(&format!("the sidecar's {method} is not understood: {error}"))?;
+                self.warn(&format!("failed to parse the sidecar's {method}: {error}"))?;
             }
-            // What a session does not show.
+            // Not shown in a session.
             Note::Responded(_) | Note::JudgeAsked(_) | Note::Judged(_) => {}
-            // Another thread's.
+            // For another thread.
             Note::Perform(_)
             | Note::Changed(_)
             | Note::Decided(_)
@@ -333,7 +338,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         Ok(())
     }
 
-    /// Asks the sidecar, a second one if the first dies over it. What it said before its answer is heard first.
+    /// Calls the sidecar; restarts it and retries once if it dies. Notifications that arrived before the answer are handled first.
     async fn ask<R: Request>(&mut self, params: R::Params) -> Result<R::Result, DriveError>
     where
         R::Params: Clone,
@@ -350,7 +355,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
     }
 
-    /// The same; that it is refused is told and nothing else: the host's work goes on in any case.
+    /// Calls the sidecar. A refusal is only reported; the host's work continues.
     async fn report<R: Request>(
         &mut self,
         params: R::Params,
@@ -364,14 +369,14 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
         match self.ask::<R>(params.clone()).await {
             Ok(answer) => Ok(Some(answer)),
-            // Told once, by the sidecar itself.
+            // The sidecar reports this once itself.
             Err(DriveError::Sidecar(error))
                 if error.code() == Some(ErrorCode::StoreFailed) && self.outage.is_on =>
             {
                 self.outage.keep::<R>(&params);
                 Ok(None)
             }
-            // A sequence that is over may have forgotten its actions.
+            // The actions of a finished sequence may be unknown.
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::UnknownAction) => {
                 Ok(None)
             }
@@ -386,7 +391,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         }
     }
 
-    /// Where people talk to the host itself, one of them may be faster than a handoff: then it joins their turn.
+    /// In a shared conversation a person's turn can start before the handoff. The handoff then joins that turn.
     fn hurry(&mut self, action: &mut Action) {
         if let Action::InjectTurn { purpose: Purpose::Handoff, via_steer, .. } = action {
             *via_steer |= self.host.access().is_shared();
@@ -397,7 +402,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         Ok(self.reporter.report(&SessionEvent::Notice { level: Level::Warning, message })?)
     }
 
-    /// Announces the thread and takes up what was asked for before. Returns how much that is.
+    /// Opens the thread and queues its pending actions. Returns their number.
     async fn open_thread(&mut self) -> Result<usize, DriveError> {
         let thread = self.host.thread().clone();
         let running_turn = match (self.turns.running_turn(), self.host.access()) {
@@ -442,7 +447,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         Ok(pending)
     }
 
-    /// A new sidecar in place of one that died: it reads the thread's log and says what is still to be done.
+    /// Replaces a sidecar that died. The new one reads the thread's log and repeats the pending actions.
     async fn relaunch(&mut self, error: Option<SidecarError>) -> Result<(), DriveError> {
         let error = match error {
             Some(error) => error,
@@ -460,7 +465,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         Ok(())
     }
 
-    /// What the host says; its end is ours.
+    /// Handles an event of the host. The session ends when the host ends.
     async fn observe(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.blocked = false;
         match event {
@@ -470,7 +475,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     async fn end(mut self) {
-        // Each is tried whatever came of the one before.
+        // Each step runs even if the one before failed.
         let params = ThreadCloseParams { thread_id: self.thread_id.clone() };
         let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
         for note in self.sidecar.notes() {

@@ -1,4 +1,4 @@
-//! What the driver needs of an agent host, in one vocabulary for all hosts. It knows nothing of rawr's policy.
+//! What the driver needs from an agent host, in one vocabulary for all hosts. It contains no compaction policy.
 
 pub mod claude;
 pub mod codex;
@@ -7,15 +7,16 @@ pub mod embedded;
 pub mod find;
 mod pipes;
 pub mod record;
+mod report;
 
 use std::future::Future;
 use std::path::PathBuf;
 
 use futures::future::BoxFuture;
-use rawr_protocol::{
-    CompactionOrigin, Host as HostInfo, PendingAction, PlanStep, TokenUsage, TurnStatus,
-};
+use rawr_protocol::{Host as HostInfo, PendingAction};
 use serde_json::{Map, Value};
+
+pub use self::report::{HostEvent, TurnKind};
 
 /// One agent program with one conversation.
 ///
@@ -204,251 +205,150 @@ pub enum RecordedOutcome {
 /// The conversation that a host runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostThread {
-    /// The host's name for it.
+    /// The host's id of the conversation.
     pub thread_id: String,
+    /// Who started the conversation.
     pub origin: ThreadOrigin,
+    /// The agent's working folder, absolute.
     pub cwd: PathBuf,
-    /// The program, and what this adapter can make it do.
+    /// The program and the capabilities of this adapter.
     pub host: HostInfo,
+    /// The model's name; `None` until it is known.
     pub model: Option<String>,
-    /// Unknown until the host has told it, with its first usage at the latest.
+    /// The size of the context window in tokens. `None` until the host reports it, at the latest with its first usage.
     pub context_window: Option<u64>,
-    /// What the host itself takes off both sides before it shows a percentage.
+    /// Tokens that the host subtracts from both the usage and the window before it shows a percentage.
     pub baseline_tokens: u64,
-    /// Where the host keeps a transcript of its own.
+    /// The host's own transcript file, if it writes one.
     pub transcript: Option<PathBuf>,
 }
 
-/// Who gives a conversation its work.
+/// Who started a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadOrigin {
+    /// A user.
     Person,
-    /// Another agent, which has spawned this one and takes what it says last for its answer. The name is the sub-agent's, and
-    /// may be empty.
+    /// Another agent spawned this one as a sub-agent and reads its last message as the answer.
     Parent {
+        /// The sub-agent's name; may be empty.
         name: String,
     },
 }
 
-/// When a host compacts by itself.
+/// When a host compacts without a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OwnCompaction {
-    /// Somebody else does it in time: only what the host cannot be talked out of.
+    /// Only in an emergency that cannot be disabled, because rawr compacts in time.
     #[default]
     EmergencyBrakeOnly,
-    /// Nobody else does it.
+    /// As the user configured the host, because rawr does not compact.
     AsConfigured,
 }
 
-/// How a compaction is to be done. A host does of it what it can, and says what it cannot.
+/// How to compact. A host follows the parts that it supports and reports the others in a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompactionOrder {
+    /// What stays in the history.
     pub keep: Keep,
+    /// Who rewrites the history.
     pub by: Compactor,
+    /// When it may start inside a running turn.
     pub timing: Timing,
+    /// The model that writes the summary.
     pub tuning: Tuning,
 }
 
-/// What stays of the conversation beside its fixed beginning and the summary.
+/// What stays of the conversation besides its fixed beginning and the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
     /// The newest user messages.
     #[default]
     UserMessages,
+    /// No other item.
     Nothing,
 }
 
 /// Who rewrites the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compactor {
-    /// The model's provider where it offers that, else the host.
+    /// The model's provider if it supports compaction, otherwise the host.
     #[default]
     Provider,
+    /// The host.
     Host,
 }
 
-/// What a running turn has to bear.
+/// When a compaction may start inside a running turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timing {
+    /// Between two sampling requests.
     #[default]
     BetweenRequests,
-    /// A sampling request that runs is cut off.
+    /// At once; a running sampling request is aborted.
     AtOnce,
 }
 
-/// The model that writes the summary; what is absent is the thread's own.
+/// The model that writes the summary. `None` means the thread's own setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tuning {
+    /// The model's name.
     pub model: Option<String>,
+    /// The provider's name of a reasoning effort.
     pub reasoning_effort: Option<String>,
+    /// The provider's name of a verbosity.
     pub verbosity: Option<String>,
 }
 
 /// What follows a sampling request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// What the model's answer calls for: an answer without a tool call ends the turn.
+    /// What the model's answer requires: an answer without a tool call ends the turn.
     AsAnswered,
-    /// Another request in any case: the answer was to a text of rawr's, and the turn's own work is not done.
+    /// Another request in any case: the answer was to a text from rawr, and the turn's own work is not finished.
     More,
 }
 
-/// A question to a model, outside the conversation.
+/// A question to a model outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The driver's name for it; the answer bears it.
+    /// The driver's id of the question, repeated in [`HostEvent::Answered`].
     pub request_id: String,
-    /// What the model is, instead of the agent.
+    /// The system prompt, instead of the agent's.
     pub instructions: String,
+    /// The question.
     pub text: String,
-    /// JSON Schema that the answer keeps to.
+    /// JSON Schema of the answer.
     pub output_schema: Value,
 }
 
-/// What a host tells the driver. Turn ids are the host's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostEvent {
-    TurnStarted {
-        turn_id: String,
-        kind: TurnKind,
-    },
-    AgentMessage {
-        turn_id: String,
-        text: String,
-    },
-    /// A person wrote at the host itself while the turn ran, and it has taken that in.
-    UserMessage {
-        turn_id: String,
-        text: String,
-    },
-    /// A sampling request and the tool calls of its answer ended. Never what a compaction itself used. A host that
-    /// can compact inside a turn now waits for [`Host::go_on`].
-    Usage {
-        turn_id: String,
-        usage: TokenUsage,
-        context_window: Option<u64>,
-        /// Whether the agent is about to sample again in this turn.
-        needs_follow_up: bool,
-    },
-    /// How full the window gets while a sampling request runs. Nobody waits.
-    UsageEstimated {
-        turn_id: String,
-        usage: TokenUsage,
-        context_window: Option<u64>,
-    },
-    /// The whole plan as it stands.
-    PlanUpdated {
-        turn_id: String,
-        /// The tool call that changed it, where the host names one.
-        call_id: Option<String>,
-        steps: Vec<PlanStep>,
-        explanation: Option<String>,
-    },
-    ToolStarted {
-        turn_id: String,
-        call_id: String,
-        name: String,
-    },
-    /// May come after the end of its turn: agents leave commands running.
-    ToolFinished {
-        turn_id: String,
-        call_id: String,
-    },
-    /// A shell command ended; it comes right before its `ToolFinished`.
-    CommandFinished {
-        turn_id: String,
-        call_id: String,
-        /// As the host puts it, shell wrapper included.
-        command: String,
-        exit_code: i64,
-        cwd: String,
-    },
-    ReviewEntered {
-        turn_id: String,
-    },
-    ReviewLeft {
-        turn_id: String,
-    },
-    TurnCompleted {
-        turn_id: String,
-        status: TurnStatus,
-        last_agent_message: Option<String>,
-        error: Option<String>,
-    },
-    CompactionStarted {
-        turn_id: String,
-        origin: CompactionOrigin,
-    },
-    /// The history is rewritten. A compaction with a turn of its own ends that turn right after this; one inside
-    /// another turn names that turn, which goes on.
-    CompactionCompleted {
-        turn_id: String,
-        origin: CompactionOrigin,
-        /// The host's estimate of the new history.
-        tokens_after: Option<u64>,
-    },
-    /// The history is as it was.
-    CompactionFailed {
-        turn_id: String,
-        origin: CompactionOrigin,
-        error: String,
-    },
-    /// The answer to a [`Question`], or why there is none.
-    Answered {
-        request_id: String,
-        answer: Result<String, String>,
-    },
-    /// The host waits for the answer of who sits at it.
-    AsksPerson,
-    /// Something that a person should read.
-    Notice(String),
-    /// The host has ended. Nothing but this comes any more.
-    Gone {
-        reason: String,
-    },
-}
-
-/// Who a turn belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TurnKind {
-    /// Started by [`Host::start_turn`].
-    Asked,
-    /// Started by a person at the host itself, with these words.
-    Person { text: String },
-    /// The compaction asked for by [`Host::compact`].
-    Compaction,
-    /// The host's own.
-    Host,
-}
-
-/// What every text of rawr's ends with.
+/// How the last line of every text from rawr starts.
 const MARK: &str = "[rawr:";
 
-/// Whether a message is one of rawr's, by this session or by one before it.
+/// Whether a message came from rawr, in this session or an earlier one.
 pub fn is_marked(text: &str) -> bool {
     text.trim_end().lines().last().is_some_and(|line| line.starts_with(MARK))
 }
 
-/// Why a host did not do as it was asked.
+/// Why a host did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     #[error(
-        "no `codex` in the PATH: install it with `npm install -g @openai/codex`, or say where it is with `--codex PATH`"
+        "no `codex` in the PATH: install it with `npm install -g @openai/codex`, or pass its path with `--codex PATH`"
     )]
     CodexNotFound,
     #[error(
-        "no `claude` in the PATH: install it with `npm install -g @anthropic-ai/claude-code`, or say where it is with `--claude PATH`"
+        "no `claude` in the PATH: install it with `npm install -g @anthropic-ai/claude-code`, or pass its path with `--claude PATH`"
     )]
     ClaudeNotFound,
     #[error("claude is not logged in: run `claude` and type /login, or set ANTHROPIC_API_KEY")]
     ClaudeNotLoggedIn,
-    #[error("{} is not a program that can be run: name one with `{option} PATH`", .path.display())]
+    #[error("{} is not an executable; pass one with `{option} PATH`", .path.display())]
     NotAProgram { path: PathBuf, option: &'static str },
-    #[error("{} cannot be started: {source}", .path.display())]
+    #[error("failed to start {}: {source}", .path.display())]
     NotStarted { path: PathBuf, source: std::io::Error },
-    #[error("no app-server of Codex answers at {}: {source}", .path.display())]
+    #[error("no Codex app-server is listening at {}: {source}", .path.display())]
     NotReached { path: PathBuf, source: std::io::Error },
-    #[error("the host did not do {method}: {message}")]
+    #[error("the host refused {method}: {message}")]
     Refused { method: &'static str, message: String },
     #[error("the host is busy with a turn")]
     Busy,
@@ -458,9 +358,9 @@ pub enum HostError {
     Unable { what: &'static str },
     #[error("the host did not answer {method} within {seconds} s")]
     Silent { method: &'static str, seconds: u64 },
-    #[error("the host's answer to {method} is not understood: {source}")]
+    #[error("failed to parse the host's answer to {method}: {source}")]
     NotUnderstood { method: &'static str, source: serde_json::Error },
-    #[error("the history cannot be used: {problem}")]
+    #[error("invalid history: {problem}")]
     BadHistory { problem: String },
     #[error("{reason}")]
     Gone { reason: String },

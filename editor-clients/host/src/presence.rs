@@ -105,12 +105,12 @@ pub fn present(home: &Path) -> io::Result<Vec<Present>> {
         let process =
             path.file_name().and_then(|name| name.to_str()?.split('.').next()?.parse().ok());
         let (Some(process), Ok(mut file)) = (process, File::open(&path)) else { continue };
-        // Only the process that the file is named after holds its lock, so that the number is nobody else's by now.
+        // Only the process in the file's name holds its lock, so a held lock proves that the process id was not reused.
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 file.read_to_string(&mut text)?;
-                // Older releases do not say where they are.
+                // Older releases do not write their process namespace.
                 let mut lines = text.lines().filter(|line| *line != DETACHED);
                 let socket = lines.next().unwrap_or_default().into();
                 let is_here = lines.next().is_none_or(|space| space == process_space());

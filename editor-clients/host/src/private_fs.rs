@@ -1,10 +1,10 @@
-//! Folders and logs for their owner alone: what rawr keeps quotes conversations.
+//! Files and folders that only their owner can read, because rawr's files quote conversations.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Makes a folder and those above it that are missing. One that is there stays as it is.
+/// Creates a folder and its missing parents. An existing folder is not changed.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -12,7 +12,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A whole file, in place of what stood there.
+/// Writes a whole file, replacing its content.
 pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
@@ -23,7 +23,7 @@ pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
 /// A log is kept at this size, and one before it.
 const LOG_BYTES: u64 = 1024 * 1024;
 
-/// To be written on.
+/// Opens a log to append to. A log that is too large is renamed first.
 pub fn open_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         make_folder(folder)?;

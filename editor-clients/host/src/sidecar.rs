@@ -359,7 +359,7 @@ impl ToRpcParams for Params {
 /// Why the sidecar did not do as it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
-    #[error("the sidecar cannot be started: {}: {source}", .path.display())]
+    #[error("failed to start the sidecar {}: {source}", .path.display())]
     NotStarted { path: PathBuf, source: io::Error },
     #[error("the sidecar ended ({how}); `--verbose` shows its log")]
     Ended { how: String },
@@ -367,7 +367,7 @@ pub enum SidecarError {
     Silent { method: &'static str },
     #[error("{message}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
     Refused { method: &'static str, code: i32, message: String, hint: Option<String> },
-    #[error("the sidecar's {method} is not understood: {source}")]
+    #[error("failed to parse the sidecar's {method}: {source}")]
     NotUnderstood { method: &'static str, source: serde_json::Error },
     #[error(
         "the sidecar speaks protocol {}, this program {PROTOCOL_VERSION}: both must be of one release",

@@ -1,29 +1,29 @@
-//! The wish to end, from a person or the system. A second one ends the program where it stands.
+//! Stop requests from the user or the system. A second one exits the program at once.
 
 use tokio::sync::watch;
 
 use crate::posix::is_ignored;
 
-/// Resolves once somebody asked to stop.
+/// A stop request that may come from a signal or from the program.
 #[derive(Debug, Clone)]
 pub struct Stop {
     ask: watch::Sender<Option<u8>>,
     asked: watch::Receiver<Option<u8>>,
 }
 
-/// What ends a program that a terminal's Ctrl-C ended.
+/// Exit code after Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// What ends a program whose terminal is gone.
+/// Exit code after the terminal was closed.
 pub const HUNG_UP: u8 = 129;
 
 impl Stop {
-    /// Listens to the signals of this process, from here on.
+    /// Starts to listen for the signals of this process.
     pub fn on_signals() -> std::io::Result<Self> {
         Self::on_signals_and(|| {})
     }
 
-    /// The same, with what is owed to the world before a second signal ends the program.
+    /// The same. `at_once` runs before a second signal exits the program.
     pub fn on_signals_and(at_once: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
         let mut signals = Signals::new()?;
@@ -38,12 +38,12 @@ impl Stop {
         Ok(Self { ask, asked })
     }
 
-    /// As a signal would ask; the program's exit code is to be this.
+    /// Requests a stop like a signal, with this exit code.
     pub fn ask(&self, code: u8) {
         self.ask.send_replace(Some(code));
     }
 
-    /// Asked for by who holds the other end.
+    /// A stop that a test requests.
     #[cfg(test)]
     pub fn by_hand() -> (watch::Sender<Option<u8>>, Self) {
         let (ask, asked) = watch::channel(None);
@@ -53,7 +53,7 @@ impl Stop {
     /// May be cancelled at any time.
     pub async fn asked(&mut self) {
         if self.asked.wait_for(Option::is_some).await.is_err() {
-            // Nobody can ask any more.
+            // No request can come any more.
             std::future::pending().await
         }
     }
@@ -62,13 +62,13 @@ impl Stop {
         self.asked.borrow().is_some()
     }
 
-    /// The exit code that goes with what was asked.
+    /// The exit code of the request.
     pub fn exit_code(&self) -> u8 {
         self.asked.borrow().unwrap_or(INTERRUPTED)
     }
 }
 
-/// Those that this process was not started to ignore.
+/// The signals that this process was not started to ignore.
 struct Signals {
     interrupt: Option<tokio::signal::unix::Signal>,
     terminate: Option<tokio::signal::unix::Signal>,
@@ -89,7 +89,7 @@ impl Signals {
         })
     }
 
-    /// 128 and the signal's number, as shells tell it.
+    /// 128 plus the signal's number, as in shells.
     async fn next(&mut self) -> u8 {
         tokio::select! {
             () = received(&mut self.interrupt) => INTERRUPTED,

@@ -1,21 +1,21 @@
-//! Texts from elsewhere, made safe for one line of a terminal. Pure.
+//! Makes untrusted text safe for a terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Without what could steer a terminal: a model's words, a command or a file name are not to be trusted with that.
+/// Replaces characters that could control a terminal. Model output, commands and file names are untrusted.
 pub fn sanitize_terminal(text: &str) -> String {
     let shown = |letter: char| match letter {
         '\n' => '\n',
         '\t' => ' ',
         letter if letter.is_control() => '\u{fffd}',
-        // These turn the writing direction around, so that a line reads other than it is.
+        // These change the writing direction, so that a line shows a different text.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         letter => letter,
     };
     text.chars().filter(|letter| *letter != '\r').map(shown).collect()
 }
 
-/// How many columns of a terminal a text takes.
+/// The width of a text in terminal columns.
 pub fn columns(text: &str) -> usize {
     text.width()
 }

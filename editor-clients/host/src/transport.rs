@@ -1,4 +1,4 @@
-//! The pipes of a sidecar under the JSON-RPC client. Parts what arrives, in order; it understands no method.
+//! The pipes between a sidecar and the JSON-RPC client. Separates notifications from answers, in order.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub enum Arrival {
     Answer,
 }
 
-/// Longer than the sidecar takes for anything that it answers.
+/// Longer than any request to the sidecar takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client over these pipes. It hears answers alone: a notification that passed through it could be dropped there,
@@ -90,7 +90,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> TransportReceiverT for Receiver<R> {
                 Frame::TooLarge { length } => return Err(TransportError::TooLarge { length }),
             };
             let message: Message<'_> = serde_json::from_slice(&body)?;
-            // Nobody listening for arrivals is nobody to lose them.
+            // Without a receiver for arrivals there is none to lose them.
             match (message.method, message.id) {
                 (None, _) => {
                     let _ = self.arrivals.send(Arrival::Answer);
@@ -119,24 +119,24 @@ struct Message<'m> {
     params: Option<&'m RawValue>,
 }
 
-/// The sidecar asks nothing of a client by request; whatever does gets an answer rather than silence.
+/// The sidecar sends no requests to a client. An unexpected one gets an error instead of no answer.
 fn refusal(id: &RawValue, method: &str) -> String {
     let error = json!({
         "code": ErrorCode::MethodNotFound.code(),
-        "message": format!("the client answers no {method}"),
+        "message": format!("the client does not support {method}"),
     });
     json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
 }
 
-/// Why the pipes are of no further use.
+/// Why the pipes failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    #[error("the sidecar hung up")]
+    #[error("the sidecar closed the connection")]
     HungUp,
     #[error("the sidecar sent a message of {length} bytes")]
     TooLarge { length: u64 },
     #[error(transparent)]
     Framing(#[from] FramingError),
-    #[error("the sidecar sent something that is not a message: {0}")]
+    #[error("the sidecar sent an invalid message: {0}")]
     NotAMessage(#[from] serde_json::Error),
 }

@@ -241,7 +241,7 @@ fn wrong_usage_says_what_is_right() {
     check_error(&["exec", "--host", "emacs", "hi"], 2, &["'emacs'", "codex, claude, embedded"]);
     check_error(&["exec", "hi"], 2, &["--host"]);
     check_error(&["exec", "--host", "embedded", "-c", "mode", "hi"], 2, &["KEY=VALUE"]);
-    check_error(&["exec", "--host", "embedded"], 1, &["there is no prompt", "standard input"]);
+    check_error(&["exec", "--host", "embedded"], 1, &["no prompt", "stdin"]);
     check_error(&["exec", "--host", "embedded", " "], 1, &["a prompt is empty"]);
     check_error(
         &["exec", "--host", "embedded", "--model", "m", "hi"],

@@ -297,7 +297,7 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
     "#]]);
     desk.environment = vec![("EDITOR", "no-such-editor -w".to_owned())];
     desk.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
-        rawr: the editor `no-such-editor` cannot be started: set VISUAL or EDITOR to another one: No such file or directory (os error 2)
+        rawr: the editor `no-such-editor` failed to start; set VISUAL or EDITOR to another editor: No such file or directory (os error 2)
     "#]]);
     desk.environment = vec![("EDITOR", "'open".to_owned())];
     desk.check(
@@ -356,8 +356,8 @@ fn a_reset_asks_first_and_keeps_what_was_written() {
         &["prompts", "reset", "heads-up"],
         1,
         expect![[r#"
-        rawr: this would reset heads-up: say --yes, nobody can be asked here
-    "#]],
+            rawr: refusing to reset heads-up: no terminal to confirm on; pass --yes
+        "#]],
     );
     assert_eq!(fs::read_to_string(desk.prompt("heads-up.md")).unwrap(), "Soon.\n");
     desk.check(

@@ -124,5 +124,4 @@ fn pressed(home: &Home, thread: &str) {
     running.leave();
 }
 
-const NOBODY: &str =
-    "Recorded; nobody runs this thread now, so it takes effect when the thread is run again.";
+const NOBODY: &str = "Saved. Takes effect when the thread next runs.";

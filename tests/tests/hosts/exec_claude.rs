@@ -146,12 +146,12 @@ fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
         user: READ-ALL of it
           ran true
         turn failed
-        [notice: the turn broke off: Prompt is too long]
+        [notice: the turn failed: Prompt is too long]
         [compact by turn_complete]
         [heads-up will_compact]
         rawr: packet_request
         turn failed
-        [notice: the turn broke off: Prompt is too long]
+        [notice: the turn failed: Prompt is too long]
         [packet by watcher]
         [compaction in_progress]
         [compaction completed]

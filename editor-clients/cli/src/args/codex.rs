@@ -1,24 +1,24 @@
-//! The commands that put rawr beside a person's own Codex, and their help. Does nothing.
+//! `codex`, `attach` and their hidden helpers, with their help texts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Setting, parse_setting};
+use super::{OutputArgs, Setting, parse_setting};
 
 const CODEX_HELP: &str = "\
 Examples:
   rawr codex
   rawr codex resume --last
   rawr codex -m gpt-5.5 \"fix the tests\"
-  rawr codex --preflight                       where rawr.toml asks for turn_complete
-  rawr codex -- --help                         what Codex itself takes
+  rawr codex --preflight                       if rawr.toml requires turn_complete
+  rawr codex -- --help                         Codex's own options
 
-From the first argument on that rawr does not know, everything is Codex's. The screen, the keys and the exit code are
-Codex's, too. If rawr fails, Codex goes on without it, and one line says so in the end. Another says so at the beginning
-where Codex refuses an option beside rawr (--add-dir, --worktree), and where an agent works without a screen (exec).
-`rawr watch` in another terminal shows what rawr does, and lets you step in.";
+Everything from the first argument that rawr does not know is passed to Codex. The screen, the keys and the exit code
+are Codex's. If rawr fails, Codex continues without it, and a line at the end reports it. A line at the start reports
+when rawr cannot attach: with an option that Codex refuses together with rawr (--add-dir, --worktree), or without a
+screen (exec). `rawr watch` in another terminal shows what rawr does and lets you respond.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CODEX_HELP, disable_version_flag = true)]
@@ -27,42 +27,41 @@ pub struct CodexArgs {
     #[arg(long, value_name = "PATH")]
     pub codex: Option<PathBuf>,
 
-    /// Hold your message back where a compaction is due before it; the screen stands still meanwhile
+    /// Hold your message if a compaction must come first; the screen freezes meanwhile
     #[arg(long)]
     pub preflight: bool,
 
-    /// What Codex is started with
+    /// Arguments for Codex
     #[arg(value_name = "CODEX ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<OsString>,
 }
 
 const ATTACH_HELP: &str = "\
 Examples:
-  rawr attach                                  beside whatever `codex` runs in other terminals
+  rawr attach                                  attach to each `codex` in other terminals
   rawr attach --thread 01a1fc61-5420-7321-81a3-d0c4e2e94ace
   rawr attach --json | jq .event
 
-It goes on until Codex ends, or until Ctrl-C or `rawr detach`; Codex goes on in any case.
-Codex's background server has its own settings: it may compact by itself before rawr does. `rawr codex` prevents that.
+It runs until Codex ends, Ctrl-C, or `rawr detach`. Detaching does not stop Codex.
+Codex's background server has its own settings and may compact before rawr does. `rawr codex` prevents that.
 
-Exit codes: 0 Codex ended or `rawr detach`, 1 rawr failed, 2 wrong usage, 130 after Ctrl-C.";
+Exit codes: 0 Codex ended or `rawr detach`, 1 rawr failed, 2 usage error, 130 interrupted with Ctrl-C.";
 
 #[derive(Debug, Args)]
 #[command(after_help = ATTACH_HELP)]
 pub struct AttachArgs {
-    /// Only this thread of Codex's [default: all, also those to come]
+    /// Only this Codex thread [default: all, new ones included]
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
 
-    /// Where Codex's app-server listens [default: its background server's socket, in CODEX_HOME or ~/.codex]
+    /// Socket of Codex's app-server [default: the background server's, in CODEX_HOME or ~/.codex]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
-    /// A setting of rawr's for this run, as in rawr.toml; may be given more than once
+    /// Override a setting of rawr.toml for this run; repeatable
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub config: Vec<Setting>,
 

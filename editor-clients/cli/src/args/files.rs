@@ -1,9 +1,11 @@
-//! The commands for the files that a person edits, configuration and prompts, and their help. Does nothing.
+//! `rawr config` and `rawr prompts`, with their help texts.
 
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Subcommand};
+
+use super::{OutputArgs, ThreadOption};
 
 /// The prompts, so that a shell completes them.
 pub const PROMPTS: [&str; 9] = [
@@ -20,12 +22,12 @@ pub const PROMPTS: [&str; 9] = [
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
-  rawr config show                     what is set, and where
-  rawr config show --effective         every key with the value in force and the layer that set it
-  rawr config check                    what is wrong with the files, with the place
+  rawr config show                     which values are set, and where
+  rawr config show --effective         every key with its value and the layer that set it
+  rawr config check                    problems in the files, with line and column
   rawr config schema > rawr.schema.json
 
-The files are rawr.toml and Codex's config.toml in the home, and .rawr.toml of the folder.";
+The files are rawr.toml and Codex's config.toml in the home folder, and .rawr.toml in the working folder.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CONFIG_EXAMPLES)]
@@ -36,22 +38,21 @@ pub struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print the JSON Schema of rawr.toml, for an editor that completes by one
+    /// Print the JSON Schema of rawr.toml for editors
     Schema(ConfigSchemaArgs),
     /// Show which values are set, and where
     Show(ConfigShowArgs),
-    /// Say what is wrong with the configuration and the prompts
+    /// Check the configuration and the prompts
     Check(ConfigCheckArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  rawr config schema > ~/.config/rawr.schema.json\n\nEditors with a TOML language server take it by a first line in rawr.toml:\n  #:schema /home/you/.config/rawr.schema.json"
+    after_help = "Example:\n  rawr config schema > ~/.config/rawr.schema.json\n\nEditors with a TOML language server use it if this is the first line of rawr.toml:\n  #:schema /home/you/.config/rawr.schema.json"
 )]
 pub struct ConfigSchemaArgs {
-    /// Print it on one line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -59,21 +60,20 @@ pub struct ConfigSchemaArgs {
     after_help = "Example:\n  rawr config show --effective --model gpt-5.2 --json | jq -r 'select(.layer != \"built-in\") | .key'"
 )]
 pub struct ConfigShowArgs {
-    /// Every key, with those that nobody set
+    /// All keys, unset ones included
     #[arg(long)]
     pub effective: bool,
 
-    /// As a thread with this model has it
+    /// For a thread with this model
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
 
-    /// As a thread in this folder has it [default: the current one]
+    /// For a thread in this folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -81,24 +81,24 @@ pub struct ConfigShowArgs {
     after_help = "Example:\n  rawr config check --json | jq 'select(.severity == \"error\")'\n\nExit code 1 if there is an error; warnings and hints do not count."
 )]
 pub struct ConfigCheckArgs {
-    /// With the .rawr.toml of this folder [default: the current one]
+    /// Include the .rawr.toml of this folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const PROMPTS_EXAMPLES: &str = "\
 Examples:
   rawr prompts list
-  rawr prompts edit heads-up           in $VISUAL or $EDITOR; what is wrong with it is said afterwards
+  rawr prompts edit heads-up           in $VISUAL or $EDITOR; problems are reported afterwards
   rawr prompts diff                    what you changed
-  rawr prompts render handoff          what it says in the thread used last, and how many tokens that is
-  rawr prompts reset heads-up          the shipped text again; yours is kept beside it
+  rawr prompts render handoff          its text in the last thread, with the token count
+  rawr prompts reset heads-up          restore the shipped text; yours is backed up
 
-A session that runs takes up an edited prompt as it is saved. A compaction under way keeps those it began with.";
+A running session uses an edited prompt as soon as it is saved. A compaction in progress keeps the prompts it started
+with.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PROMPTS_EXAMPLES)]
@@ -109,15 +109,15 @@ pub struct PromptsArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum PromptsCommand {
-    /// List the prompts: where each is, and whether it is as shipped
+    /// List the prompts with path and state
     List(PromptsListArgs),
-    /// Open a prompt in your editor, and say what is wrong with it afterwards
+    /// Open a prompt in your editor and check it afterwards
     Edit(PromptsEditArgs),
-    /// Show what you changed in the shipped texts
+    /// Show your changes to the shipped prompts
     Diff(PromptsDiffArgs),
-    /// Write the shipped text again, and keep yours beside it
+    /// Restore the shipped text and back up yours
     Reset(PromptsResetArgs),
-    /// Show what a prompt says in a thread, with its number of tokens
+    /// Render a prompt for a thread, with its token count
     Render(PromptsRenderArgs),
 }
 
@@ -126,23 +126,21 @@ pub enum PromptsCommand {
     after_help = "Example:\n  rawr prompts list --json | jq -r 'select(.state == \"edited\") | .path'"
 )]
 pub struct PromptsListArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  VISUAL='code --wait' rawr prompts edit handoff\n\nThe editor is $VISUAL, else $EDITOR, else vi. Its words are split as a shell splits them, and no shell runs.\n\nExit code 1 if the editor fails, or if the text cannot be used."
+    after_help = "Example:\n  VISUAL='code --wait' rawr prompts edit handoff\n\nThe editor is $VISUAL, else $EDITOR, else vi. It is split like a shell command line, but not run in a shell.\n\nExit code 1 if the editor fails, or if the text is invalid."
 )]
 pub struct PromptsEditArgs {
     /// The prompt
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(PROMPTS))]
     pub name: String,
 
-    /// Say what came of it as one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -152,15 +150,14 @@ pub struct PromptsDiffArgs {
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(PROMPTS))]
     pub name: Option<String>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("which").required(true).args(["names", "all"]),
-    after_help = "Example:\n  rawr prompts reset heads-up handoff\n\nYour text is kept beside the file, as `<file>.old`."
+    after_help = "Example:\n  rawr prompts reset heads-up handoff\n\nYour text is backed up as `<file>.old`."
 )]
 pub struct PromptsResetArgs {
     /// The prompts
@@ -175,25 +172,22 @@ pub struct PromptsResetArgs {
     #[arg(long, short)]
     pub yes: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  rawr prompts render handoff --thread last --json | jq .tokens\n\nWhat the thread does not know yet shows its own name in braces.\nTHREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them."
+    after_help = "Example:\n  rawr prompts render handoff --thread last --json | jq .tokens\n\nPlaceholders without a value yet are shown as their name in braces."
 )]
 pub struct PromptsRenderArgs {
     /// The prompt
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(PROMPTS))]
     pub name: String,
 
-    /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "last")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadOption,
 
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

@@ -6,13 +6,13 @@ use clap::{Command, CommandFactory};
 
 use super::Cli;
 
-/// Every command that is not hidden, under the question that it answers.
+/// Every visible command, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Start here", &["demo", "init", "doctor"]),
     ("Run an agent", &["codex", "exec", "attach", "detach", "hooks"]),
-    ("See what happens", &["status", "watch", "explain"]),
-    ("Step in", &["compact", "snooze", "guard", "pin", "mark"]),
-    ("Look back", &["capsules", "restore", "recall"]),
+    ("Observe", &["status", "watch", "explain"]),
+    ("Intervene", &["compact", "snooze", "guard", "pin", "mark"]),
+    ("History", &["capsules", "restore", "recall"]),
     ("Settings and files", &["config", "prompts", "state"]),
     ("For programs", &["serve", "completions"]),
 ];
@@ -37,7 +37,7 @@ pub fn command() -> Command {
     command.help_template(text)
 }
 
-/// What a person may type; hidden commands are other programs' to call.
+/// The command line without hidden commands, which only other programs call.
 pub fn for_completion() -> Command {
     let whole = Cli::command();
     let visible = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();

@@ -10,8 +10,8 @@ Examples:
   rawr hooks install --claude --project .        for this one
   rawr hooks install --codex --claude --uninstall
 
-Where a phase of work ends under pressure, the agent writes its continuation packet, and you are told. Compact when you
-like (/compact); the packet is handed back. What else stands in the files stays as it is.";
+When a phase of work ends with little context left, the agent writes its continuation packet and you are notified.
+Compact whenever you like (/compact); the packet is handed back. Other settings in these files are not changed.";
 
 #[derive(Debug, Args)]
 pub struct HooksArgs {
@@ -21,7 +21,7 @@ pub struct HooksArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {
-    /// Put rawr's hooks into Claude Code's or Codex's configuration, or take them out
+    /// Add rawr's hooks to Claude Code's or Codex's configuration, or remove them
     Install(HooksInstallArgs),
 }
 
@@ -31,32 +31,32 @@ pub enum HooksCommand {
     group = ArgGroup::new("agents").args(["claude", "codex"]).multiple(true).required(true)
 )]
 pub struct HooksInstallArgs {
-    /// Into Claude Code's settings.json; of a project, into its settings.local.json
+    /// In Claude Code's settings.json; with --project, in its settings.local.json
     #[arg(long)]
     pub claude: bool,
 
-    /// Into Codex's hooks.json
+    /// In Codex's hooks.json
     #[arg(long)]
     pub codex: bool,
 
-    /// For this project alone
+    /// Only for this project
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
 
-    /// Take rawr's hooks out again
+    /// Remove rawr's hooks
     #[arg(long)]
     pub uninstall: bool,
 
-    /// How many tokens Claude Code's model holds, which its hooks are not told [default: by the model's name]
+    /// Context window of Claude Code's model, in tokens [default: by the model's name]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub context_window: Option<u64>,
 
-    /// Ask the agent in `claude -p` and `codex exec` as well; their output may then be its packet
+    /// Also request packets in `claude -p` and `codex exec`; their output may then be the packet
     #[arg(long)]
     pub headless: bool,
 }
 
-/// What the agent calls; people have no use for it.
+/// Arguments of the hidden `rawr hook`, which agents call.
 #[derive(Debug, Args)]
 pub struct HookArgs {
     /// What happens in the agent

@@ -1,68 +1,65 @@
-//! The commands that go back and find again, and their help. Does nothing.
+//! `capsules`, `restore` and `recall`, with their help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-use super::AgentArgs;
+use super::{AgentArgs, OutputArgs};
 
 const CAPSULES_HELP: &str = "\
 Examples:
-  rawr capsules                 of the thread used last
+  rawr capsules                 of the last thread
   rawr capsules --json | jq .capsuleId
-
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+";
 
 #[derive(Debug, Args)]
 #[command(after_help = CAPSULES_HELP)]
 pub struct CapsulesArgs {
-    /// The thread [default: the one used last]
+    /// Thread id, the beginning of one, or `last` [default: last]
     #[arg(value_name = "THREAD")]
     pub thread: Option<String>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const RESTORE_HELP: &str = "\
 Examples:
-  rawr restore last --dry-run            see what would be done
-  rawr restore s2 last                   a new Codex thread; `codex resume` goes on with it
+  rawr restore last --dry-run            show what would be done
+  rawr restore s2 last                   a new Codex thread; continue it with `codex resume`
   rawr restore s2 --prompt \"now the docs\"
 
-CAPSULE is a capsule's name, the beginning of it, or `last`; `rawr capsules` lists them. The thread that was compacted
-stays as it is, and so do your files: where they are not what they were, it is said.";
+CAPSULE is a capsule id, the beginning of one, or `last`; `rawr capsules` lists them. The compacted thread and your files
+are not changed. Files that differ from then are reported.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE_HELP)]
 pub struct RestoreArgs {
-    /// What to go back to
+    /// The capsule to restore
     #[arg(value_name = "CAPSULE")]
     pub capsule: String,
 
-    /// The thread that it is of [default: the first that has such a capsule]
+    /// The capsule's thread: id, the beginning of one, or `last` [default: the first with such a capsule]
     #[arg(value_name = "THREAD")]
     pub thread: Option<String>,
 
-    /// Say this to the agent there, one turn each; the embedded agent reads standard input unless it is given
+    /// Prompt for the restored agent, one turn each; repeatable [default for the embedded agent: stdin]
     #[arg(long = "prompt", value_name = "TEXT")]
     pub prompts: Vec<String>,
 
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Work in this folder [default: the one that the thread worked in]
+    /// Working folder [default: the thread's]
     #[arg(long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
     #[command(flatten)]
     pub agent: AgentArgs,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const RECALL_HELP: &str = "\
@@ -70,30 +67,28 @@ Examples:
   rawr recall retry budget
   rawr recall --all --limit 10 \"cargo deny\"
 
-All words must occur in one text, whatever their case. Searched are packets, handoffs, directives and scratch files, and
-the host's own transcript, the latest first. Exit code 1 where nothing is found.
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+All words must occur in one text; case is ignored. Searches packets, handoffs, directives, scratch files and the host's
+transcript, latest first. Exit code 1 if nothing is found.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RECALL_HELP)]
 pub struct RecallArgs {
-    /// What to look for
+    /// Words to search for
     #[arg(value_name = "WORD", required = true)]
     pub words: Vec<String>,
 
-    /// In this thread [default: the one used last]
+    /// Thread id, the beginning of one, or `last` [default: last]
     #[arg(long, value_name = "THREAD", conflicts_with = "all")]
     pub thread: Option<String>,
 
-    /// In every thread
+    /// Search all threads
     #[arg(long)]
     pub all: bool,
 
-    /// Name so many places at most
+    /// Maximum number of matches
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = value_parser!(u64).range(1..=1000))]
     pub limit: u64,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

@@ -1,24 +1,21 @@
-//! The commands by which a person looks at threads and steps in, and their help. Does nothing.
+//! The commands that show threads and respond to sequences, with their help texts.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, value_parser};
 
-const THREADS: &str = "\
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+use super::{OutputArgs, ThreadArg, ThreadFilter, ThreadOption};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  rawr status\n  rawr status last --json | jq .percentRemaining\n\nTHREAD is a thread's name, the beginning of it, or `last` for the one used last."
+    after_help = "Examples:\n  rawr status\n  rawr status last --json | jq .percentRemaining"
 )]
 pub struct StatusArgs {
-    /// Only this thread [default: all]
-    #[arg(value_name = "THREAD")]
-    pub thread: Option<String>,
+    #[command(flatten)]
+    pub thread: ThreadFilter,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const WATCH_HELP: &str = "\
@@ -28,44 +25,38 @@ Examples:
   rawr watch --folder .
   rawr watch --json | jq -c 'select(.event == \"heads_up\")'
 
-On a terminal it fills the screen; `?` lists the keys, `q` leaves. Elsewhere, and with --json, it prints one JSON
-object a line until it is interrupted: the threads first, then whatever is recorded.
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+On a terminal it uses the full screen; `?` lists the keys, `q` quits. Otherwise, and with --json, it prints JSON, one
+object per line, until interrupted: first the threads, then each new record.";
 
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_HELP)]
 pub struct WatchArgs {
-    /// Only this thread [default: all, also those to come]
-    #[arg(value_name = "THREAD")]
-    pub thread: Option<String>,
+    #[command(flatten)]
+    pub thread: ThreadFilter,
 
-    /// Only threads that work in this folder or below it
+    /// Only threads whose working folder is this one or below it
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = THREADS)]
 pub struct ExplainArgs {
-    /// The thread
-    #[arg(value_name = "THREAD")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadArg,
 
-    /// This decision, or the beginning of its name [default: the latest]
+    /// Decision id or the beginning of one [default: the latest]
     #[arg(long, value_name = "ID", conflicts_with = "list")]
     pub decision: Option<String>,
 
-    /// List the decisions on record, the latest last
+    /// List the recorded decisions, oldest first
     #[arg(long)]
     pub list: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const GUARD_USAGE: &str = "\
@@ -78,8 +69,8 @@ Examples:
   rawr guard last --next-commit --note \"in the middle of a refactoring\"
   rawr guard last --clear g1
 
-A guard holds in every tier but emergency: with the context nearly full, rawr goes over it and says so.
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+A guard blocks compaction in every tier except emergency: when the context is nearly full, rawr overrides the guard and
+reports it.";
 
 #[derive(Debug, Args)]
 #[command(
@@ -91,15 +82,14 @@ THREAD is a thread's name, the beginning of it, or `last` for the one used last;
     ])),
 )]
 pub struct GuardArgs {
-    /// The thread
-    #[arg(value_name = "THREAD")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadArg,
 
-    /// For so many turns of yours
+    /// For this many of your turns
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub turns: Option<u32>,
 
-    /// For so many minutes
+    /// For this many minutes
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub minutes: Option<u32>,
 
@@ -107,7 +97,7 @@ pub struct GuardArgs {
     #[arg(long)]
     pub next_commit: bool,
 
-    /// Until a run of the tests passes
+    /// Until a test run passes
     #[arg(long)]
     pub tests_pass: bool,
 
@@ -115,25 +105,24 @@ pub struct GuardArgs {
     #[arg(long)]
     pub until_released: bool,
 
-    /// Why, for whoever reads it later
+    /// A note that explains the guard
     #[arg(long, value_name = "TEXT", requires = "end")]
     pub note: Option<String>,
 
-    /// List the guards that hold
+    /// List the active guards
     #[arg(long)]
     pub list: bool,
 
-    /// End a guard early, or with --all every one
+    /// Clear a guard, or all guards with --all
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub clear: Option<String>,
 
-    /// With --clear: every guard
+    /// With --clear: all guards
     #[arg(long, requires = "clear")]
     pub all: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const PIN_USAGE: &str = "\
@@ -146,8 +135,7 @@ Examples:
   rawr pin last \"Never touch the main branch.\"
   rawr pin last --remove p1
 
-The text is in every handoff from now on, word for word; what looks like a key or a token is taken out of it.
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+The text is included verbatim in every handoff from now on; anything that looks like a key or token is redacted.";
 
 #[derive(Debug, Args)]
 #[command(
@@ -156,25 +144,23 @@ THREAD is a thread's name, the beginning of it, or `last` for the one used last;
     group(ArgGroup::new("what").required(true).args(["text", "list", "remove"])),
 )]
 pub struct PinArgs {
-    /// The thread
-    #[arg(value_name = "THREAD")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadArg,
 
-    /// The instruction that is to survive every compaction
+    /// The instruction to keep
     #[arg(value_name = "TEXT")]
     pub text: Option<String>,
 
-    /// List the instructions in force
+    /// List the pinned instructions
     #[arg(long)]
     pub list: bool,
 
-    /// Take an instruction back
+    /// Remove a pinned instruction
     #[arg(long, value_name = "ID")]
     pub remove: Option<String>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 const MARK_HELP: &str = "\
@@ -182,68 +168,59 @@ Examples:
   rawr mark \"the parser is done\"
   rawr mark research --thread 019a
 
-The end of a phase counts as a completed plan step: with little context left, rawr compacts at the end of the turn.
-THREAD is a thread's name, the beginning of it, or `last` for the one used last; `rawr status` lists them.";
+The end of a phase counts as a completed plan step: if little context is left, rawr compacts at the end of the turn.";
 
 #[derive(Debug, Args)]
 #[command(after_help = MARK_HELP)]
 pub struct MarkArgs {
-    /// What the phase that ends here is called
+    /// Name of the phase that ends here
     #[arg(value_name = "LABEL")]
     pub label: String,
 
-    /// The thread
-    #[arg(long, value_name = "THREAD", default_value = "last")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadOption,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = THREADS)]
 pub struct SnoozeArgs {
-    /// The thread
-    #[arg(value_name = "THREAD")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadArg,
 
-    /// For so many turns of yours [default: 1]
+    /// For this many of your turns [default: 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), conflicts_with = "minutes")]
     pub turns: Option<u32>,
 
-    /// For so many minutes
+    /// For this many minutes
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub minutes: Option<u32>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = THREADS,
     group(ArgGroup::new("wish").args(["now", "approve", "cancel"])),
 )]
 pub struct CompactArgs {
-    /// The thread
-    #[arg(value_name = "THREAD")]
-    pub thread: String,
+    #[command(flatten)]
+    pub thread: ThreadArg,
 
-    /// Compact as soon as the agent is idle, whatever the gates say [default]
+    /// Compact as soon as the agent is idle, regardless of the gates [default]
     #[arg(long)]
     pub now: bool,
 
-    /// Say yes to the compaction that waits for your answer
+    /// Approve the pending compaction
     #[arg(long)]
     pub approve: bool,
 
-    /// Call off the compaction that is under way
+    /// Cancel the compaction in progress
     #[arg(long)]
     pub cancel: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

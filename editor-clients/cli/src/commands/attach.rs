@@ -52,7 +52,7 @@ pub(super) const WIDTH: usize = 160;
 
 /// There is no other place for it, should this fail.
 fn leave_word(folder: &Path, why: &str) {
-    let line = format!("rawr: {}; Codex went on without it\n", one_line(why, WIDTH));
+    let line = format!("rawr: {}; Codex continued without it\n", one_line(why, WIDTH));
     let _ = std::fs::write(folder.join(WORD), line);
 }
 
@@ -71,13 +71,14 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             .to_owned()
     })?;
     stand_back_where_codex_warns(common, &mut threads).await?;
-    let presence = Presence::announce(&home, &socket).context("home cannot be written to")?;
+    let presence =
+        Presence::announce(&home, &socket).context("failed to write to the home folder")?;
     let place = AttachContext::of(common, &args, socket, home, since_ms)?;
     if let ShownAs::Words = place.shown {
         let only = args.thread.as_ref().map(|id| format!(", as soon as thread {id} is open there"));
         let only = only.unwrap_or_default();
         let message =
-            format!("beside the Codex at {}{only}; Ctrl-C leaves it", place.socket.display());
+            format!("attached to Codex at {}{only}; Ctrl-C detaches", place.socket.display());
         place
             .renderer()?
             .report(&SessionEvent::Notice { level: Level::Info, message: &message })?;
@@ -130,10 +131,10 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         return Err(error);
     }
     let why = match &place.shown {
-        _ if is_detached => {
-            Some("rawr was detached by `rawr detach` in another terminal; Codex goes on without it")
-        }
-        ShownAs::Words if stop.was_asked() => Some("rawr has left; Codex goes on without it"),
+        _ if is_detached => Some(
+            "rawr was detached by `rawr detach` in another terminal; Codex continues without it",
+        ),
+        ShownAs::Words if stop.was_asked() => Some("rawr detached; Codex continues without it"),
         _ => None,
     };
     if let Some(message) = why {
@@ -201,13 +202,13 @@ fn no_longer_wanted(args: &AttachArgs) {
     let _ = args.beside.as_ref().map(|folder| std::fs::remove_file(folder.join(WANTED)));
 }
 
-/// A thread that rawr stands beside no longer.
+/// A thread that rawr is no longer attached to.
 type FollowResult = (String, anyhow::Result<()>);
 
 /// Where Codex's background server listens.
 fn control_socket() -> anyhow::Result<PathBuf> {
     let Some(codex_home) = codex::codex_home() else {
-        bail!("there is no home folder: name Codex's socket with --socket PATH")
+        bail!("no home folder; pass Codex's socket with --socket PATH")
     };
     Ok(codex_home.join("app-server-control").join("app-server-control.sock"))
 }
@@ -296,7 +297,7 @@ impl AttachContext {
                 true => Experimental::Refused,
                 false => Experimental::Wanted,
             },
-            shown: match (&args.beside, args.json) {
+            shown: match (&args.beside, args.output.json) {
                 (Some(_), _) => ShownAs::Log(home.join("rawr").join("codex.log")),
                 (None, true) => ShownAs::Lines,
                 (None, false) => ShownAs::Words,

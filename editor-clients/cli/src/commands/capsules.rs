@@ -16,12 +16,12 @@ pub(super) async fn run(common: &Common, args: CapsulesArgs) -> anyhow::Result<E
         let params = CapsuleListParams { thread_id: thread_id.clone() };
         let listed = looker.call::<methods::CapsuleList>(params).await?;
         for capsule in &listed.capsules {
-            tell(args.json, "capsule", capsule, &[render::capsule_line(capsule, now_ms())])?;
+            tell(args.output.json, "capsule", capsule, &[render::capsule_line(capsule, now_ms())])?;
         }
         for unread in &listed.unread {
             complain(&unread.error);
         }
-        if listed.capsules.is_empty() && !args.json {
+        if listed.capsules.is_empty() && !args.output.json {
             let line = format!("Nothing is kept of thread {thread_id}: it was not compacted yet.");
             tell(false, "", &(), &[line])?;
         }

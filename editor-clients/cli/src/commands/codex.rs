@@ -68,7 +68,7 @@ code=$?
 is_ours "$driver" || driver=
 is_ours "$lease" || lease=
 if [ -z "$driver" ] && [ -e "$folder/wanted" ] && ! [ -s "$folder/word" ]; then
-  echo 'rawr: rawr ended early; Codex went on without it' >"$folder/word"
+  echo 'rawr: rawr ended early; Codex continued without it' >"$folder/word"
 fi
 if [ -n "$relay" ] && is_ours "$relay"; then kill "$relay" 2>/dev/null; fi
 if [ -n "$driver" ]; then
@@ -166,13 +166,12 @@ async fn start(
     hang_ups_count()?;
     // It may hold the conversation that is wanted now.
     abandoned::end_all(places()).await;
-    let folder = private_folder().context("there is no place for a socket")?;
+    let folder = private_folder().context("failed to create a folder for the sockets")?;
     let socket = folder.path().join(CODEX);
     // First, so that it is none of those whom the app-server lives for. It ends with the folder.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
     let server = app_server(common, codex, read, &socket)?;
-    let mut lease =
-        Lease::take(folder.path(), server).context("the app-server cannot be started")?;
+    let mut lease = Lease::take(folder.path(), server).context("failed to start the app-server")?;
     let started = async {
         wait_until_it_listens(&mut lease, &socket, &folder.path().join("log")).await?;
         driver(common, folder.path(), &socket, &lease, args.preflight)
@@ -286,12 +285,13 @@ fn driver(
     command.arg("--socket").arg(socket).arg("--beside").arg(folder);
     command.arg("--lease").arg(lease.process_id().to_string());
     command.args(preflight.then_some("--preflight"));
-    command.spawn().context("rawr cannot be started a second time")
+    command.spawn().context("failed to start a second rawr process")
 }
 
 /// In a process group of its own, with nothing to read and nowhere to write.
 fn rawr_again() -> anyhow::Result<Command> {
-    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
+    let program =
+        std::env::current_exe().context("cannot determine the path of the rawr executable")?;
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     Ok(command)
@@ -308,7 +308,8 @@ async fn relay(folder: &Path) -> Option<Child> {
 
 async fn start_relay(folder: &Path) -> anyhow::Result<Child> {
     let mut command = rawr_again()?;
-    let mut relay = command.arg("relay").arg(folder).spawn().context("the relay cannot start")?;
+    let mut relay =
+        command.arg("relay").arg(folder).spawn().context("failed to start the relay")?;
     let (socket, give_up) = (folder.join(SCREEN), Instant::now() + START);
     while !socket.exists() {
         if let Some(status) = relay.try_wait()? {
@@ -347,13 +348,13 @@ impl Beside {
             let _ = child.kill();
         }
         lease.give_up();
-        Err(error).context("/bin/sh cannot be started")
+        Err(error).context("failed to start /bin/sh")
     }
 }
 
 fn become_codex(codex: &Path, arguments: &[OsString]) -> anyhow::Result<ExitCode> {
     let error = Command::new(codex).args(arguments).exec();
-    Err(error).with_context(|| format!("{} cannot be started", codex.display()))
+    Err(error).with_context(|| format!("failed to start {}", codex.display()))
 }
 
 #[cfg(test)]

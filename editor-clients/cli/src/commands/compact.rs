@@ -17,8 +17,8 @@ pub(super) async fn run(common: &Common, args: CompactArgs) -> anyhow::Result<Ex
         (false, false) => Choice::CompactNow,
     };
     let wish = UserResponse { choice, until: None, said: render::recorded(choice, None) };
-    on_thread(common, &args.thread, async |looker, thread| {
-        respond(looker, thread, &wish, args.json).await
+    on_thread(common, &args.thread.id, async |looker, thread| {
+        respond(looker, thread, &wish, args.output.json).await
     })
     .await?;
     Ok(ExitCode::SUCCESS)

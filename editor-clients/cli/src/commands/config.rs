@@ -27,7 +27,7 @@ pub(super) fn run(common: &Common, args: &ConfigArgs) -> anyhow::Result<ExitCode
 fn schema(args: &ConfigSchemaArgs) -> anyhow::Result<ExitCode> {
     let schema = json_schema();
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.output.json {
         writeln!(out, "{schema}")?;
     } else {
         writeln!(out, "{schema:#}")?;
@@ -38,7 +38,9 @@ fn schema(args: &ConfigSchemaArgs) -> anyhow::Result<ExitCode> {
 fn project(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     let folder = match wanted {
         Some(folder) => std::path::absolute(folder)?,
-        None => std::env::current_dir().context("the current folder is gone: use --cd DIR")?,
+        None => {
+            std::env::current_dir().context("the current folder no longer exists; pass --cd DIR")?
+        }
     };
     if !folder.is_dir() {
         bail!("{} is no folder", folder.display());
@@ -54,9 +56,9 @@ fn show_values(home: &Home, args: &ConfigShowArgs) -> anyhow::Result<ExitCode> {
     let mut shown = 0;
     for (key, value) in effective.iter().filter(|(_, value)| args.effective || is_set(value)) {
         shown += 1;
-        show_value(key, value, args.json)?;
+        show_value(key, value, args.output.json)?;
     }
-    if shown == 0 && !args.json {
+    if shown == 0 && !args.output.json {
         let line = "Nothing is set: every key has its built-in value. `rawr config show --effective` lists them.";
         tell(false, "", &(), &[line.to_owned()])?;
     }
@@ -94,7 +96,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     let problems: Vec<_> =
         written.problems.iter().chain(of_prompts).chain(&written.decisions).collect();
     for problem in show(problems.iter().copied(), RenderMode::Coloured) {
-        tell(args.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
+        tell(args.output.json, "problem", &problem.wire, &[format!("{}\n", problem.text)])?;
     }
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
@@ -107,7 +109,7 @@ fn check(home: &Home, args: &ConfigCheckArgs) -> anyhow::Result<ExitCode> {
     let body = json!({
         "errors": errors, "warnings": warnings, "hints": count(Severity::Hint), "files": files, "prompts": prompts,
     });
-    tell(args.json, "config_checked", &body, &[summary(&problems, &files, prompts)])?;
+    tell(args.output.json, "config_checked", &body, &[summary(&problems, &files, prompts)])?;
     Ok(if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -30,16 +30,16 @@ const PACE: Duration = Duration::from_millis(450);
 
 pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitCode> {
     if common.home.is_some() {
-        bail!("the demo has a home of its own; --keep DIR keeps it");
+        bail!("the demo uses its own home folder; pass --keep DIR to keep it");
     }
     let mut stop = Stop::on_signals()?;
     let place = DemoFolder::new(args.keep.as_deref())?;
-    let reader = if args.json { Reader::Program } else { Reader::Person };
+    let reader = if args.output.json { Reader::Program } else { Reader::Person };
     let mut renderer = Renderer::stdout(reader);
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
     let common = Common { command, home: Some(place.home()), is_verbose };
     if !runs("sh", &["-c", ":"]).await {
-        bail!("the demo runs its commands in a shell, and there is no `sh` in the PATH");
+        bail!("the demo needs a shell, and there is no `sh` in the PATH");
     }
     let has_git = runs("git", &["--version"]).await;
     if !has_git {

@@ -1,4 +1,4 @@
-//! `rawr detach`: ends what stands beside a Codex. Codex itself goes on.
+//! `rawr detach`: detaches rawr from Codex. Codex itself keeps running.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
         }
     }
     if !present.iter().any(|present| present.is_here) {
-        bail!("nothing of rawr's stands beside a Codex here");
+        bail!("not attached to any Codex session");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -26,7 +26,7 @@ use rawr_host::text::sanitize_terminal;
 
 pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
-    let mut report = Report { as_json: args.json, failed: false };
+    let mut report = Report { as_json: args.output.json, failed: false };
     report.tell(&home_check(&home.dir))?;
     let (config, written, prompts) = files(&home);
     report.tell(&written)?;
@@ -148,7 +148,7 @@ fn home_check(home: &Path) -> Check {
     // Asking the file system beats reading its permissions.
     if let Err(error) = tempfile::NamedTempFile::new_in(home) {
         return fail(format!("{shown} cannot be written to: {error}"))
-            .todo(format!("make it writable, or name another folder with --home DIR: {shown}"));
+            .todo(format!("make it writable, or pass another folder with --home DIR: {shown}"));
     }
     match open_to_others(&home.join("rawr")) {
         Some(mode) => {

@@ -27,9 +27,9 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
     let settings = common.sidecar(overrides(&args.agent.config)?)?;
     let mut prompts = prompts(&args)?;
     if prompts.is_empty().await {
-        bail!("there is no prompt: say it as an argument, or one a line on standard input");
+        bail!("no prompt: pass it as an argument or on stdin, one per line");
     }
-    let reader = if args.json { Reader::Program } else { Reader::Person };
+    let reader = if args.output.json { Reader::Program } else { Reader::Person };
     let session = Session {
         settings,
         prompts,
@@ -238,7 +238,7 @@ pub(super) struct Switches(pub(super) Map<String, Value>);
 async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
     let params = ConfigGetParams { thread_id: None };
     let got = sidecar.call::<methods::ConfigGet>(params).await;
-    Ok(Switches(got.context("the configuration cannot be had")?.effective))
+    Ok(Switches(got.context("failed to load configuration")?.effective))
 }
 
 impl Switches {
@@ -272,7 +272,7 @@ impl Switches {
 pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
     let cwd = match cd {
         Some(cd) => std::path::absolute(cd)?,
-        None => std::env::current_dir().context("the current folder is gone")?,
+        None => std::env::current_dir().context("the current folder no longer exists")?,
     };
     if !cwd.is_dir() {
         bail!("{} is not a folder: name one with --cd DIR", cwd.display());
@@ -282,7 +282,7 @@ pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
 
 fn prompts(args: &ExecArgs) -> anyhow::Result<Prompts> {
     if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
-        bail!("a prompt is empty: say what the agent is to do");
+        bail!("empty prompt: describe the task");
     }
     Ok(if args.prompts.is_empty() {
         Prompts::from_stdin()

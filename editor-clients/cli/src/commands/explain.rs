@@ -14,7 +14,7 @@ use crate::args::ExplainArgs;
 use crate::render;
 
 pub(super) async fn run(common: &Common, args: ExplainArgs) -> anyhow::Result<ExitCode> {
-    on_thread(common, &args.thread, async |looker, thread| explain(looker, thread, &args).await)
+    on_thread(common, &args.thread.id, async |looker, thread| explain(looker, thread, &args).await)
         .await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -29,14 +29,14 @@ async fn explain(
     let decisions = looker.call::<methods::DecisionList>(params).await?.decisions;
     let say = |decision: &Decision, lines: &[String]| {
         let body = OfThread { thread_id, body: decision, owner: None };
-        tell(args.json, "decision", &body, lines)
+        tell(args.output.json, "decision", &body, lines)
     };
     if args.list {
         for decision in &decisions {
             say(decision, &[render::decision_line(decision, now_ms())])?;
         }
         if decisions.is_empty() {
-            return none_yet(looker, &thread.thread, args.json).await;
+            return none_yet(looker, &thread.thread, args.output.json).await;
         }
         return Ok(());
     }
@@ -46,7 +46,7 @@ async fn explain(
     };
     match decision {
         Some(decision) => say(decision, &render::decision(thread_id, decision, now_ms())),
-        None => none_yet(looker, &thread.thread, args.json).await,
+        None => none_yet(looker, &thread.thread, args.output.json).await,
     }
 }
 

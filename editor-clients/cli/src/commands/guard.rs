@@ -16,12 +16,12 @@ use crate::render;
 
 pub(super) async fn run(common: &Common, args: GuardArgs) -> anyhow::Result<ExitCode> {
     if args.clear.as_ref().is_some_and(|id| id.is_empty() != args.all) {
-        bail!("say `--clear ID` for one guard or `--clear --all` for every one");
+        bail!("no guard id; pass `--clear ID`, or `--clear --all` for all guards");
     }
-    on_thread(common, &args.thread, async |looker, thread| match (until(&args), &args.clear) {
+    on_thread(common, &args.thread.id, async |looker, thread| match (until(&args), &args.clear) {
         (Some(until), _) => set(looker, thread, until, &args).await,
-        (None, Some(id)) => clear(looker, thread, id, args.json).await,
-        (None, None) => list(looker, thread, args.json).await,
+        (None, Some(id)) => clear(looker, thread, id, args.output.json).await,
+        (None, None) => list(looker, thread, args.output.json).await,
     })
     .await?;
     Ok(ExitCode::SUCCESS)
@@ -53,7 +53,7 @@ async fn set(
     let lines = [render::guarded(&guard_id, &until), takes_effect(owner)];
     let guard = guards(looker, thread_id).await?.into_iter().find(|it| it.guard_id == guard_id);
     let body = OfThread { thread_id, body: guard, owner };
-    tell(args.json, "guard_set", &body, &lines)
+    tell(args.output.json, "guard_set", &body, &lines)
 }
 
 async fn clear(

@@ -32,7 +32,7 @@ pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
     // What a panic prints would be shown in the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(|| answer(common, args)));
-    let done = done.unwrap_or_else(|_| Err(anyhow::anyhow!("a defect of rawr's")));
+    let done = done.unwrap_or_else(|_| Err(anyhow::anyhow!("internal error in rawr")));
     if let Err(error) = done {
         log(common, &format!("{} {}: {}", args.host.name(), args.event, causes(&error)));
     }
@@ -54,7 +54,7 @@ const PATIENCE: Duration = Duration::from_secs(45);
 fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
-    let input: Input = serde_json::from_str(&text).context("what the agent says")?;
+    let input: Input = serde_json::from_str(&text).context("failed to parse the hook's input")?;
     let open = PendingRequest::of(&common.home()?.dir, &input.session_id)?;
     if !concerns(common, args, &input, &open)? {
         return Ok(());

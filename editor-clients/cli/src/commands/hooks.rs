@@ -146,7 +146,8 @@ fn wanted(
 /// By the name that it was called by, where that leads to this very program: the name outlives an upgrade, and the file that
 /// links lead to may not.
 fn this_program() -> anyhow::Result<PathBuf> {
-    let program = std::env::current_exe().context("this program does not know where it is")?;
+    let program =
+        std::env::current_exe().context("cannot determine the path of the rawr executable")?;
     let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let is_a_path = called.components().count() > 1;
     let named = match is_a_path {

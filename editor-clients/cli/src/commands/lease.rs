@@ -66,7 +66,7 @@ pub(super) async fn run(args: LeaseArgs) -> anyhow::Result<ExitCode> {
 
 /// A process group of its own: what an npm wrapper started is ended with it.
 fn start(words: &[std::ffi::OsString]) -> anyhow::Result<Child> {
-    let (program, arguments) = words.split_first().context("no app-server is named")?;
+    let (program, arguments) = words.split_first().context("no app-server command")?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     command.spawn().with_context(|| format!("cannot start {}", Path::new(program).display()))

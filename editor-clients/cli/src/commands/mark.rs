@@ -14,9 +14,9 @@ use crate::render;
 pub(super) async fn run(common: &Common, args: MarkArgs) -> anyhow::Result<ExitCode> {
     let label = args.label.trim();
     if label.is_empty() {
-        bail!("the label is empty: say what the phase that ends here is called");
+        bail!("empty label: name the phase that ends here");
     }
-    on_thread(common, &args.thread, async |looker, thread| {
+    on_thread(common, &args.thread.id, async |looker, thread| {
         let (thread_id, owner) = (thread.thread.thread_id.as_str(), thread.thread.owner.as_deref());
         let params = SignalReportParams {
             thread_id: thread_id.to_owned(),
@@ -27,7 +27,7 @@ pub(super) async fn run(common: &Common, args: MarkArgs) -> anyhow::Result<ExitC
         let boundaries = looker.call::<methods::SignalReport>(params).await?.boundaries;
         let lines = [render::marked(thread_id, label), takes_effect(owner)];
         let body = json!({ "label": label, "boundaries": boundaries });
-        tell(args.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
+        tell(args.output.json, "phase_marked", &OfThread { thread_id, body, owner }, &lines)
     })
     .await?;
     Ok(ExitCode::SUCCESS)

@@ -16,12 +16,12 @@ use crate::render;
 
 pub(super) async fn run(common: &Common, args: PinArgs) -> anyhow::Result<ExitCode> {
     if args.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-        bail!("the text is empty: say what is to survive every compaction");
+        bail!("empty text: pass the instruction to keep");
     }
-    on_thread(common, &args.thread, async |looker, thread| match (&args.text, &args.remove) {
-        (Some(text), _) => pin(looker, thread, text, args.json).await,
-        (None, Some(id)) => remove(looker, thread, id, args.json).await,
-        (None, None) => list(looker, thread, args.json).await,
+    on_thread(common, &args.thread.id, async |looker, thread| match (&args.text, &args.remove) {
+        (Some(text), _) => pin(looker, thread, text, args.output.json).await,
+        (None, Some(id)) => remove(looker, thread, id, args.output.json).await,
+        (None, None) => list(looker, thread, args.output.json).await,
     })
     .await?;
     Ok(ExitCode::SUCCESS)
@@ -44,7 +44,7 @@ async fn pin(
     // A secret is taken out before it is recorded: then the newest one is it.
     let directives = directives(looker, thread_id).await?;
     let same = directives.iter().find(|directive| directive.text == text.trim());
-    let pinned = same.or(directives.last()).context("the sidecar did not keep the text")?;
+    let pinned = same.or(directives.last()).context("the sidecar did not store the text")?;
     let mut lines = vec![format!(
         "{} is pinned: it is handed over word for word at every compaction.",
         pinned.directive_id

@@ -78,7 +78,7 @@ fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
         let path = sanitize_terminal(&prompt.path.display().to_string());
         let name = prompt.name;
         let line = format!("{name:<17} {style}{words}{count}{style:#}  {DIM}{path}{DIM:#}");
-        tell(args.json, "prompt", &body, &[line])?;
+        tell(args.output.json, "prompt", &body, &[line])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -89,13 +89,13 @@ fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
         put(&prompt.path, prompt.shipped)?;
     }
     let mut words = editor()?.into_iter();
-    let program = words.next().context("the editor has no name")?;
+    let program = words.next().context("the editor command is empty")?;
     // The terminal's signals are the editor's: it must not be left alone with the keyboard. Listened to and not ignored, since
     // the editor would go on ignoring them.
     let _listening = [signal(SignalKind::interrupt())?, signal(SignalKind::quit())?];
     let status = Command::new(&program).args(words).arg(&prompt.path).status();
     let status = status.with_context(|| {
-        format!("the editor `{program}` cannot be started: set VISUAL or EDITOR to another one")
+        format!("the editor `{program}` failed to start; set VISUAL or EDITOR to another editor")
     })?;
     if !status.success() {
         bail!(
@@ -111,7 +111,7 @@ fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
     let body = json!({
         "name": prompt.name, "path": prompt.path, "changed": changed, "problems": wire,
     });
-    tell(args.json, "prompt_edited", &body, &edited(&prompt, changed, &problems))?;
+    tell(args.output.json, "prompt_edited", &body, &edited(&prompt, changed, &problems))?;
     Ok(if prompt.is_usable() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -150,11 +150,11 @@ fn diff(common: &Common, args: &PromptsDiffArgs) -> anyhow::Result<ExitCode> {
         let body = json!({
             "name": prompt.name, "path": prompt.path, "changed": changed, "diff": text,
         });
-        if changed || args.json {
-            tell(args.json, "prompt_diff", &body, &lines)?;
+        if changed || args.output.json {
+            tell(args.output.json, "prompt_diff", &body, &lines)?;
         }
     }
-    if differing == 0 && !args.json {
+    if differing == 0 && !args.output.json {
         let which = args.name.as_deref().unwrap_or("every prompt");
         tell(false, "", &(), &[format!("{which} is as shipped.")])?;
     }
@@ -197,7 +197,7 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
     for prompt in &same {
         let body = json!({ "name": prompt.name, "path": prompt.path, "changed": false });
         tell(
-            args.json,
+            args.output.json,
             "prompt_reset",
             &body,
             &[format!("{} is as shipped already.", prompt.name)],
@@ -213,7 +213,7 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
             line += &format!("; your text is {}", sanitize_terminal(&backup.display().to_string()));
             body["backup"] = json!(backup);
         }
-        tell(args.json, "prompt_reset", &body, &[format!("{line}.")])?;
+        tell(args.output.json, "prompt_reset", &body, &[format!("{line}.")])?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -221,7 +221,7 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
 fn agreed(prompts: &[PromptFile]) -> anyhow::Result<bool> {
     let names: Vec<_> = prompts.iter().map(|prompt| prompt.name).collect();
     if !io::stdin().is_terminal() {
-        bail!("this would reset {}: say --yes, nobody can be asked here", names.join(", "));
+        bail!("refusing to reset {}: no terminal to confirm on; pass --yes", names.join(", "));
     }
     let mut out = anstream::stderr();
     write!(
@@ -248,7 +248,7 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 async fn render(common: &Common, args: PromptsRenderArgs) -> anyhow::Result<ExitCode> {
-    on_thread(common, &args.thread, async |looker, thread| {
+    on_thread(common, &args.thread.id, async |looker, thread| {
         let thread_id = thread.thread.thread_id.clone();
         let params = PromptRenderParams {
             name: args.name.clone(),
@@ -274,7 +274,7 @@ async fn render(common: &Common, args: PromptsRenderArgs) -> anyhow::Result<Exit
                 sanitize_terminal(&thread_id)
             ),
         ];
-        tell(args.json, "prompt_rendered", &body, &lines)
+        tell(args.output.json, "prompt_rendered", &body, &lines)
     })
     .await?;
     Ok(ExitCode::SUCCESS)

@@ -49,9 +49,9 @@ struct Ended<'e> {
 fn show(found: &RecallSearchResult, args: &RecallArgs) -> anyhow::Result<()> {
     for place in &found.places {
         let lines = render::place(place, &args.words, args.all, now_ms());
-        tell(args.json, "place", place, &lines)?;
+        tell(args.output.json, "place", place, &lines)?;
     }
-    if args.json {
+    if args.output.json {
         let RecallSearchResult { places, more, unread } = found;
         return tell(true, "recalled", &Ended { places: places.len(), more: *more, unread }, &[]);
     }

@@ -49,7 +49,8 @@ async fn keep(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn start(listener: &UnixListener, folder: &Path) -> anyhow::Result<Child> {
-    let program = std::env::current_exe().context("rawr does not know where it is itself")?;
+    let program =
+        std::env::current_exe().context("cannot determine the path of the rawr executable")?;
     let socket = OwnedFd::from(listener.try_clone()?);
     let mut command = Command::new(program);
     command.arg("relay").arg("--on-stdin").arg(folder);

@@ -1,4 +1,4 @@
-//! What a person wishes of a sequence, and why it cannot be had. It only records; the thread's owner acts on it.
+//! A user's response to a sequence. It is only recorded here; the thread's owner acts on it.
 
 use anyhow::anyhow;
 use rawr_protocol::{
@@ -66,7 +66,7 @@ fn refused(
             );
         }
         (Some(ErrorCode::NoSequence), _) => {
-            return anyhow!("no compaction is under way on thread {id}: there is nothing to stop");
+            return anyhow!("no compaction in progress on thread {id}");
         }
         (Some(ErrorCode::NotNow), Choice::CompactNow) => format!(
             "a compaction is under way on thread {id} already ({phase}): `rawr status {id}` shows how far it is"

@@ -25,12 +25,17 @@ pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<Ex
     let way = way(&got)?;
     let differences = differences(capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
     let plan = Plan { capsule, way, differences: &differences, dry_run: args.dry_run };
-    tell(args.json, "restoring", &plan, &render::restoring(capsule, way, &differences, now_ms()))?;
+    tell(
+        args.output.json,
+        "restoring",
+        &plan,
+        &render::restoring(capsule, way, &differences, now_ms()),
+    )?;
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     let cwd = folder(Some(args.cd.as_deref().unwrap_or(Path::new(&capsule.cwd))))
-        .context("the thread's folder cannot be worked in")?;
+        .context("failed to open the thread's working folder")?;
     match capsule.host.name.as_str() {
         codex::NAME => on_codex(common, &args, capsule, cwd).await,
         _ => on_embedded(common, &args, &got, cwd).await,
@@ -54,9 +59,9 @@ fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
     match host.name.as_str() {
         codex::NAME if last_turn_id.is_some() => Ok("fork"),
         codex::NAME if packet.is_some() => Ok("message"),
-        codex::NAME => bail!("nothing was kept of this thread that could be gone back to"),
+        codex::NAME => bail!("this thread has no saved state to restore"),
         embedded::NAME if summary.has_history => Ok("history"),
-        embedded::NAME => bail!("the agent's history was not kept with this capsule"),
+        embedded::NAME => bail!("this capsule does not contain the agent's history"),
         other => bail!(
             "rawr cannot open a thread of {other}; what was kept stands in `rawr restore {} {} --json --dry-run`",
             summary.capsule_id,
@@ -88,7 +93,7 @@ async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<
     if let Some(thread) = &args.thread {
         let thread_id = looker.find(thread).await?.thread.thread_id;
         return one_of(wanted, list(looker, &thread_id).await?)?.with_context(|| {
-            format!("thread {thread_id} has no capsule `{wanted}`: `rawr capsules {thread_id}` lists them")
+            format!("thread {thread_id} has no capsule `{wanted}`; list its capsules with `rawr capsules {thread_id}`")
         });
     }
     for thread in looker.threads.clone() {
@@ -97,7 +102,7 @@ async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<
             return Ok(capsule);
         }
     }
-    bail!("there is no capsule `{wanted}`: `rawr capsules THREAD` lists a thread's")
+    bail!("no capsule `{wanted}`; list a thread's capsules with `rawr capsules THREAD`")
 }
 
 async fn list(looker: &mut ThreadReader, thread_id: &str) -> anyhow::Result<Vec<CapsuleSummary>> {
@@ -183,7 +188,7 @@ async fn on_codex(
         message: capsule.packet.as_ref().map(|packet| first_message(&packet.text)),
     };
     if args.prompts.is_empty() {
-        let restored = restore(&settings, &point, Then::Leave, args.json).await?;
+        let restored = restore(&settings, &point, Then::Leave, args.output.json).await?;
         restored.codex.leave().await;
         return Ok(ExitCode::SUCCESS);
     }
@@ -191,7 +196,7 @@ async fn on_codex(
     session
         .on_codex(async |own_compaction| {
             let settings = CodexSettings { own_compaction, ..settings };
-            Ok(restore(&settings, &point, Then::Work, args.json).await?.codex)
+            Ok(restore(&settings, &point, Then::Work, args.output.json).await?.codex)
         })
         .await
 }
@@ -243,7 +248,7 @@ fn session(common: &Common, args: &RestoreArgs, capsule: &Capsule) -> anyhow::Re
         true => Prompts::from_stdin(),
         false => Prompts::known(args.prompts.iter().cloned()),
     };
-    let reader = if args.json { Reader::Program } else { Reader::Person };
+    let reader = if args.output.json { Reader::Program } else { Reader::Person };
     Ok(Session {
         settings: common.sidecar(overrides(&args.agent.config)?)?,
         prompts,

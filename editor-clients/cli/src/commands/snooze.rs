@@ -17,8 +17,8 @@ pub(super) async fn run(common: &Common, args: SnoozeArgs) -> anyhow::Result<Exi
     };
     let said = render::recorded(Choice::Snooze, Some(&until));
     let wish = UserResponse { choice: Choice::Snooze, until: Some(until), said };
-    on_thread(common, &args.thread, async |looker, thread| {
-        respond(looker, thread, &wish, args.json).await
+    on_thread(common, &args.thread.id, async |looker, thread| {
+        respond(looker, thread, &wish, args.output.json).await
     })
     .await?;
     Ok(ExitCode::SUCCESS)

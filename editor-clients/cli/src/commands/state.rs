@@ -81,7 +81,7 @@ impl MaintenanceWork {
             }
         }
         resting.sort_by_key(|resting| std::cmp::Reverse(resting.touched));
-        let mut teller = ProblemPrinter::new(args.json);
+        let mut teller = ProblemPrinter::new(args.output.json);
         for resting in &resting {
             teller.tell(&show::resting(resting))?;
         }
@@ -96,22 +96,27 @@ impl MaintenanceWork {
     }
 
     fn check(&self, args: &StateCheckArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = ProblemPrinter::new(args.json);
+        let mut teller = ProblemPrinter::new(args.output.json);
         let mut wrong = 0;
-        let folders = if args.thread.is_none() { self.threads.check_folders() } else { Vec::new() };
+        let folders =
+            if args.thread.id.is_none() { self.threads.check_folders() } else { Vec::new() };
         if !folders.is_empty() {
             wrong += usize::from(folders.iter().any(Finding::is_wrong));
             teller.tell(&show::folders(&folders))?;
         }
         let seen =
-            self.each(args.thread.as_deref(), "checking", &mut teller, |teller, place| {
+            self.each(args.thread.id.as_deref(), "checking", &mut teller, |teller, place| {
                 let checked = self.threads.check(place);
                 if is_gone(place) {
                     return Ok(());
                 }
                 wrong += usize::from(checked.is_wrong());
-                let is_silent = checked.findings.is_empty() && args.thread.is_none();
-                if args.json || !is_silent { teller.tell(&show::checked(&checked)) } else { Ok(()) }
+                let is_silent = checked.findings.is_empty() && args.thread.id.is_none();
+                if args.output.json || !is_silent {
+                    teller.tell(&show::checked(&checked))
+                } else {
+                    Ok(())
+                }
             })?;
         let todo = if wrong > 0 { "; `rawr state repair` puts right what can be" } else { "" };
         let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
@@ -124,16 +129,16 @@ impl MaintenanceWork {
     }
 
     fn repair(&self, args: &StateRepairArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = ProblemPrinter::new(args.json);
+        let mut teller = ProblemPrinter::new(args.output.json);
         let (mut put_right, mut left) = (0, 0);
         let folders =
-            if args.thread.is_none() { self.threads.repair_folders()? } else { Vec::new() };
+            if args.thread.id.is_none() { self.threads.repair_folders()? } else { Vec::new() };
         if !folders.is_empty() {
             put_right += folders.len();
             teller.tell(&show::folders_repaired(&folders))?;
         }
         let seen =
-            self.each(args.thread.as_deref(), "repairing", &mut teller, |teller, place| {
+            self.each(args.thread.id.as_deref(), "repairing", &mut teller, |teller, place| {
                 let repaired = match self.threads.repair(place, SystemTime::now()) {
                     Ok(repaired) => repaired,
                     Err(_) if is_gone(place) => return Ok(()),
@@ -145,8 +150,8 @@ impl MaintenanceWork {
                 put_right += repaired.done.len();
                 let is_wrong = repaired.left.iter().any(Finding::is_wrong);
                 left += usize::from(is_wrong);
-                let is_silent = repaired.done.is_empty() && !is_wrong && args.thread.is_none();
-                if args.json || !is_silent {
+                let is_silent = repaired.done.is_empty() && !is_wrong && args.thread.id.is_none();
+                if args.output.json || !is_silent {
                     teller.tell(&show::repaired(place, &repaired))
                 } else {
                     Ok(())
@@ -164,11 +169,11 @@ impl MaintenanceWork {
     }
 
     fn compact(&self, args: &StateCompactArgs) -> anyhow::Result<ExitCode> {
-        let mut teller = ProblemPrinter::new(args.json);
+        let mut teller = ProblemPrinter::new(args.output.json);
         let kept = args.keep_decisions.unwrap_or(KEPT_DECISIONS);
         let (mut saved, mut failed) = (0, 0);
         let seen =
-            self.each(args.thread.as_deref(), "compacting", &mut teller, |teller, place| {
+            self.each(args.thread.id.as_deref(), "compacting", &mut teller, |teller, place| {
                 let compacted = match self.threads.compact(place, kept) {
                     Ok(Compacted::Damaged) | Err(_) if is_gone(place) => return Ok(()),
                     Ok(compacted) => compacted,
@@ -184,15 +189,15 @@ impl MaintenanceWork {
                     Compacted::Damaged => failed += 1,
                     Compacted::Taken { .. } => {}
                 }
-                let is_silent = show::changed_nothing(&compacted) && args.thread.is_none();
-                if args.json || !is_silent {
+                let is_silent = show::changed_nothing(&compacted) && args.thread.id.is_none();
+                if args.output.json || !is_silent {
                     teller.tell(&show::compacted(place, &compacted))
                 } else {
                     Ok(())
                 }
             })?;
         let mut archived = 0;
-        if args.thread.is_none() && !self.is_stopped() {
+        if args.thread.id.is_none() && !self.is_stopped() {
             let mut told = Ok(());
             let nothing = PacketFrontMatter::default();
             let days = Config::load(&self.home, None, None, &nothing).0.retention_days;
@@ -219,7 +224,7 @@ impl MaintenanceWork {
     }
 
     fn export(&self, args: &StateExportArgs) -> anyhow::Result<ExitCode> {
-        let places = self.chosen(Some(&args.thread))?;
+        let places = self.chosen(Some(&args.thread.id))?;
         let place = places.first().context("there is no thread")?;
         let Some(output) = &args.output else {
             let out = io::BufWriter::new(io::stdout().lock());

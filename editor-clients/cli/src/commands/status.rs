@@ -14,18 +14,20 @@ use crate::render;
 use rawr_host::sidecar::SidecarError;
 
 pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<ExitCode> {
-    if let Some(wanted) = &args.thread {
-        on_thread(common, wanted, async |looker, thread| show(looker, thread, args.json).await)
-            .await?;
+    if let Some(wanted) = &args.thread.id {
+        on_thread(common, wanted, async |looker, thread| {
+            show(looker, thread, args.output.json).await
+        })
+        .await?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(mut looker) = ThreadReader::start(common).await? else {
-        if !args.json {
+        if !args.output.json {
             tell(false, "", &(), &[format!("{}.", no_thread(common)?)])?;
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let done = all(&mut looker, args.json).await;
+    let done = all(&mut looker, args.output.json).await;
     looker.leave().await;
     done
 }

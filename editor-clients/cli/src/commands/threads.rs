@@ -16,7 +16,7 @@ use rawr_host::event::json_line as event_line;
 use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError};
 use rawr_host::text::sanitize_terminal;
 
-/// A sidecar that owns nothing, and the threads of its home.
+/// A sidecar that owns no thread, and the threads of its home folder.
 pub(super) struct ThreadReader {
     sidecar: Sidecar,
     /// The one used last first.
@@ -24,7 +24,7 @@ pub(super) struct ThreadReader {
 }
 
 impl ThreadReader {
-    /// `None` where there is no thread yet: then nothing is started and nothing left behind.
+    /// Returns `None` if there is no thread yet. In that case no sidecar is started and no file is created.
     pub(super) async fn start(common: &Common) -> anyhow::Result<Option<Self>> {
         let folder = threads_folder(&common.home()?.dir);
         match std::fs::read_dir(&folder) {
@@ -135,13 +135,10 @@ pub(super) fn no_thread(common: &Common) -> anyhow::Result<String> {
 /// When a word that was recorded takes effect.
 pub(super) fn takes_effect(owner: Option<&str>) -> String {
     match owner {
-        Some(owner) => format!(
-            "Recorded; the session that runs this thread ({owner}) takes it up now."
-        ),
-        None => {
-            "Recorded; nobody runs this thread now, so it takes effect when the thread is run again."
-                .to_owned()
+        Some(owner) => {
+            format!("Recorded; the session that runs this thread ({owner}) takes it up now.")
         }
+        None => "Saved. Takes effect when the thread next runs.".to_owned(),
     }
 }
 

@@ -39,11 +39,11 @@ pub(super) async fn run(common: &Common, args: WatchArgs) -> anyhow::Result<Exit
     if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
         bail!("{} is not a folder: name one with --folder DIR", folder.display());
     }
-    let on_screen = !args.json && is_a_screen();
+    let on_screen = !args.output.json && is_a_screen();
     let mut stop = Stop::on_signals_and(screen::give_back)?;
     let settings = common.sidecar(Map::new())?;
     let mut sidecar = settings.launch().await?;
-    let thread = match &args.thread {
+    let thread = match &args.thread.id {
         Some(wanted) => match named(common, &mut sidecar, wanted).await {
             Ok(thread) => Some(thread),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! What was asked of the host, what waits, and what became of it: every action is carried out at most once. Does nothing itself.
+//! The queue of actions and prompts for the host, and the outcome of each action. Each action is carried out at most once.
 
 use std::collections::{HashMap, VecDeque};
 

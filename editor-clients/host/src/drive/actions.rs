@@ -1,4 +1,5 @@
-//! What the arbiter asks, carried out on the host: each action once, told when taken and when done. The order and the texts are the arbiter's.
+//! Carries out the sidecar's actions on the host, each once, and reports when it is accepted and when it is done. Order and texts
+//! come from the sidecar.
 
 use rawr_protocol::{
     Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
@@ -250,7 +251,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         match self.ask::<methods::CapsuleAttach>(params).await {
             Err(DriveError::Sidecar(
                 error @ (SidecarError::Refused { .. } | SidecarError::NotUnderstood { .. }),
-            )) => self.warn(&format!("the history before this compaction is not kept: {error}")),
+            )) => self.warn(&format!("failed to save the history before this compaction: {error}")),
             kept => kept.map(drop),
         }
     }
@@ -347,7 +348,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 Err(DriveError::NotDelivered { text: excerpt(&text), source: error })
             }
             Some(text) => {
-                self.warn(&format!("the message that waited goes without the handoff: {error}"))?;
+                self.warn(&format!(
+                    "failed to deliver the handoff; sending the held message without it: {error}"
+                ))?;
                 self.action_queue.prompt(text);
                 Ok(())
             }
@@ -408,7 +411,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                         self.report::<methods::JudgmentAnswer>(params).await.map(drop)
                     }
                     Err(error) => {
-                        let error = format!("the judge's answer is not understood: {error}");
+                        let error = format!("failed to parse the judge's answer: {error}");
                         self.settle(action_id, Outcome::failed(None, error)).await
                     }
                 }

@@ -1,4 +1,4 @@
-//! A person's answer to the banner, where there is one at the terminal. What follows from it is the arbiter's.
+//! The user's answer to the banner, if a user is at the terminal. The sidecar decides what follows.
 
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
 
@@ -11,12 +11,12 @@ const HOW_TO_ANSWER: &str =
     "answer y (approve), n (skip this one) or l (not now, after one more turn)";
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
-    /// Whether the sequence waits for somebody who is there.
+    /// Whether the sequence waits for approval by a user at the terminal.
     pub(super) fn asks(&self, prompts: &Prompts) -> bool {
         self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
     }
 
-    /// Says once how to answer.
+    /// Shows once how to answer.
     pub(super) fn invite(&mut self, prompts: &Prompts) -> Result<(), DriveError> {
         let asks = self.asks(prompts);
         if asks && !self.invited {

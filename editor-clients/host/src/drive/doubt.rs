@@ -1,5 +1,5 @@
-//! Actions that the host may have carried out already, for a driver that is gone: what its record says of them is told
-//! instead of asking for them again. What the record says is the host's to know.
+//! Actions that the host may already have carried out for an earlier driver. What the host's record says about them is reported
+//! instead of repeating them.
 
 use rawr_protocol::{
     Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, ItemRole,
@@ -13,20 +13,20 @@ use super::{Drive, DriveError};
 use crate::host::{Host, HostError, RecordedOutcome, TurnKind};
 use crate::sidecar::Launch;
 
-/// The message of a delivery.
+/// The user message of a delivery action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeliveryMessage {
     None,
-    /// Nothing comes with it.
+    /// Without a handoff.
     Alone,
-    /// A handoff comes with it, and it stands in the conversation.
+    /// With a handoff; the message is already in the conversation.
     Delivered,
-    /// A handoff comes with it, and it does not.
+    /// With a handoff; the message is not in the conversation.
     Missing,
 }
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
-    /// Whether nothing is left to be asked for now.
+    /// Looks up an action in the host's record. Returns true if it must not be requested now.
     pub(super) async fn is_found(&mut self, action: &PendingAction) -> Result<bool, DriveError> {
         let action_id = action.action_id.as_str();
         let message = self.look_for_message(action).await?;
@@ -36,7 +36,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         match self.host.recorded_outcome(action).await? {
             RecordedOutcome::NotFound => return Ok(false),
             RecordedOutcome::Unclear => self.wait_with(Todo::Perform(action.clone())),
-            // The handoff went ahead of its message, which joins its turn or comes after that.
+            // The handoff was delivered before its message, which joins its turn or follows it.
             RecordedOutcome::Running { turn_id, .. } if message == DeliveryMessage::Missing => {
                 self.handed_over.insert(action.sequence_id.clone());
                 self.turns.begin(&turn_id, StartedBy::Injection, None);
@@ -63,14 +63,14 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 self.settle(action_id, Outcome::completed(&turn_id, None)).await?;
             }
         }
-        // The message that was delivered with it is delivered.
+        // The message of this action is delivered.
         if let Action::DeliverInput { input_id, .. } = &action.action {
             self.held.retain(|held| held.input_id != *input_id);
         }
         Ok(true)
     }
 
-    /// A host that has not answered may have done it all the same, and says so once it answers again.
+    /// Looks up an action that the host did not answer, because it may have carried it out.
     pub(super) async fn is_done_unanswered(
         &mut self,
         action: &PendingAction,
@@ -86,7 +86,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// What people wrote in a turn of rawr's while no driver lived: it is theirs from then on.
+    /// Messages that people wrote in a turn of rawr while no driver ran. The turn belongs to them from then on.
     async fn found_messages(
         &mut self,
         turn_id: &str,
@@ -98,8 +98,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// A message that waited was let go by the process that held it when its driver died, and stands in the conversation
-    /// then: it is not said again.
+    /// A held message is released when its driver dies and is then already in the conversation. It is not sent again.
     async fn look_for_message(
         &mut self,
         action: &PendingAction,

@@ -1,5 +1,5 @@
-//! What people say: each message goes to the sidecar first, which may hold it. Typed here it is given to the host; typed into
-//! the host itself, and put to us before it gets there, it is only let go.
+//! User messages. Each goes to the sidecar first, which may hold it. A message typed here is then sent to the host. A message
+//! typed into the host, which the host holds until the driver answers, is only released.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,51 +18,54 @@ use crate::event::SessionEvent;
 use crate::host::{Access, Host, HostError};
 use crate::sidecar::Launch;
 
-/// A message that somebody is about to give to the host, and waits for our word with.
+/// A message typed into the host. The host holds it until the driver answers.
 #[derive(Debug)]
 pub struct Typed {
+    /// The message.
     pub text: String,
+    /// Where the driver answers.
     pub answer: Answer,
 }
 
-/// Dropped without a word, it lets the message go.
+/// The channel for replies about a held message. Dropping it releases the message.
 #[derive(Debug)]
 pub struct Answer(pub UnboundedSender<HoldReply>);
 
-/// What is said of a message that waits.
+/// A reply about a held message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldReply {
-    /// It waits on. To be said from time to time.
+    /// Keep holding it. Sent at least once per second.
     StillHeld,
+    /// Release it.
     Go,
 }
 
-/// A person's input that waits.
+/// A held user message.
 #[derive(Debug)]
 pub(super) struct HeldInput {
     pub(super) input_id: String,
     pub(super) text: String,
-    /// Where it was typed into the host itself.
+    /// Present if it was typed into the host.
     pub(super) answer: Option<Answer>,
 }
 
-/// Where messages come from that are typed into the host itself.
+/// The messages that are typed into the host.
 #[derive(Debug, Default)]
 pub(super) struct TypedInputs {
     typed: Option<UnboundedReceiver<Typed>>,
-    /// What came, and is looked at when all that the host had said before is known.
+    /// Messages that arrived. They are handled after all earlier events of the host.
     came: VecDeque<Typed>,
-    /// When those that wait heard of us last.
+    /// When the holders were last told to keep holding.
     said_at: Option<Instant>,
 }
 
-/// How often a message that waits is given a sign of life.
+/// Interval of the replies that keep a message held.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// How the name of an input begins; the time follows.
+/// Prefix of an input id. The time follows.
 const INPUT: &str = "input-";
 
-/// When a message was said, which its name tells.
+/// When a message was submitted, read from its id.
 pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
     let (at, _) = input_id.strip_prefix(INPUT)?.split_once('-')?;
     i64::from_str_radix(at, 16).ok()
@@ -70,7 +73,7 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
 
 impl Answer {
     fn say(&self, said: HoldReply) {
-        // Whoever waits no longer has let it go.
+        // A closed channel means that the message was already released.
         let _ = self.0.send(said);
     }
 
@@ -106,7 +109,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     pub(super) async fn submit(&mut self, text: String) -> Result<(), DriveError> {
         let input_id = self.next_input_id();
-        // A sidecar that refuses is no reason to keep a person's words from the agent.
+        // A refusal by the sidecar must not keep a user's message from the agent.
         match self.ask_about(&input_id, &text).await? {
             Some(Disposition::Held) => self.hold(HeldInput { input_id, text, answer: None })?,
             None if self.outage.is_on => {
@@ -117,7 +120,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// Whoever says something as soon as a turn has ended may be faster than the word of that end.
+    /// A message typed right after a turn ends may arrive before the event of that end.
     pub(super) async fn typed(&mut self, typed: Typed) -> Result<(), DriveError> {
         self.typed_inputs.came.push_back(typed);
         match self.host.access() {
@@ -130,7 +133,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         !self.typed_inputs.came.is_empty()
     }
 
-    /// A message for a turn that runs is that turn's, unless another one waits.
+    /// A message typed during a turn belongs to that turn, unless another message is held.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
         let Some(Typed { text, answer }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
@@ -179,8 +182,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.held.iter().any(|held| held.answer.is_some())
     }
 
-    /// Says that those that wait elsewhere wait on. Some may have gone meanwhile; a screen that waits cannot show its
-    /// person a question; and for what may never come nobody waits.
+    /// Renews the hold of messages typed into the host. A message is released early if its sender is gone, if the user must
+    /// answer a question on the frozen screen, or if the handoff may never come.
     pub(super) async fn look_after_held(&mut self) -> Result<(), DriveError> {
         let is_in_vain = self.phase == Phase::AwaitingApproval || self.is_unsure;
         let is_due =
@@ -205,7 +208,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// Codex asks its person something: whoever waits for an answer must not wait for its screen.
+    /// Codex asks the user a question. A held message would freeze the screen that shows it.
     pub(super) async fn let_all_go_early(&mut self) -> Result<(), DriveError> {
         let (typed_there, others) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.answer.is_some());
@@ -219,7 +222,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     async fn let_go_early(&mut self, held: HeldInput) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
         let input_id = held.input_id.clone();
-        // First, so that no handoff comes with it any more.
+        // First, so that no handoff follows with it.
         self.report::<methods::InputCancel>(InputCancelParams { thread_id, input_id }).await?;
         self.outage.delivered_already(held.input_id);
         if let Some(answer) = held.answer {
@@ -228,7 +231,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// Where there is no sidecar to hand it over.
+    /// Delivers a held message without the sidecar, which cannot do it during an outage.
     pub(super) fn deliver_myself(&mut self, held: HeldInput) {
         let HeldInput { input_id, text, answer } = held;
         let thread_id = self.thread_id.clone();
@@ -241,7 +244,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// The handoff that comes with it is in the conversation before it goes.
+    /// Releases a held message after its handoff is in the conversation.
     pub(super) async fn let_go(
         &mut self,
         action: PendingAction,
@@ -266,7 +269,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             Some(answer) if answer.is_waited_for() => {
                 StartedBy::Delivery { text: held.text.clone() }
             }
-            // It has gone another way.
+            // The message was already released.
             Some(_) | None => StartedBy::Injection,
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));

@@ -1,4 +1,5 @@
-//! How a driver leaves before its work is done: nothing runs on unseen, and nothing is reported that was not anyone's wish.
+//! How a driver stops before its work is done. No turn keeps running unseen, and an interrupted step is not reported as a
+//! user's decision.
 
 use std::time::Duration;
 
@@ -12,15 +13,15 @@ use crate::event::SessionEvent;
 use crate::host::{Host, HostEvent, ThreadLifetime};
 use crate::sidecar::Launch;
 
-/// How long a host may take to wind up a turn that was interrupted.
+/// How long a host may take to end an interrupted turn.
 const WIND_UP: Duration = Duration::from_secs(5);
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
-    /// The running turn is stopped, held inputs are taken back.
+    /// Interrupts the running turn and cancels held inputs.
     pub(super) async fn wind_up(&mut self) -> Result<(), DriveError> {
-        // Where people talk to the host itself its turns are theirs to stop.
+        // In a shared conversation only its users stop turns.
         if self.turns.is_busy() && !self.host.access().is_shared() {
-            // A turn that has just ended cannot be interrupted, and need not be.
+            // Interrupting fails if the turn has just ended.
             let _ = self.host.interrupt().await;
             let deadline = Instant::now() + WIND_UP;
             while self.turns.is_busy() {
@@ -41,7 +42,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(())
     }
 
-    /// The end of what a sequence waits for. Told to the arbiter, it would be a person's no to the sequence.
+    /// Whether this event ends a step of the running sequence. Reporting it would cancel the sequence.
     fn is_cut_off(&mut self, event: &HostEvent) -> bool {
         let waits = !matches!(self.phase, Phase::Idle | Phase::Deferred);
         if !waits || self.host.lifetime() == ThreadLifetime::Driver {
@@ -57,12 +58,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// Whoever takes the thread up asks for it again.
+    /// Leaves the action pending for the next driver.
     fn leave_open(&mut self, event: HostEvent) -> Result<(), DriveError> {
         self.reporter.report(&SessionEvent::Host(&event))?;
         match event {
             HostEvent::TurnCompleted { turn_id, .. } => drop(self.turns.end(&turn_id)),
-            // The end of its turn is still to come.
+            // The event of its turn's end follows.
             _ => self.turns.compaction = None,
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What the host does, in the sidecar's words: one event of the host is at most a few reports. Nothing is decided here.
+//! Translates the host's events to reports for the sidecar.
 
 use rawr_protocol::{
     CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
@@ -221,7 +221,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
         self.last_turn = Some(status);
         if let Some(error) = &error {
-            let message = format!("the turn broke off: {error}");
+            let message = format!("the turn failed: {error}");
             self.reporter
                 .report(&SessionEvent::Notice { level: Level::Error, message: &message })?;
         }

@@ -1,4 +1,4 @@
-//! While the sidecar cannot store anything: what it held is delivered here, what it is to hear waits, and both are told it when its disk is back.
+//! An outage of the sidecar's store. The driver delivers held inputs itself and queues its reports until the disk works again.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -10,11 +10,11 @@ use crate::event::{Level, SessionEvent};
 use crate::host::Host;
 use crate::sidecar::{Launch, SidecarError};
 
-/// What is owed to a sidecar whose disk fails.
+/// Reports and deliveries that the sidecar could not record.
 #[derive(Debug, Default)]
 pub(super) struct Outage {
     pub(super) is_on: bool,
-    /// Inputs that went to the host without the sidecar's word: should it hand them over all the same, they are known.
+    /// Inputs that were delivered without the sidecar. If it asks for their delivery later, they are skipped.
     delivered: HashSet<String>,
     /// In order.
     unsaid: VecDeque<UnsentCall>,
@@ -27,7 +27,7 @@ struct UnsentCall {
     params: Value,
 }
 
-/// What counts later just as well. The rest is asked now or not at all.
+/// Methods that can be sent later. All others are sent now or dropped.
 const MAY_WAIT: [&str; 8] = [
     methods::TurnStarted::METHOD,
     methods::TurnUsage::METHOD,
@@ -40,7 +40,7 @@ const MAY_WAIT: [&str; 8] = [
 ];
 
 impl Outage {
-    /// False for what cannot be said later.
+    /// Queues a call. Returns false if it cannot be sent later.
     pub(super) fn keep<R: Request>(&mut self, params: &R::Params) -> bool {
         let params = serde_json::to_value(params).ok().filter(|_| MAY_WAIT.contains(&R::METHOD));
         let kept =
@@ -52,7 +52,7 @@ impl Outage {
         (self.is_on || !self.unsaid.is_empty()) && MAY_WAIT.contains(&R::METHOD)
     }
 
-    /// Should the sidecar hand it over all the same, it is known.
+    /// Records a delivery, so that a later delivery of the same input is skipped.
     pub(super) fn delivered_already(&mut self, input_id: String) {
         self.delivered.insert(input_id);
     }
@@ -63,7 +63,7 @@ impl Outage {
 }
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
-    /// The sidecar asks for nothing from here on; messages that wait for it would wait for ever.
+    /// The sidecar sends no more actions, so the messages that it holds are delivered here.
     pub(super) fn store_failed(
         &mut self,
         failed: &StoreFailedNotification,
@@ -83,18 +83,19 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     pub(super) fn store_recovered(&mut self) -> Result<(), DriveError> {
         self.outage.is_on = false;
-        let message = "the thread's files can be written again";
+        let message = "the thread's files are writable again";
         Ok(self.reporter.report(&SessionEvent::Notice { level: Level::Info, message })?)
     }
 
-    /// First what was delivered: the sidecar would hand it over. Then what happened, in order.
+    /// Sends the queued calls: first the cancellations, so that the sidecar does not deliver those inputs again, then the
+    /// reports in order.
     pub(super) async fn say_what_waits(&mut self) -> Result<(), DriveError> {
         let is_first = |unsaid: &UnsentCall| unsaid.method == methods::InputCancel::METHOD;
         while !self.outage.is_on && !self.outage.unsaid.is_empty() {
             let at = self.outage.unsaid.iter().position(is_first).unwrap_or(0);
             let Some(unsaid) = self.outage.unsaid.remove(at) else { return Ok(()) };
             let answer = self.sidecar.repeat(unsaid.method, &unsaid.params).await;
-            // Should it fail again, it is the first to be said then.
+            // If it fails again, it stays first in the queue.
             let refused =
                 matches!(&answer, Err(error) if error.code() == Some(ErrorCode::StoreFailed));
             let lost = matches!(&answer, Err(error) if error.is_end());
@@ -117,7 +118,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     fn was_refused(&mut self, method: &str, error: &SidecarError) -> Result<(), DriveError> {
-        // A sequence that is over may have forgotten its actions.
+        // The actions of a finished sequence may be unknown.
         if error.code() == Some(ErrorCode::UnknownAction) {
             return Ok(());
         }

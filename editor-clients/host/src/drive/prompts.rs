@@ -1,4 +1,4 @@
-//! Where a session's user messages come from, and a person's answers. It does not look at them.
+//! The source of a session's user messages and of the user's answers.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
@@ -15,7 +15,7 @@ pub struct Prompts {
     lines_are_prompts: bool,
     /// Whether a person is at the other end of standard input.
     is_terminal: bool,
-    /// Keeps `lines` open where nobody will ever send one.
+    /// Keeps `lines` open if no line will ever be sent.
     _elsewhere: Option<mpsc::UnboundedSender<String>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum WantedLine {
 }
 
 impl Prompts {
-    /// These and no others. A person at a terminal is there for questions.
+    /// Only these messages. A user at a terminal can still answer questions.
     pub fn known(prompts: impl IntoIterator<Item = String>) -> Self {
         Self {
             known: prompts.into_iter().collect(),
@@ -40,7 +40,7 @@ impl Prompts {
         }
     }
 
-    /// One message a line from standard input.
+    /// One message per line of standard input.
     pub fn from_stdin() -> Self {
         Self {
             known: VecDeque::new(),
@@ -51,7 +51,7 @@ impl Prompts {
         }
     }
 
-    /// Whoever has something to say says it to the host itself: nothing comes here, for as long as the host lives.
+    /// No messages: people type into the host itself. The session lasts as long as the host.
     pub fn elsewhere() -> Self {
         let (keep, lines) = mpsc::unbounded_channel();
         Self {
@@ -63,7 +63,7 @@ impl Prompts {
         }
     }
 
-    /// Whether there is none at all. Waits for the first one, but not for a person to type it.
+    /// Whether there is no message at all. Waits for the first one, unless a user types it.
     pub async fn is_empty(&mut self) -> bool {
         if self.known.is_empty() && !self.is_live() {
             let first = self.prompt().await;
@@ -110,7 +110,7 @@ impl Prompts {
         self.known.is_empty() && !(self.lines_are_prompts && self.lines.is_some())
     }
 
-    /// Whether a person may type a message at any moment.
+    /// Whether a user may type a message at any time.
     pub fn is_live(&self) -> bool {
         self.is_terminal && self.lines_are_prompts && self.lines.is_some()
     }

@@ -1,4 +1,4 @@
-//! What the host is doing, as far as the driver started it or was told of it. Keeps book; asks nobody.
+//! The running turns and the running compaction, as far as the driver knows them.
 
 use std::collections::HashMap;
 

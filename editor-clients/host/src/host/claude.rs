@@ -216,12 +216,12 @@ impl Claude {
             Received::Message(message) => match serde_json::from_value(message) {
                 Ok(line) => self.take_line(line),
                 Err(error) => self.events.push_back(HostEvent::Notice(format!(
-                    "rawr does not understand a line of this claude: {error}"
+                    "failed to parse a line from claude: {error}"
                 ))),
             },
             Received::Noise(line) => self
                 .events
-                .push_back(HostEvent::Notice(format!("claude wrote something unexpected: {line}"))),
+                .push_back(HostEvent::Notice(format!("unexpected output from claude: {line}"))),
             Received::End { reason } => self.gone = Some(reason),
         }
     }
@@ -232,7 +232,7 @@ impl Claude {
             // It must not wait for what nobody answers.
             ClaudeLine::ControlRequest { request_id, request } => {
                 let what = request["subtype"].as_str().unwrap_or("that").to_owned();
-                let error = format!("rawr does not do {what}");
+                let error = format!("rawr does not support {what}");
                 let response =
                     json!({"subtype": "error", "request_id": request_id, "error": error});
                 self.pipes.send(&json!({"type": "control_response", "response": response}));
@@ -306,7 +306,7 @@ impl Host for Claude {
     }
 
     async fn steer(&mut self, _text: &str) -> Result<String, HostError> {
-        Err(HostError::Unable { what: "take a text inside a turn" })
+        Err(HostError::Unable { what: "accept a text during a turn" })
     }
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
@@ -318,7 +318,7 @@ impl Host for Claude {
         self.send(TurnKind::Compaction, &[command.trim_end()]);
         if order.tuning != Tuning::default() {
             let notice =
-                "claude compacts with the conversation's own model: the configured one is not used";
+                "claude compacts with the conversation's model; the configured model is ignored";
             self.events.push_back(HostEvent::Notice(notice.to_owned()));
         }
         Ok(())

@@ -242,9 +242,8 @@ impl Codex {
             }
             Arrived::Message(Incoming::Unknown) => {}
             Arrived::Noise(line) => {
-                self.events.push_back(HostEvent::Notice(format!(
-                    "codex wrote something unexpected: {line}"
-                )));
+                self.events
+                    .push_back(HostEvent::Notice(format!("unexpected output from codex: {line}")));
             }
             Arrived::End { reason } => self.gone = Some(reason),
         }
@@ -264,7 +263,7 @@ impl Codex {
             }
             Some(Ok(note)) => self.read(note),
             Some(Err(error)) => {
-                let notice = format!("rawr does not understand this codex's {method}: {error}");
+                let notice = format!("failed to parse codex's {method}: {error}");
                 self.events.push_back(HostEvent::Notice(notice));
             }
             None => {}
@@ -406,8 +405,7 @@ impl Host for Codex {
             .await?;
         self.turns.compaction_promised();
         if order.tuning != Tuning::default() {
-            let notice =
-                "codex compacts with the thread's own model: the configured one is not used";
+            let notice = "codex compacts with the thread's model; the configured model is ignored";
             self.events.push_back(HostEvent::Notice(notice.to_owned()));
         }
         self.catch_up();

@@ -46,41 +46,41 @@ fn the_help_begins_with_what_to_do() {
             Usage: rawr [OPTIONS] <COMMAND>
 
             Start here:
-              demo         Show a whole compaction on a scripted session: no network, no account
+              demo         Show a compaction in a scripted session; needs no network or account
               init         Write a commented rawr.toml and the prompt files
-              doctor       Check that everything is in place, and say what to do where it is not
+              doctor       Check the installation and suggest fixes
 
             Run an agent:
-              codex        Run your own Codex, with rawr beside it
-              exec         Let an agent work on prompts, with rawr deciding about its context
-              attach       Stand beside the Codex sessions that run already
-              detach       Leave every Codex that rawr is beside, also by `rawr codex`; Codex goes on
-              hooks        Let Claude Code or Codex sessions that rawr does not run call rawr
+              codex        Run Codex as usual, with rawr attached
+              exec         Run an agent on prompts and manage its context
+              attach       Attach to running Codex sessions
+              detach       Detach rawr from all Codex sessions, `rawr codex` included; Codex keeps running
+              hooks        Install hooks for Claude Code or Codex sessions that rawr does not run
 
-            See what happens:
-              status       Show where every thread stands, or one
-              watch        Watch all threads live, and step in by a key
-              explain      Say why a compaction came, or why none did
+            Observe:
+              status       Show the state of all threads, or of one
+              watch        Watch all threads live and respond with a key
+              explain      Explain why a compaction happened, or why none did
 
-            Step in:
-              compact      Ask for a compaction, or answer the one that waits
-              snooze       Put compaction off for a while
-              guard        Forbid compaction until something happens
-              pin          Keep an instruction word for word across every compaction
-              mark         Say that a phase of the work ends here
+            Intervene:
+              compact      Request a compaction, or answer a pending one
+              snooze       Postpone compaction
+              guard        Block compaction until a condition is met
+              pin          Keep an instruction verbatim across every compaction
+              mark         Mark the end of a phase of work
 
-            Look back:
-              capsules     List what was kept before each compaction of a thread
-              restore      Go back to before a compaction, in a new thread
-              recall       Find what was said, also before a compaction
+            History:
+              capsules     List the capsules saved before each compaction of a thread
+              restore      Restore the state before a compaction, in a new thread
+              recall       Search the conversation, text before compactions included
 
             Settings and files:
-              config       Show the configuration and say what is wrong with it
-              prompts      List, edit, compare, reset and try out the prompts
-              state        Look after what is stored: check, repair, compact, archive, export
+              config       Show and check the configuration
+              prompts      List, edit, diff, reset and render the prompts
+              state        Check, repair, compact, archive and export stored state
 
             For programs:
-              serve        Run the sidecar on standard input and output; editors start this
+              serve        Run the sidecar on stdin and stdout (started by editors)
               completions  Print a completion script for a shell
 
             Options:
@@ -89,42 +89,42 @@ fn the_help_begins_with_what_to_do() {
               -h, --help        Print help
               -V, --version     Print version
 
-            Begin with:
-              rawr demo                                    watch a whole compaction, no account needed
+            Get started:
+              rawr demo                                    show a compaction, no account needed
               rawr init                                    write a commented rawr.toml and the prompts
-              rawr doctor                                  see whether everything is in place
-              rawr codex                                   your own Codex, with rawr beside it
-              rawr exec --host codex "fix the tests"       let Codex work, with rawr at its side
+              rawr doctor                                  check the installation
+              rawr codex                                   Codex as usual, with rawr attached
+              rawr exec --host codex "fix the tests"       run Codex on a prompt
 
-            `rawr help COMMAND` tells more about one of them.
+            `rawr help COMMAND` shows the details of a command.
             Files are kept in $RAWR_HOME, else $CODEX_HOME, else ~/.rawr or ~/.codex, whichever exists; --home comes first.
         "#]],
     );
     check_help(
         &["exec", "--help"],
         expect![[r#"
-            Let an agent work on prompts, with rawr deciding about its context
+            Run an agent on prompts and manage its context
 
             Usage: rawr exec [OPTIONS] --host <HOST> [PROMPT]...
 
             Arguments:
               [PROMPT]...
-                      What to say to the agent, one turn each [default: standard input, one turn a line]
+                      Prompts for the agent, one turn each [default: stdin, one turn per line]
 
             Options:
                   --home <DIR>
                       Keep configuration, prompts and state in this folder
 
                   --host <HOST>
-                      The agent that does the work
+                      The agent to run
 
                       Possible values:
-                      - codex:    The Codex CLI, through its app-server
-                      - claude:   Claude Code, through its stream of JSON
-                      - embedded: A small agent inside rawr, on any OpenAI-compatible endpoint; without a model it follows a script
+                      - codex:    The Codex CLI, over its app-server
+                      - claude:   Claude Code, over stream-json
+                      - embedded: A small built-in agent for any OpenAI-compatible endpoint; without a model it follows a script
 
                   --cd <DIR>
-                      Work in this folder [default: the current one]
+                      Working folder [default: the current one]
 
               -v, --verbose
                       Show the sidecar's log on standard error
@@ -136,7 +136,7 @@ fn the_help_begins_with_what_to_do() {
                       The Claude Code binary [default: the first `claude` in the PATH]
 
                   --model <MODEL>
-                      The model to work with [default: the host's own; the embedded agent follows a script]
+                      The model [default: the host's; without one the embedded agent follows a script]
 
                   --base-url <URL>
                       The OpenAI-compatible endpoint of the embedded agent's model, up to /v1
@@ -145,24 +145,24 @@ fn the_help_begins_with_what_to_do() {
                       The environment variable with the endpoint's key [default: OPENAI_API_KEY, if it is set]
 
                   --context-window <TOKENS>
-                      How many tokens the embedded agent's model holds [default: 128000]
+                      Context window of the embedded agent's model, in tokens [default: 128000]
 
                   --remote-compaction
-                      Let the endpoint compact by POST /responses/compact, where it can give messages back
+                      Compact with POST /responses/compact if the endpoint supports it
 
                   --sandbox <MODE>
-                      What Codex's commands may touch [default: as Codex is configured]
+                      Codex's sandbox mode [default: Codex's configuration]
 
                       [possible values: read-only, workspace-write, danger-full-access]
 
                   --permission-mode <MODE>
-                      What Claude Code may do unasked, by its own word: acceptEdits, bypassPermissions, … [default: as Claude Code is configured]
+                      Claude Code's permission mode, such as acceptEdits [default: Claude Code's configuration]
 
               -c, --config <KEY=VALUE>
-                      A setting of rawr's for this run, as in rawr.toml; may be given more than once
+                      Override a setting of rawr.toml for this run; repeatable
 
                   --json
-                      Print one JSON object a line
+                      Print JSON, one object per line
 
               -h, --help
                       Print help (see a summary with '-h')
@@ -178,8 +178,8 @@ fn the_help_begins_with_what_to_do() {
               rawr exec --host embedded --model qwen3-coder --base-url http://127.0.0.1:8080/v1 "fix the tests"
               rawr exec --host embedded --json "hello"
 
-            Exit codes: 0 done, 1 the agent or rawr failed, 2 wrong usage, 130 after Ctrl-C, 141 ended because nothing reads the
-            output any more.
+            Exit codes: 0 success, 1 the agent or rawr failed, 2 usage error, 130 interrupted with Ctrl-C, 141 the reader of the
+            output closed the pipe.
         "#]],
     );
 }

@@ -100,7 +100,7 @@ fn an_error_names_its_file_and_tells_its_cause_once() {
     let output = desk.run(&["exec", "--host", "embedded", "hi"]);
     let error = err(&output);
     assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("the sidecar cannot be started: "), "{error}");
+    assert!(error.contains("failed to start the sidecar "), "{error}");
     assert!(error.contains(desk.path("rawr/sidecar.log").to_str().unwrap()), "{error}");
     assert_eq!(error.matches("os error").count(), 1, "{error}");
 }

@@ -104,7 +104,7 @@ fn a_pin_that_says_nothing_is_refused_and_a_secret_is_taken_out() {
     pressed(&home, "alpha");
     check(&home, &["pin", "alpha", "--list"], &["No instruction is kept for thread alpha."]);
     refused(&home, &["pin", "alpha"], 2, &["rawr pin <THREAD> <TEXT>"]);
-    refused(&home, &["pin", "alpha", " "], 1, &["the text is empty"]);
+    refused(&home, &["pin", "alpha", " "], 1, &["empty text"]);
     refused(&home, &["pin", "alpha", "x", "--list"], 2, &["cannot be used with"]);
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let text = check(
@@ -149,7 +149,7 @@ fn a_mark_is_for_the_thread_that_is_named_and_has_a_label() {
         (&marked["event"], &marked["threadId"], &marked["label"], &marked["boundaries"]),
         (&json!("phase_marked"), &json!("alpha"), &json!("research"), &json!(["plan_checkpoint"]))
     );
-    refused(&home, &["mark", " "], 1, &["the label is empty"]);
+    refused(&home, &["mark", " "], 1, &["empty label"]);
     refused(&home, &["mark", "x", "--thread", "gamma"], 1, &["gamma"]);
 }
 
@@ -218,7 +218,7 @@ fn an_answer_to_nothing_is_refused_in_words() {
     pressed(&home, "alpha");
     let hint = "`rawr compact alpha` asks for a compaction";
     refused(&home, &["compact", "alpha", "--approve"], 1, &["nothing waits for an answer", hint]);
-    refused(&home, &["compact", "alpha", "--cancel"], 1, &["no compaction is under way"]);
+    refused(&home, &["compact", "alpha", "--cancel"], 1, &["no compaction in progress"]);
     refused(&home, &["compact", "alpha", "--cancel", "--now"], 2, &["cannot be used with"]);
 }
 

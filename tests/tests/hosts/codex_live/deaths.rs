@@ -118,7 +118,7 @@ fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
     terminal.wait_for(&["Here you are."]);
     assert_eq!(lab.compactions(), 0);
     leave(&mut terminal);
-    terminal.wait_for(&["rawr: rawr ended early; Codex went on without it"]);
+    terminal.wait_for(&["rawr: rawr ended early; Codex continued without it"]);
     nothing_is_left(session);
 }
 

@@ -363,7 +363,7 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     assert!(detached.status.success(), "{detached:?}");
     assert_eq!(beside.rawr.wait().unwrap().code(), Some(0), "{}", beside.dump());
     assert_eq!(second.wait().unwrap().code(), Some(0), "{}", beside.dump());
-    let why = "rawr was detached by `rawr detach` in another terminal; Codex goes on without it";
+    let why = "rawr was detached by `rawr detach` in another terminal; Codex continues without it";
     beside.other_tells(why).await;
     beside.tells("notice", |told| told["message"] == why).await;
     gate.open();
@@ -380,7 +380,7 @@ async fn rawr_that_is_ended_from_elsewhere_says_that_it_has_left() {
     beside.other_tells("Ctrl-C leaves it").await;
     kill_process(Pid::from_child(&second), Signal::TERM).unwrap();
     assert_eq!(second.wait().unwrap().code(), Some(143), "{}", beside.dump());
-    beside.other_tells("rawr has left; Codex goes on without it").await;
+    beside.other_tells("rawr detached; Codex continues without it").await;
 }
 
 /// Just when its compaction goes on.
@@ -436,7 +436,7 @@ async fn only_the_thread_that_was_named_is_joined() {
 async fn a_thread_that_is_not_open_yet_is_named_while_it_is_waited_for() {
     let beside = Beside::new(agent()).await;
     let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
-    beside.other_tells("as soon as thread another is open there; Ctrl-C leaves it").await;
+    beside.other_tells("as soon as thread another is open there; Ctrl-C detaches").await;
     second.kill().unwrap();
     second.wait().unwrap();
 }

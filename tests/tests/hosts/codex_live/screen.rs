@@ -81,7 +81,7 @@ fn without_a_place_for_its_socket_codex_runs_all_the_same() {
     command.env("TMPDIR", "/no/such/folder");
     let mut terminal = Terminal::that_answers(&command, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
-    assert!(terminal.written().contains("rawr: there is no place for a socket"));
+    assert!(terminal.written().contains("rawr: failed to create a folder for the sockets"));
     say_to(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);

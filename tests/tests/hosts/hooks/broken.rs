@@ -73,8 +73,8 @@ fn what_cannot_be_done_is_logged_and_nothing_is_said() {
     let stop = &STOP[..];
     let odd = ["hook", "Odd", "--host", "claude"];
     for (arguments, input, logged) in [
-        (stop, "", Some("what the agent says")),
-        (stop, "{\"session_id\": ", Some("what the agent says")),
+        (stop, "", Some("failed to parse the hook's input")),
+        (stop, "{\"session_id\": ", Some("failed to parse the hook's input")),
         (stop, "{}", Some("session_id")),
         // Not written yet, for all that is known.
         (stop, &gone, None),

@@ -122,7 +122,7 @@ fn a_judge_that_talks_is_no_judge() {
     assert_eq!(done.count("packet"), 0);
     let deferred = |event: &&Value| event["event"] == "verdict" && event["outcome"] == "defer";
     let reason = done.events.iter().find(deferred).unwrap()["reason"].to_string();
-    assert!(reason.contains("the judge's answer is not understood"), "{reason}");
+    assert!(reason.contains("failed to parse the judge's answer"), "{reason}");
 }
 
 #[test]

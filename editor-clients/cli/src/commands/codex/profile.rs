@@ -36,7 +36,9 @@ pub(super) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
     let mut settings = Vec::new();
     flatten("", &table, &mut settings);
     if settings.iter().any(|setting| is_redacted(&redact(setting))) {
-        bail!("the profile {name} holds a key, which a command line would show to others");
+        bail!(
+            "the profile {name} contains a key, which a command line would expose to other users"
+        );
     }
     Ok(settings)
 }

@@ -52,7 +52,7 @@ pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<ModelChoice> {
         (Some(_), None) => bail!(
             "where is the model? Name its endpoint with --base-url, for instance http://127.0.0.1:8080/v1"
         ),
-        (None, Some(_)) => bail!("which model of the endpoint? Name it with --model"),
+        (None, Some(_)) => bail!("no model for the endpoint; pass --model"),
         (None, None) => return script(args).map(ModelChoice::Script),
     };
     if args.script.is_some() {
@@ -84,7 +84,7 @@ fn key(args: &AgentArgs) -> anyhow::Result<(Option<String>, OsString)> {
     let key = match std::env::var(name) {
         Ok(key) if !key.trim().is_empty() => Some(key.trim().to_owned()),
         _ if args.api_key_env.is_some() => {
-            bail!("the variable {name} is empty: put the key into it")
+            bail!("the variable {name} is empty; set it to the API key")
         }
         _ => None,
     };

@@ -29,7 +29,10 @@ impl Input {
     }
 
     pub(super) fn transcript(&self) -> anyhow::Result<&Path> {
-        self.transcript_path.as_deref().map(Path::new).context("the agent names no transcript")
+        self.transcript_path
+            .as_deref()
+            .map(Path::new)
+            .context("the agent did not send a transcript path")
     }
 }
 

@@ -33,7 +33,7 @@ impl PendingRequest {
     pub(super) fn of(home: &Path, session_id: &str) -> anyhow::Result<Self> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         if session_id.is_empty() || session_id.len() > 200 || !session_id.chars().all(plain) {
-            bail!("the session's name cannot be a file's");
+            bail!("the session id is not a valid file name");
         }
         Ok(Self { path: home.join("rawr").join("hooks").join(format!("{session_id}.json")) })
     }

@@ -245,7 +245,7 @@ impl<'i> HookSession<'i> {
             | Action::DeliverInput { .. }
             | Action::Judge { .. }
             | Action::SamplePacket { .. } => {
-                bail!("the sequence asks for something that hooks cannot do")
+                bail!("the sequence requests an action that hooks cannot perform")
             }
         }
     }
@@ -325,7 +325,7 @@ impl<'i> HookSession<'i> {
             if self.asked.is_empty() {
                 match timeout(NEXT_ACTION, self.sidecar.next_note()).await {
                     Ok(Some(note)) => self.hear(note),
-                    Ok(None) | Err(_) => bail!("the sidecar says no more"),
+                    Ok(None) | Err(_) => bail!("sidecar closed the connection"),
                 }
             }
         }

@@ -22,15 +22,15 @@ pub(super) struct WantedHook {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    #[error("it is not JSON: {0}: mend it, then try again")]
+    #[error("invalid JSON: {0}; fix it and retry")]
     NotJson(#[from] serde_json::Error),
-    #[error("its line {line} has a comment, which JSON does not know: take it out, then try again")]
+    #[error("comment on line {line}, which JSON does not allow; remove it and retry")]
     Comment { line: usize },
-    #[error("it begins with a byte order mark: save it as UTF-8 without one, then try again")]
+    #[error("file starts with a byte order mark; save it as UTF-8 without one and retry")]
     ByteOrderMark,
     #[error("`{key}` stands there twice, and only one of them counts: join them, then try again")]
     Twice { key: String },
-    #[error("its `{what}` is not as the agent wants it: mend it, then try again")]
+    #[error("`{what}` does not have the format that the agent expects; fix it and retry")]
     OddShape { what: String },
 }
 

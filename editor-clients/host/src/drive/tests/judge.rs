@@ -69,6 +69,6 @@ async fn a_judgment_that_fails_or_is_none_is_told() {
     check_judged(Some(ScriptLine::says("perhaps")), expect![[r#"
         thread/open
         input/submit hello
-        action/report failed a1 the judge's answer is not understood: expected value at line 1 column 1
+        action/report failed a1 failed to parse the judge's answer: expected value at line 1 column 1
         thread/close"#]]).await;
 }

@@ -129,7 +129,7 @@ async fn a_message_that_is_refused_with_its_handoff_goes_alone() {
 async fn a_message_that_is_refused_alone_ends_the_session_and_is_quoted() {
     let (done, asked) = delivered(&["second"], too_long).await;
     let error = done.ended.unwrap_err().to_string();
-    assert!(error.contains("it began with: second") && error.contains("1048576"), "{error}");
+    assert!(error.contains("it starts with: second") && error.contains("1048576"), "{error}");
     assert_eq!(asked, ["first", "packet back + second", "second"]);
 }
 
@@ -138,6 +138,6 @@ async fn a_message_that_is_refused_alone_ends_the_session_and_is_quoted() {
 async fn a_message_that_is_not_answered_is_not_said_again_and_is_quoted() {
     let (done, asked) = delivered(&["second"], silent).await;
     let error = done.ended.unwrap_err().to_string();
-    assert!(error.contains("it began with: second"), "{error}");
+    assert!(error.contains("it starts with: second"), "{error}");
     assert_eq!(asked, ["first", "packet back + second"]);
 }

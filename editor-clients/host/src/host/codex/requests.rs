@@ -15,7 +15,7 @@ pub(super) fn answer(method: &str, params: &Value) -> RequestAnswer {
     let declined = |result: Value, what: &str| RequestAnswer {
         reply: json!({ "result": result }),
         notice: Some(format!(
-            "codex asked for {what}; declined, because rawr runs it without approvals"
+            "codex requested {what}; declined because rawr runs it without approvals"
         )),
     };
     match method {
@@ -45,7 +45,7 @@ pub(super) fn answer(method: &str, params: &Value) -> RequestAnswer {
             declined(json!({"contentItems": [], "success": false}), "a tool of its client")
         }
         _ => RequestAnswer {
-            reply: json!({"error": {"code": -32601, "message": format!("rawr does not do {method}")}}),
+            reply: json!({"error": {"code": -32601, "message": format!("rawr does not support {method}")}}),
             notice: None,
         },
     }
@@ -61,7 +61,7 @@ mod tests {
 
     fn check(method: &str, params: Value, reply: Value, notice: Option<&str>) {
         let notice = notice.map(|what| {
-            format!("codex asked for {what}; declined, because rawr runs it without approvals")
+            format!("codex requested {what}; declined because rawr runs it without approvals")
         });
         assert_eq!(answer(method, &params), RequestAnswer { reply, notice });
     }
@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn a_question_that_rawr_does_not_know_gets_an_error_so_that_codex_does_not_wait() {
-        let reply = json!({"error": {"code": -32601, "message": "rawr does not do new/question"}});
+        let reply =
+            json!({"error": {"code": -32601, "message": "rawr does not support new/question"}});
         check("new/question", json!({}), reply, None);
     }
 }

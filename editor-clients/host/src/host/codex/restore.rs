@@ -160,7 +160,7 @@ async fn fork(
 ) -> Result<Tried<ThreadAnswer>, HostError> {
     Ok(match connection.ask("thread/fork", params).await? {
         Ok(answer) => serde_json::from_value(answer)
-            .map_err(|error| format!("the answer to thread/fork is not understood: {error}")),
+            .map_err(|error| format!("failed to parse the answer to thread/fork: {error}")),
         Err(refusal) => Err(format!("thread/fork: {}", refusal.message)),
     })
 }
@@ -185,7 +185,7 @@ async fn turn_after(
             Ok(page) => page,
             Err(error) => {
                 return Ok(Err(format!(
-                    "the answer to thread/turns/list is not understood: {error}"
+                    "failed to parse the answer to thread/turns/list: {error}"
                 )));
             }
         };

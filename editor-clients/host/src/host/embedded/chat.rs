@@ -58,9 +58,9 @@ pub struct Chat {
 pub enum ChatError {
     #[error("{url:?} is no base URL ({why}): it looks like http://127.0.0.1:8080/v1")]
     Url { url: String, why: String },
-    #[error("the key cannot be sent: it has characters that no HTTP header may have")]
+    #[error("the API key contains characters that are not allowed in an HTTP header")]
     Key,
-    #[error("no HTTP client: {0}")]
+    #[error("failed to create the HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
 

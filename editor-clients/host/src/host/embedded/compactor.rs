@@ -69,7 +69,7 @@ impl<M: Model> Agent<M> {
                 }
                 Some(Err(error)) => {
                     let notice =
-                        format!("the provider's compaction failed, so I sum up myself: {error}");
+                        format!("the provider's compaction failed; summarizing locally: {error}");
                     self.mailbox.tell(HostEvent::Notice(notice));
                 }
                 None => {}

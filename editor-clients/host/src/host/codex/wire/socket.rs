@@ -66,7 +66,7 @@ impl Socket {
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
                 Some(Ok(Message::Close(_))) | None => self.end("codex closed the connection"),
                 Some(Err(error)) => {
-                    self.end(&format!("the connection to codex broke off: {error}"));
+                    self.end(&format!("lost the connection to codex: {error}"));
                 }
             }
         }

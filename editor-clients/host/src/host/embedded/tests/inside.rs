@@ -257,7 +257,7 @@ async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
             expect![[r#"
             started Compaction
             compaction started
-            notice the provider's compaction failed, so I sum up myself: not today
+            notice the provider's compaction failed; summarizing locally: not today
             compacted to Some(19)
             ended completed None
         "#]],

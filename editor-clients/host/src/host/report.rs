@@ -1,0 +1,169 @@
+//! What a host reports to the driver.
+
+use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage, TurnStatus};
+
+/// What a host reports to the driver. All turn ids are the host's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostEvent {
+    /// A turn started.
+    TurnStarted {
+        /// The turn.
+        turn_id: String,
+        /// Who started it.
+        kind: TurnKind,
+    },
+    /// The agent wrote a message.
+    AgentMessage {
+        /// The turn.
+        turn_id: String,
+        /// The complete message.
+        text: String,
+    },
+    /// The running turn accepted a message that a person wrote in the host itself.
+    UserMessage {
+        /// The turn.
+        turn_id: String,
+        /// The message.
+        text: String,
+    },
+    /// A sampling request and the tool calls of its answer ended. The requests of a compaction are not reported. A host
+    /// with a [`RequestGate`](super::RequestGate) now waits for [`resume_turn`](super::RequestGate::resume_turn).
+    Usage {
+        /// The turn.
+        turn_id: String,
+        /// The usage that the model reported.
+        usage: TokenUsage,
+        /// The size of the context window in tokens, if the host reports it.
+        context_window: Option<u64>,
+        /// Whether the agent will sample again in this turn.
+        needs_follow_up: bool,
+    },
+    /// An estimate of the usage during a sampling request. The host does not wait.
+    UsageEstimated {
+        /// The turn.
+        turn_id: String,
+        /// The estimated usage.
+        usage: TokenUsage,
+        /// The size of the context window in tokens, if the host reports it.
+        context_window: Option<u64>,
+    },
+    /// The agent changed its plan.
+    PlanUpdated {
+        /// The turn.
+        turn_id: String,
+        /// The tool call that changed the plan, if the host names one.
+        call_id: Option<String>,
+        /// All steps of the new plan.
+        steps: Vec<PlanStep>,
+        /// The agent's reason for the change.
+        explanation: Option<String>,
+    },
+    /// A tool call started.
+    ToolStarted {
+        /// The turn.
+        turn_id: String,
+        /// The tool call.
+        call_id: String,
+        /// The tool's name.
+        name: String,
+    },
+    /// A tool call ended. May come after the end of its turn, because agents leave commands running.
+    ToolFinished {
+        /// The turn.
+        turn_id: String,
+        /// The tool call.
+        call_id: String,
+    },
+    /// A shell command ended. Comes directly before its `ToolFinished`.
+    CommandFinished {
+        /// The turn.
+        turn_id: String,
+        /// The tool call.
+        call_id: String,
+        /// The command line in the host's form, shell wrapper included.
+        command: String,
+        /// The exit code.
+        exit_code: i64,
+        /// The folder in which it ran.
+        cwd: String,
+    },
+    /// The agent entered review mode.
+    ReviewEntered {
+        /// The turn.
+        turn_id: String,
+    },
+    /// The agent left review mode.
+    ReviewLeft {
+        /// The turn.
+        turn_id: String,
+    },
+    /// A turn ended.
+    TurnCompleted {
+        /// The turn.
+        turn_id: String,
+        /// How it ended.
+        status: TurnStatus,
+        /// The agent's last message in it.
+        last_agent_message: Option<String>,
+        /// Why it failed.
+        error: Option<String>,
+    },
+    /// A compaction started.
+    CompactionStarted {
+        /// The compaction's own turn, or the turn that it interrupts.
+        turn_id: String,
+        /// Who requested it.
+        origin: CompactionOrigin,
+    },
+    /// The history is rewritten. A compaction with a turn of its own ends that turn directly after this event. A
+    /// compaction inside another turn names that turn, which continues.
+    CompactionCompleted {
+        /// The compaction's own turn, or the turn that continues.
+        turn_id: String,
+        /// Who requested it.
+        origin: CompactionOrigin,
+        /// The host's estimate of the new history, in tokens.
+        tokens_after: Option<u64>,
+    },
+    /// A compaction failed. The history is unchanged.
+    CompactionFailed {
+        /// The compaction's own turn, or the turn that continues.
+        turn_id: String,
+        /// Who requested it.
+        origin: CompactionOrigin,
+        /// Why it failed.
+        error: String,
+    },
+    /// The answer to a [`Question`](super::Question).
+    Answered {
+        /// [`Question::request_id`](super::Question::request_id).
+        request_id: String,
+        /// The model's answer, or why there is none.
+        answer: Result<String, String>,
+    },
+    /// The host waits for an answer of the person who uses it.
+    AsksPerson,
+    /// A message for the user.
+    Notice(String),
+    /// The host has ended. No other event follows.
+    Gone {
+        /// Why it ended.
+        reason: String,
+    },
+}
+
+/// Who started a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnKind {
+    /// The driver, with [`Host::start_turn`](super::Host::start_turn).
+    Asked,
+    /// A person in the host itself.
+    Person {
+        /// The message.
+        text: String,
+    },
+    /// The driver, with [`Host::compact`](super::Host::compact).
+    Compaction,
+    /// The host itself.
+    Host,
+}
