@@ -242,7 +242,7 @@ fn wrong_usage_says_what_is_right() {
     check_error(&["exec", "hi"], 2, &["--host"]);
     check_error(&["exec", "--host", "embedded", "-c", "mode", "hi"], 2, &["KEY=VALUE"]);
     check_error(&["exec", "--host", "embedded"], 1, &["no prompt", "stdin"]);
-    check_error(&["exec", "--host", "embedded", " "], 1, &["a prompt is empty"]);
+    check_error(&["exec", "--host", "embedded", " "], 1, &["empty prompt"]);
     check_error(
         &["exec", "--host", "embedded", "--model", "m", "hi"],
         1,

@@ -361,7 +361,7 @@ async fn a_codex_that_ends_at_once_is_quoted() {
 #[tokio::test]
 async fn a_missing_binary_is_said_with_what_to_do() {
     let absent = Path::new("/nowhere/codex");
-    expect!["/nowhere/codex is not a program that can be run: name one with `--codex PATH`"]
+    expect!["/nowhere/codex is not an executable; pass one with `--codex PATH`"]
         .assert_eq(&find_codex(Some(absent)).unwrap_err().to_string());
     let settings = CodexSettings::new(absent.to_owned(), std::env::temp_dir());
     assert!(matches!(Codex::start(&settings).await, Err(HostError::NotStarted { .. })));

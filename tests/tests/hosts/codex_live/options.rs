@@ -118,7 +118,7 @@ fn a_profile_with_a_key_is_used_without_rawr() {
     std::fs::write(home.join("work.config.toml"), profile).unwrap();
     let mut terminal = open(&lab, &["-p", "work"]);
     let written = terminal.written();
-    assert!(written.contains("rawr: the profile work holds a key"), "{written}");
+    assert!(written.contains("rawr: the profile work contains a key"), "{written}");
     assert!(written.contains("; Codex runs without it"), "{written}");
     assert!(drivers(terminal.process_id()).is_empty());
     wait_until("the profile's server", || home.join("tools").exists());

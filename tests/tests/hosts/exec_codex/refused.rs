@@ -37,7 +37,7 @@ fn a_message_too_long_to_come_with_its_handoff_comes_alone() {
     let compacted = session.all("compaction");
     assert!(compacted.iter().any(|it| it["status"] == "completed"), "{}", session.dump());
     let notices = session.notices().join("\n");
-    assert!(notices.contains("goes without the handoff"), "{notices}");
+    assert!(notices.contains("sending the held message without it"), "{notices}");
     let requests = lab.model.requests();
     let messages = requests.last().unwrap().user_messages();
     let times = messages.iter().filter(|text| text.ends_with(&long)).count();

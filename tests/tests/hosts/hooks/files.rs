@@ -77,9 +77,9 @@ fn a_file_that_is_not_understood_stays_as_it_is() {
     let lab = Lab::new(Script::default());
     std::fs::create_dir_all(settings(&lab).parent().unwrap()).unwrap();
     for (text, words) in [
-        ("{ // mine\n}", "line 1 has a comment"),
-        ("{\n  /* mine */\n}", "line 2 has a comment"),
-        ("{ mine }", "not JSON"),
+        ("{ // mine\n}", "comment on line 1"),
+        ("{\n  /* mine */\n}", "comment on line 2"),
+        ("{ mine }", "invalid JSON"),
         ("\u{feff}{}", "byte order mark"),
         ("{\"hooks\": {}, \"model\": \"opus\", \"hooks\": {}}", "`hooks` stands there twice"),
         ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", "`hooks.Stop` stands there twice"),

@@ -174,7 +174,7 @@ fn capsules_are_listed_and_what_cannot_be_restored_is_told() {
     let nothing = lab.output(&["restore", "last"]);
     assert!(err(&nothing).contains("say with --prompt"), "{}", err(&nothing));
     let unknown = lab.output(&["restore", "s7"]);
-    assert!(err(&unknown).contains("there is no capsule `s7`"), "{}", err(&unknown));
+    assert!(err(&unknown).contains("no capsule `s7`"), "{}", err(&unknown));
     let unknown = lab.output(&["restore", "s7", "last"]);
     assert!(err(&unknown).contains("has no capsule `s7`"), "{}", err(&unknown));
 }

@@ -159,8 +159,8 @@ fn only_what_rawr_put_there_is_taken_out() {
 #[test]
 fn nothing_is_done_to_a_file_that_is_not_understood() {
     for (text, words) in [
-        ("{ // mine\n}", "line 1 has a comment"),
-        ("{ mine }", "not JSON"),
+        ("{ // mine\n}", "comment on line 1"),
+        ("{ mine }", "invalid JSON"),
         ("\u{feff}{}", "byte order mark"),
         (r#"{"hooks": {}, "hooks": {}}"#, "`hooks` stands there twice"),
         ("[]", "`{}`"),
