@@ -40,7 +40,7 @@ use rawr_core::event::ThreadOpened;
 use rawr_core::machine::{HeadsUp, Role, must_be_durable};
 use rawr_core::policy::Policy;
 use rawr_core::units::{DecisionId, ThreadId, Timestamp};
-use rawr_core::{Effect, Event, Input, Machine, Record, Rules, Thread};
+use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
