@@ -1,11 +1,12 @@
-//! Payloads about actions: what the arbiter asks of a host, and what became of it. Shapes only.
+//! Payloads about actions: what rawr asks of a host, and how far it has come.
 
 use crate::names::names;
 use crate::{CompactionTrigger, Purpose};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions).
+/// `rawr/action/perform`: the owner is to perform an action, once however often it is asked
+/// (docs/spec/clients.md#actions).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -14,24 +15,24 @@ pub struct ActionPerformNotification {
     pub thread_id: String,
     /// The sequence that the action belongs to.
     pub sequence_id: String,
-    /// The action's name for good: also after a crash.
+    /// The action's id. It stays the same, even after a crash.
     pub action_id: String,
     /// What to do.
     pub action: Action,
 }
 
-/// One thing that the arbiter asks a host to do.
+/// What rawr asks a host to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Action {
-    /// Give the agent a text of ours.
+    /// Give the agent a message of rawr.
     InjectTurn {
         /// What the text is for.
         purpose: Purpose,
         /// The whole text, marker included.
         text: String,
-        /// A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`.
+        /// A short part of the text that identifies the turn: `[rawr:<sequenceId>:<purpose>]`.
         marker: String,
         /// Whether to add it to the running turn instead of starting one.
         #[serde(default, deserialize_with = "crate::lenient::or_default")]
@@ -50,14 +51,14 @@ pub enum Action {
         /// How much that model is to write.
         #[serde(skip_serializing_if = "Option::is_none")]
         verbosity: Option<String>,
-        /// By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures).
+        /// Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures).
         #[serde(
             default,
             deserialize_with = "crate::lenient::or_default",
             skip_serializing_if = "std::ops::Not::not"
         )]
         local: bool,
-        /// A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption).
+        /// A running sampling request may be aborted (docs/spec/built-in-compaction.md#interruption).
         #[serde(
             default,
             deserialize_with = "crate::lenient::or_default",
@@ -69,7 +70,7 @@ pub enum Action {
     DeliverInput {
         /// The input.
         input_id: String,
-        /// In order, each an item of its own (docs/spec/sequence.md#messages-that-wait).
+        /// The messages, in order (docs/spec/sequence.md#messages-that-wait).
         items: Vec<InputItem>,
     },
     /// Run a judgment outside the transcript; answered by `rawr/judgment/answer`.
@@ -105,14 +106,14 @@ pub struct InputItem {
 names! {
     /// Whose text an item is.
     pub enum ItemRole {
-        /// Ours: the packet and what to do with it.
+        /// rawr's: the packet and what to do with it.
         Handoff = "handoff",
         /// The person's.
         Input = "input",
     }
 }
 
-/// An action that was asked for and not reported done: the action's own fields, and its ids beside them.
+/// An action without an end: its fields and its ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Payloads about capsules: what is kept before a compaction, so that a person can go back to it. Shapes only.
+//! Payloads about capsules: what is kept before a compaction, so that a person can go back to it.
 
 use crate::{
     CompactionTrigger, Directive, PacketAuthor, PlanStep, ResumeState, TranscriptPosition,
@@ -6,7 +6,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// `rawr/capsule/list`: which compactions of a thread can be gone back to?
+/// `rawr/capsule/list`: the capsules of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -23,7 +23,7 @@ pub struct CapsuleListResult {
     /// Latest first; the latest 20 of a thread are kept.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub capsules: Vec<CapsuleSummary>,
-    /// What lies among them and cannot be read.
+    /// Files among them that cannot be read.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub unread: Vec<Unread>,
 }
@@ -33,8 +33,7 @@ pub struct CapsuleListResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CapsuleSummary {
-    /// The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that
-    /// the host began.
+    /// The capsule's id: the sequence of the compaction, or an id of its own for a compaction that the host began.
     pub capsule_id: String,
     /// The thread that it was taken of.
     pub thread_id: String,
@@ -48,7 +47,7 @@ pub struct CapsuleSummary {
     /// Who wrote the packet that is in it, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_author: Option<PacketAuthor>,
-    /// Whether the host's history lies beside it.
+    /// Whether it includes the host's history.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub has_history: bool,
 }
@@ -62,7 +61,7 @@ pub struct CapsuleGetParams {
     pub thread_id: String,
     /// The capsule.
     pub capsule_id: String,
-    /// Whether the host's history is wanted too, where it lies beside the capsule; it may be long.
+    /// Whether to return the host's history as well, if there is one. It may be long.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub with_history: bool,
 }
@@ -103,10 +102,10 @@ pub struct Capsule {
     /// Where the host keeps its transcript, and how long it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<TranscriptPosition>,
-    /// The last turn that had ended, by the host's name: a transcript up to and with it is what there was.
+    /// The host's id of the last turn that had ended. The transcript up to and including it is what there was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_turn_id: Option<String>,
-    /// The turn in whose middle the compaction came.
+    /// The turn inside which the compaction came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside_turn_id: Option<String>,
     /// How many turns of the user or the host had ended.
@@ -163,9 +162,9 @@ pub struct CapsulePacket {
 pub struct CapsuleScratch {
     /// The file, relative to the working directory, with forward slashes.
     pub scratch_file: String,
-    /// By which a change is known: FNV-1a of what the notes said, in 16 hexadecimal digits.
+    /// A hash to detect changes: FNV-1a of the notes, in 16 hexadecimal digits.
     pub content_hash: String,
-    /// What they said; absent where that is long.
+    /// Their text; absent if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -181,9 +180,9 @@ pub struct WorkTree {
     /// The commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// How many files are not as the commit has them.
+    /// How many files differ from the commit.
     pub dirty: u64,
-    /// The first of them.
+    /// The first of those files.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub files: Vec<String>,
     /// When it was looked at, Unix milliseconds; absent means now.
@@ -202,7 +201,7 @@ pub struct HeldInput {
     pub text: String,
 }
 
-/// `rawr/capsule/attach`: a host that keeps no transcript of its own gives its history, before it compacts.
+/// `rawr/capsule/attach`: a host without a transcript sends its history before it compacts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -220,7 +219,7 @@ pub struct CapsuleAttachParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CapsuleAttachResult {
-    /// So many secrets were taken out before it was written.
+    /// How many secrets were removed before it was written.
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub redactions: u64,
 }

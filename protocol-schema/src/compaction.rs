@@ -1,4 +1,4 @@
-//! Payloads about compactions: what led to one, how it goes, and rewriting a history for hosts that cannot. Shapes only.
+//! Payloads about compactions: what led to one, how it goes, and rewriting a history for hosts that cannot.
 
 use crate::names::names;
 use crate::{Boundary, CompactionOrigin, Entrance, PacketAuthor, Tier};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum CompactionTrigger {
-    /// The arbiter decided so.
+    /// A decision of rawr.
     Rawr {
-        /// The door through which the assessment came in.
+        /// The entrance that asked.
         entrance: Entrance,
         /// The tier that held.
         tier: Tier,
@@ -36,14 +36,14 @@ pub enum CompactionTrigger {
     User,
 }
 
-/// `rawr/compaction/report`: how a compaction goes, whoever started it.
+/// `rawr/compaction/report`: the progress of a compaction, started by anyone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionReportParams {
     /// The thread.
     pub thread_id: String,
-    /// How it goes.
+    /// The progress.
     pub status: CompactionReportStatus,
     /// Who started it.
     pub origin: CompactionOrigin,
@@ -62,7 +62,7 @@ pub struct CompactionReportParams {
 }
 
 names! {
-    /// How a compaction goes, as a host sees it.
+    /// The progress of a compaction, as a host reports it.
     pub enum CompactionReportStatus {
         /// It runs.
         Started = "started",
@@ -72,7 +72,7 @@ names! {
         Failed = "failed",
     }
 
-    /// How a compaction goes, as clients are told; the agent client protocol's names.
+    /// The progress of a compaction, as clients are told. The names are those of the Agent Client Protocol.
     pub enum CompactionStatus {
         /// It runs.
         InProgress = "in_progress",
@@ -80,7 +80,7 @@ names! {
         Completed = "completed",
         /// The history is as it was.
         Failed = "failed",
-        /// Somebody stopped it before the history was touched.
+        /// It was stopped before the history was changed.
         Cancelled = "cancelled",
     }
 
@@ -88,11 +88,11 @@ names! {
     pub enum HistoryKind {
         /// What was said or done in the conversation.
         Message = "message",
-        /// What every conversation of this host begins with, whoever speaks; kept.
+        /// What every conversation of this host begins with, in any role; kept.
         InitialContext = "initial_context",
-        /// The host's own note of a state that it can go back to; kept, after the summary.
+        /// A snapshot of the host's state; kept, after the summary.
         Snapshot = "snapshot",
-        /// The summary of an earlier compaction; a new one takes its place.
+        /// The summary of an earlier compaction; replaced by the new one.
         Summary = "summary",
     }
 
@@ -100,7 +100,7 @@ names! {
     pub enum HistoryRole {
         /// Fixed instructions.
         System = "system",
-        /// The user, or rawr in a turn of its own.
+        /// The user, or rawr in an injected turn.
         User = "user",
         /// The agent.
         Assistant = "assistant",
@@ -119,7 +119,7 @@ pub struct CompactionUpdateNotification {
     /// The sequence that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
-    /// How it goes.
+    /// The progress.
     pub status: CompactionStatus,
     /// Who started it.
     pub origin: CompactionOrigin,
@@ -138,7 +138,8 @@ pub struct CompactionUpdateNotification {
 }
 
 /// `rawr/compaction/rewrite`: history in, history out, for hosts without their own
-/// (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
+/// (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages;
+/// the summary; the snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -173,7 +174,7 @@ pub struct HistoryItem {
     pub kind: Option<HistoryKind>,
     /// What.
     pub text: String,
-    /// The host's name for the item; kept, so that the host finds what only it knows of it.
+    /// The host's id of the item; kept, so that the host can find the item again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The `Content-Length` framing of the LSP base protocol, as a tokio codec. It moves bytes: it never looks into a body.
+//! The `Content-Length` framing of the LSP base protocol, as a tokio codec. Bodies are not parsed.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::io;
@@ -8,7 +8,7 @@ use tokio_util::codec::{Decoder, Encoder};
 pub const HEADER_LIMIT: usize = 4 * 1024;
 /// The longest body, unless another limit is given.
 pub const BODY_LIMIT: u64 = 64 * 1024 * 1024;
-/// How far ahead memory is taken for a body whose length is only a claim.
+/// How much memory is reserved for a body before its bytes arrive.
 const RESERVE_STEP: usize = 1024 * 1024;
 const PLAIN_START: &[u8] = b"Content-Length: ";
 const PLAIN_END: &[u8] = b"\r\n\r\n";
@@ -18,7 +18,7 @@ const PLAIN_END: &[u8] = b"\r\n\r\n";
 pub enum Frame {
     /// A body.
     Message(Bytes),
-    /// A body over the limit is on its way and will be skipped; what follows it is read as ever.
+    /// A body over the limit. It is skipped, and reading continues after it.
     TooLarge {
         /// Its length in bytes.
         length: u64,
@@ -31,7 +31,7 @@ pub enum FramingError {
     /// The pipe failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Something else than a header stands where a message should begin.
+    /// Something other than a header where a message should begin.
     #[error("expected a header such as `Content-Length: 42`, found `{found}`")]
     NotAHeader {
         /// Its beginning.
@@ -63,12 +63,13 @@ pub enum FramingError {
     /// The input ended inside a body.
     #[error("the input ended {missing} bytes before the end of a message")]
     TruncatedBody {
-        /// How many bytes never came.
+        /// How many bytes are missing.
         missing: u64,
     },
 }
 
-/// The codec, for both directions. After an error it is of no further use: nobody knows where the next message begins.
+/// The codec, for both directions. After an error it cannot be used again, because the start of the next message is
+/// unknown.
 #[derive(Debug, Clone)]
 pub struct Framing {
     body_limit: u64,
@@ -214,7 +215,7 @@ impl Header {
         if self.taken + src.len() > HEADER_LIMIT {
             return Err(FramingError::HeaderTooLong);
         }
-        // Said at once: whoever sends bare JSON waits for an answer, not for the end of a header.
+        // Reported at once: a peer that sends bare JSON waits for an answer and will never end the header.
         match src.first() {
             Some(first) if !is_name(*first) && *first != b'\r' => Err(not_a_header(src)),
             _ => Ok(None),

@@ -1,4 +1,4 @@
-//! Payloads about guards: "do not compact until …". Shapes only.
+//! Payloads about guards: "do not compact until …".
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Until {
-    /// So many user turns.
+    /// A number of user turns.
     Turns {
         /// How many.
         turns: u64,
     },
-    /// So many minutes.
+    /// A number of minutes.
     Minutes {
         /// How many.
         minutes: u64,
@@ -21,7 +21,7 @@ pub enum Until {
     NextCommit,
     /// A test run that passes.
     TestsPass,
-    /// `rawr/guard/clear` alone.
+    /// Only `rawr/guard/clear`.
     Released,
 }
 
@@ -34,7 +34,7 @@ pub struct Guard {
     pub guard_id: String,
     /// What ends it.
     pub until: Until,
-    /// Why it was set, in the words of whoever set it.
+    /// Why it was set, in the words of its author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// When it was set, Unix milliseconds.
@@ -44,7 +44,7 @@ pub struct Guard {
     pub set_by: Option<String>,
 }
 
-/// `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers).
+/// `rawr/guard/set`: no compaction until then, except in an emergency (docs/spec/clients.md#guards-and-answers).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

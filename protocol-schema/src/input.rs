@@ -1,4 +1,4 @@
-//! Payloads about user inputs that a sequence may hold back. Shapes only.
+//! Payloads about user inputs that a sequence may hold back.
 
 use crate::names::names;
 use serde::{Deserialize, Serialize};

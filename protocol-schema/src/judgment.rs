@@ -1,4 +1,4 @@
-//! Payloads about judgments: a model's yes or no, asked outside the transcript. Shapes only.
+//! Payloads about judgments: a model's yes or no, asked outside the transcript.
 
 use crate::names::names;
 use crate::{Boundary, Tier};

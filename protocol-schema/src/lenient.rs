@@ -1,4 +1,5 @@
-//! How this crate reads more than it writes: null, Lua's empty table, and entries of a newer peer. It never changes what is written.
+//! How this crate reads more than it writes: null, Lua's empty table, and entries of a newer peer. It never changes
+//! what is written.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -33,7 +34,7 @@ where
     Ok(known.collect())
 }
 
-/// A field whose absence has a value of its own: `null` is that absence too.
+/// For a field with a default: `null` is read as absent.
 pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,15 +1,19 @@
-//! The rawr wire protocol: every method, every payload, the error codes and the framing. It must not decide anything, nor know how the sidecar works.
+//! The rawr wire protocol: every method, every payload, the error codes and the framing. It depends on nothing of the
+//! sidecar.
 //!
-//! Read `methods` first, it is the table of all calls; then the file of the noun that concerns you (`thread`, `turn`,
+//! Read `methods` first, the table of all calls, then the file of the subject (`thread`, `turn`,
 //! `signal`, `input`, `decision`, `sequence`, `action`, `judgment`, `packet`, `compaction`, `guard`, `directive`,
-//! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share, `problem`, `id` and `error`.
-//! `lifecycle` holds what LSP prescribes, `lsp` names what an editor asks in its words, `lenient` how things are read, `framing` how messages are told apart on a
-//! pipe, and `schema` how the tables become `schema.json` and `openrpc.json`.
+//! `scratch`, `capsule`, `recall`, `prompt`, `config`, `tokens`); then `names` for the vocabularies that they share,
+//! `problem`, `id` and `error`.
+//! `lifecycle` holds the LSP base protocol, `lsp` the LSP methods that editors call, `lenient` the reading of optional
+//! fields, `framing` the framing of messages on a pipe, and `schema` the generation of `schema.json` and
+//! `openrpc.json`.
 //!
 //! Rules of every payload: camelCase fields and snake_case values; times in Unix milliseconds (`…AtMs`), tokens and
 //! percentages (0 to 100) are integers; an absent field means "not known" and is left out, never `null`; `null` is
 //! read as absent; unknown fields are ignored. In lists that are shown or chosen from, entries that this release does
-//! not know are left out. "Design" and "spec" in doc comments name the documents that a rule comes from.
+//! not know are left out. Paths in doc comments, such as `docs/spec/clients.md#actions`, name the section that states
+//! the rule.
 
 #![deny(missing_docs)]
 
@@ -81,9 +85,9 @@ pub const PROTOCOL_VERSION: u64 = 1;
 
 /// A method that is answered exactly once.
 pub trait Request {
-    /// What is asked; read it with [`read_params`].
+    /// The params; read them with [`read_params`].
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// What is answered.
+    /// The result.
     type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The method's name on the wire.
     const METHOD: &'static str;
@@ -91,7 +95,7 @@ pub trait Request {
 
 /// A method that is never answered.
 pub trait Notification {
-    /// What is told; read it with [`read_params`].
+    /// The params; read them with [`read_params`].
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The method's name on the wire.
     const METHOD: &'static str;

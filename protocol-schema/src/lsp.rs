@@ -1,4 +1,4 @@
-//! The language server protocol's methods that the sidecar serves or sends beside its own, for a client that edits texts.
+//! The LSP methods that the sidecar serves or sends, for clients that edit texts.
 //! Their payloads are that protocol's; they are named here so that `openrpc.json` leaves none out.
 
 use crate::methods::{Direction, MethodKind};

@@ -1,4 +1,4 @@
-//! THE table of methods: one line each, from which marker types, the method list and the schema come. Nothing here handles a call.
+//! The table of methods, one entry each. Marker types, the list of methods and the schema are made from it.
 
 use crate::error::ErrorCode;
 use crate::*;
@@ -14,9 +14,9 @@ pub struct Method {
     pub direction: Direction,
     /// What it is for, in one sentence.
     pub summary: &'static str,
-    /// Where its rules are written down.
+    /// The sections that state its rules; a test checks that they exist.
     pub source: &'static str,
-    /// What it may fail with, beside [`ErrorCode::OF_ANY_REQUEST`].
+    /// The errors that it may return, besides [`ErrorCode::OF_ANY_REQUEST`].
     pub errors: &'static [ErrorCode],
     #[cfg(feature = "schema")]
     pub(crate) params: SchemaOf,
@@ -108,7 +108,7 @@ macro_rules! methods {
 
 methods! {
     source "LSP 3.17" {
-        /// Opens the connection and says what each side can do.
+        /// Opens the connection and exchanges capabilities.
         request Initialize = "initialize" (InitializeParams) -> InitializeResult;
         /// The client has read the answer to initialize.
         notification(from client) Initialized = "initialized" (Empty);
@@ -116,11 +116,11 @@ methods! {
         request Shutdown = "shutdown" (Empty) -> ();
         /// Ends the sidecar.
         notification(from client) Exit = "exit" (Empty);
-        /// Says that an answer is no longer wanted.
+        /// Cancels a request.
         notification(from client) CancelRequest = "$/cancelRequest" (CancelParams);
-        /// Sets how much of its work the sidecar tells by `$/logTrace`.
+        /// Sets how much the sidecar traces with `$/logTrace`.
         notification(from client) SetTrace = "$/setTrace" (SetTraceParams);
-        /// Tells a piece of the sidecar's work.
+        /// Traces a piece of the sidecar's work.
         notification(from server) LogTrace = "$/logTrace" (LogTraceParams);
         /// Writes a line to the client's log.
         notification(from server) LogMessage = "window/logMessage" (LogMessageParams);
@@ -130,25 +130,25 @@ methods! {
         /// Announces a conversation and what its host can do.
         request ThreadOpen = "rawr/thread/open" (ThreadOpenParams) -> ThreadOpenResult,
             fails [OwnedElsewhere, StoreFailed];
-        /// Ends what this client has to say about a thread.
+        /// Closes a thread for this client.
         request ThreadClose = "rawr/thread/close" (ThreadCloseParams) -> Empty, fails [UnknownThread];
         /// Lists all threads of this home.
         request ThreadList = "rawr/thread/list" (ThreadListParams) -> ThreadListResult, fails [StoreFailed];
         /// Gives all that is known of one thread.
         request ThreadGet = "rawr/thread/get" (ThreadGetParams) -> ThreadGetResult,
             fails [UnknownThread, StoreFailed];
-        /// Asks to hear what other clients' sidecars record.
+        /// Subscribes to what other sidecars record.
         request ThreadWatch = "rawr/thread/watch" (ThreadWatchParams) -> ThreadWatchResult, fails [StoreFailed];
-        /// Takes a watch back.
+        /// Ends a subscription.
         request ThreadUnwatch = "rawr/thread/unwatch" (ThreadUnwatchParams) -> Empty;
-        /// Says that what a status bar shows of a thread has changed.
+        /// Reports that what a status bar shows of a thread has changed.
         notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
     }
 
     source "docs/spec/recovery.md#written-before-done" {
-        /// Says that a thread's files cannot be written: its sequence stands still, and messages that wait are the host's.
+        /// Reports that a thread's files cannot be written: its sequence pauses, and the host delivers messages itself.
         notification(from server) StoreFailed = "rawr/store/failed" (StoreFailedNotification);
-        /// Says that they can be written again.
+        /// Reports that they can be written again.
         notification(from server) StoreRecovered = "rawr/store/recovered" (StoreRecoveredNotification);
     }
 
@@ -177,15 +177,15 @@ methods! {
         /// Lists the inputs that are held.
         request InputQueued = "rawr/input/queued" (InputQueuedParams) -> InputQueuedResult,
             fails [UnknownThread, StoreFailed];
-        /// Takes a held input back.
+        /// Cancels a held input.
         request InputCancel = "rawr/input/cancel" (InputCancelParams) -> InputCancelResult,
             fails [UnknownThread, StoreFailed];
     }
 
     source "docs/spec/clients.md#actions" {
-        /// Asks the thread's owner to do one thing.
+        /// Asks the thread's owner to perform an action.
         notification(from server) ActionPerform = "rawr/action/perform" (ActionPerformNotification);
-        /// Reports what became of an action.
+        /// Reports how far an action has come.
         request ActionReport = "rawr/action/report" (ActionReportParams) -> Empty,
             fails [UnknownThread, NotOwner, UnknownAction, StoreFailed];
     }
@@ -194,9 +194,9 @@ methods! {
         /// Asks the judge about a given situation.
         request JudgmentEvaluate = "rawr/judgment/evaluate" (JudgmentEvaluateParams) -> JudgmentEvaluateResult,
             fails [UnknownThread, JudgmentUnavailable, NotNow];
-        /// Says that the judge is asked.
+        /// Reports that the judge was asked.
         notification(from server) JudgmentRequested = "rawr/judgment/requested" (JudgmentRequestedNotification);
-        /// Says what the judge said.
+        /// Reports the judge's answer.
         notification(from server) JudgmentResult = "rawr/judgment/result" (JudgmentResultNotification);
         /// Gives the host's answer to a judge action.
         request JudgmentAnswer = "rawr/judgment/answer" (JudgmentAnswerParams) -> JudgmentAnswerResult,
@@ -207,7 +207,7 @@ methods! {
         /// Builds a packet from structured state.
         request PacketBuild = "rawr/packet/build" (PacketBuildParams) -> PacketBuildResult,
             fails [UnknownThread, StoreFailed];
-        /// Says whether a packet would do.
+        /// Checks a packet.
         request PacketCheck = "rawr/packet/check" (PacketCheckParams) -> PacketCheckResult, fails [UnknownThread];
         /// Gives the packet that a sequence waits for.
         request PacketSubmit = "rawr/packet/submit" (PacketSubmitParams) -> PacketSubmitResult,
@@ -215,7 +215,7 @@ methods! {
         /// Gives the packet of a sequence.
         request PacketGet = "rawr/packet/get" (PacketGetParams) -> PacketGetResult,
             fails [UnknownThread, NoSequence, StoreFailed];
-        /// Says that a packet was taken, edited, or is outdated.
+        /// Reports that a packet was taken, edited, or is outdated.
         notification(from server) PacketChanged = "rawr/packet/changed" (PacketChangedNotification);
         /// Builds the message that would give a packet back.
         request HandoffBuild = "rawr/handoff/build" (HandoffBuildParams) -> HandoffBuildResult,
@@ -223,7 +223,7 @@ methods! {
     }
 
     source "docs/spec/scratch-notes.md" {
-        /// Says where the agent's notes are.
+        /// Gives the path of the agent's notes.
         request ScratchPath = "rawr/scratch/path" (ScratchPathParams) -> ScratchPathResult, fails [UnknownThread];
         /// Adds to the agent's notes.
         request ScratchAppend = "rawr/scratch/append" (ScratchAppendParams) -> ScratchAppendResult,
@@ -234,7 +234,7 @@ methods! {
         /// Lists all agents' notes in the thread's working directory.
         request ScratchList = "rawr/scratch/list" (ScratchListParams) -> ScratchListResult,
             fails [UnknownThread, StoreFailed];
-        /// Says that an agent's notes were written to.
+        /// Reports that an agent's notes were written.
         notification(from server) ScratchChanged = "rawr/scratch/changed" (ScratchChangedNotification);
     }
 
@@ -249,9 +249,9 @@ methods! {
         /// Shows how a text that is not saved yet would be sent.
         request PromptPreview = "rawr/prompt/preview" (PromptPreviewParams) -> PromptPreviewResult,
             fails [UnknownName, UnknownThread];
-        /// Says that a prompt file was edited.
+        /// Reports that a prompt file was edited.
         notification(from server) PromptChanged = "rawr/prompt/changed" (PromptChangedNotification);
-        /// Says how a prompt reads that is being edited and was asked for, to a client that cannot refresh `rawr://` texts.
+        /// Sends the rendered text of a prompt that is being edited, to a client that cannot refresh `rawr://` texts.
         notification(from server) PromptPreviewChanged = "rawr/prompt/previewChanged"
             (PromptPreviewChangedNotification);
     }
@@ -263,7 +263,7 @@ methods! {
         /// Lists past decisions.
         request DecisionList = "rawr/decision/list" (DecisionListParams) -> DecisionListResult,
             fails [UnknownThread, StoreFailed];
-        /// Says that a decision was written down.
+        /// Reports that a decision was stored.
         notification(from server) DecisionRecorded = "rawr/decision/recorded" (DecisionRecordedNotification);
     }
 
@@ -293,31 +293,31 @@ methods! {
             fails [UnknownThread, NoSequence, NotNow, StoreFailed];
         /// Shows the banner.
         notification(from server) SequenceHeadsUp = "rawr/sequence/headsUp" (SequenceHeadsUpNotification);
-        /// Says that a person has answered at another client.
+        /// Reports that a person answered at another client.
         notification(from server) SequenceResponded = "rawr/sequence/responded" (SequenceRespondedNotification);
     }
 
     source "docs/spec/hosts.md" {
         /// Rewrites a history for a host that cannot.
         request CompactionRewrite = "rawr/compaction/rewrite" (CompactionRewriteParams) -> CompactionRewriteResult;
-        /// Reports how a compaction goes, whoever started it.
+        /// Reports the progress of a compaction, started by anyone.
         request CompactionReport = "rawr/compaction/report" (CompactionReportParams) -> Empty,
             fails [UnknownThread, NotOwner, UnknownAction, StoreFailed];
-        /// Says that a compaction began or ended.
+        /// Reports that a compaction began or ended.
         notification(from server) CompactionUpdate = "rawr/compaction/update" (CompactionUpdateNotification);
     }
 
     source "docs/spec/recovery.md#capsules" {
-        /// Lists the compactions of a thread that can be gone back to.
+        /// Lists the capsules of a thread, from which a conversation can be restored.
         request CapsuleList = "rawr/capsule/list" (CapsuleListParams) -> CapsuleListResult,
             fails [UnknownThread, StoreFailed];
-        /// Gives what was kept before a compaction.
+        /// Gives a capsule.
         request CapsuleGet = "rawr/capsule/get" (CapsuleGetParams) -> CapsuleGetResult,
             fails [UnknownThread, UnknownName, StoreFailed];
-        /// Keeps the history of a host that keeps none itself.
+        /// Stores the history of a host that has no transcript.
         request CapsuleAttach = "rawr/capsule/attach" (CapsuleAttachParams) -> CapsuleAttachResult,
             fails [UnknownThread, NotOwner, UnknownName, StoreFailed];
-        /// Finds where words were said.
+        /// Searches what was said.
         request RecallSearch = "rawr/recall/search" (RecallSearchParams) -> RecallSearchResult,
             fails [UnknownThread, StoreFailed];
     }
@@ -325,7 +325,7 @@ methods! {
     source "docs/spec/clients.md#configuration-files" {
         /// Gives the configuration in force.
         request ConfigGet = "rawr/config/get" (ConfigGetParams) -> ConfigGetResult, fails [UnknownThread];
-        /// Says that a configuration file was edited.
+        /// Reports that a configuration file was edited.
         notification(from server) ConfigChanged = "rawr/config/changed" (ConfigChangedNotification);
     }
 

@@ -1,4 +1,4 @@
-//! Payloads about packets and the handoffs made of them. Shapes only; what a packet must hold is a prompt's matter.
+//! Payloads about packets and the handoffs made of them.
 
 use crate::names::names;
 use crate::{PacketAuthor, Phase, ResumeState};
@@ -14,8 +14,8 @@ pub struct PacketCheck {
     /// Sections that it must have and lacks.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub missing: Vec<String>,
-    /// Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their
-    /// own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+    /// Facts about the session that the packet does not name, for people. rawr adds them under a heading when a
+    /// sequence takes the packet; for a taken packet, these are the added ones.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub missing_facts: Vec<String>,
     /// Its size.
@@ -31,7 +31,7 @@ pub struct PacketCheck {
 pub struct PacketBuildParams {
     /// The thread.
     pub thread_id: String,
-    /// `watcher`: nobody else's packet can be built on request.
+    /// Always `watcher`: only rawr's own packet can be built on request.
     pub author: PacketAuthor,
 }
 
@@ -40,7 +40,7 @@ pub struct PacketBuildParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PacketBuildResult {
-    /// The packet, labelled as built by rawr (docs/spec/packet.md#author).
+    /// The packet, labeled as built by rawr (docs/spec/packet.md#author).
     pub packet: String,
     /// Who wrote it.
     pub author: PacketAuthor,
@@ -48,7 +48,7 @@ pub struct PacketBuildResult {
     pub checked: PacketCheck,
 }
 
-/// `rawr/packet/check`: would this packet do?
+/// `rawr/packet/check`: checks a packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -122,7 +122,7 @@ pub struct PacketGetResult {
     pub checked: PacketCheck,
 }
 
-/// `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it.
+/// `rawr/packet/changed`: the packet of a running sequence changed; `rawr/packet/get` returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -131,7 +131,7 @@ pub struct PacketChangedNotification {
     pub thread_id: String,
     /// The sequence that it belongs to.
     pub sequence_id: String,
-    /// What became of it.
+    /// What happened to it.
     pub change: PacketChange,
     /// Who wrote it.
     pub author: PacketAuthor,
@@ -141,13 +141,13 @@ pub struct PacketChangedNotification {
 }
 
 names! {
-    /// What became of a packet.
+    /// What happened to a packet.
     pub enum PacketChange {
         /// The sequence has taken it.
         Taken = "taken",
         /// A person gave another one.
         Edited = "edited",
-        /// Work was done behind it; it is asked for again.
+        /// Work was done since it was written. It is asked for again.
         Outdated = "outdated",
     }
 }
@@ -170,6 +170,6 @@ pub struct HandoffBuildParams {
 pub struct HandoffBuildResult {
     /// The whole message, marker included.
     pub text: String,
-    /// The part by which it is known again.
+    /// The part that identifies it.
     pub marker: String,
 }

@@ -1,4 +1,4 @@
-//! Payloads about prompt files. Shapes only.
+//! Payloads about prompt files.
 
 use crate::Problem;
 use crate::names::names;

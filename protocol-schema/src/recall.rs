@@ -1,4 +1,4 @@
-//! Payloads about recalling what was said. Shapes only.
+//! Payloads about recalling what was said.
 
 use crate::Unread;
 use crate::names::names;

@@ -1,4 +1,4 @@
-//! From the method table to `schema.json` and `openrpc.json`. It describes the types and adds no rule of its own.
+//! Generates `schema.json` and `openrpc.json` from the method table.
 
 use crate::lsp::{LSP_METHODS, LspMethod};
 use crate::methods::{Direction, METHODS, Method, MethodKind};
@@ -189,7 +189,7 @@ fn error_codes() -> Value {
     json!({ "description": "Why a request failed.", "oneOf": codes.collect::<Vec<_>>() })
 }
 
-/// Whether serde_json keeps the order of keys depends on who else is built; the files must not.
+/// Whether serde_json keeps the order of keys depends on features of other crates; the files must not.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -218,8 +218,8 @@ fn point_to_components(value: &mut Value) {
     }
 }
 
-/// `null` is tolerated when read and never written, so the contract does not offer it. Number formats say how Rust
-/// stores a number, which is nobody's business; a `u8` is always a percentage here.
+/// `null` is tolerated when read and never written, so the schema does not offer it. Number formats describe how Rust
+/// stores a number, which clients need not know. A `u8` is always a percentage here.
 fn tidy(schema: &mut Schema) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|it| it != "null");

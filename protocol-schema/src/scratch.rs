@@ -1,4 +1,4 @@
-//! Payloads about scratch files: an agent's working notes under its thread's working directory. Shapes only.
+//! Payloads about scratch files: an agent's working notes under its thread's working directory.
 
 use serde::{Deserialize, Serialize};
 

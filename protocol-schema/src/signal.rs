@@ -1,4 +1,4 @@
-//! Payloads about signals: what hosts observe between turns. Shapes only; what a signal means is decided in the core.
+//! Payloads about signals: what hosts observe between turns.
 
 use crate::{Boundary, StepStatus};
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ pub struct SignalReportParams {
     /// The turn that it happened in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a
-    /// repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its
-    /// turn has counted does not count again.
+    /// The host's id of the signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a repeat;
+    /// another id is another signal, even of the same kind in the same turn. Without an id, a boundary that already
+    /// counted in its turn does not count again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal_id: Option<String>,
     /// What happened.
@@ -32,12 +32,12 @@ pub struct SignalReportResult {
     pub boundaries: Vec<Boundary>,
 }
 
-/// An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals).
+/// An observation (docs/spec/boundaries.md#signals).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Signal {
-    /// The agent wrote its plan anew.
+    /// The agent set or changed its plan.
     PlanUpdated {
         /// The whole plan, in order.
         steps: Vec<PlanStep>,
@@ -55,7 +55,7 @@ pub enum Signal {
         #[serde(skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
     },
-    /// A commit was made, seen by other means than its command.
+    /// A commit was made other than by a reported command.
     Commit {
         /// The commit's hash.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,13 +90,13 @@ pub enum Signal {
         /// The host's name for the call.
         call_id: String,
     },
-    /// A person or a program says that a phase ended. Taken from every client, not only from the thread's owner.
+    /// A person or a program declared that a phase ended. Accepted from every client, not only from the owner.
     PhaseBoundary {
         /// Which phase.
         label: String,
     },
-    /// A person's message joined the turn: they wrote while the agent worked. From then on the turn is theirs, whoever
-    /// began it. The message that a turn begins with is told with `rawr/turn/started`.
+    /// A user's message joined a running turn. From then on the turn counts as the user's. The message that begins a
+    /// turn is reported with `rawr/turn/started`.
     UserMessage {
         /// The message, unchanged.
         text: String,
@@ -118,7 +118,7 @@ pub enum Signal {
 pub struct PlanStep {
     /// What is to be done.
     pub step: String,
-    /// Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint.
+    /// How far it has come. An unknown status is read as pending, because only `completed` makes a checkpoint.
     #[serde(deserialize_with = "step_status")]
     pub status: StepStatus,
 }

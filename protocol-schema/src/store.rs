@@ -1,4 +1,4 @@
-//! Payloads about a thread's files that cannot be written. Shapes only.
+//! Payloads about a thread's files that cannot be written.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Payloads about counting tokens. Shapes only.
+//! Payloads about counting tokens.
 
 use serde::{Deserialize, Serialize};
 

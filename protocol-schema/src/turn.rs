@@ -1,24 +1,24 @@
-//! Payloads about turns: started, usage, completed. Shapes only.
+//! Payloads about turns: started, usage, completed.
 
 use crate::Verdict;
 use crate::names::names;
 use serde::{Deserialize, Serialize};
 
-/// `rawr/turn/started`: the host begins to work on something.
+/// `rawr/turn/started`: a turn began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStartedParams {
     /// The thread.
     pub thread_id: String,
-    /// The host's name for the turn.
+    /// The host's id of the turn.
     pub turn_id: String,
     /// Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns).
     pub origin: TurnOrigin,
     /// The action that asked for the turn, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action_id: Option<String>,
-    /// The input; a marker in it gives away a turn of ours that the host calls a user's.
+    /// The input. A marker in it identifies an injected turn that the host reports as the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -38,9 +38,9 @@ names! {
     pub enum TurnStatus {
         /// The agent finished.
         Completed = "completed",
-        /// Somebody stopped it.
+        /// The user or the host stopped it.
         Interrupted = "interrupted",
-        /// It broke off with an error.
+        /// It failed with an error.
         Failed = "failed",
     }
 }
@@ -50,7 +50,7 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
-    /// Tokens in the context window now: what percentages are formed of.
+    /// Tokens in the context window now, from which percentages are computed.
     pub context_tokens: u64,
     /// Tokens sent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct TurnUsageParams {
     pub turn_id: String,
     /// Tokens after the request.
     pub usage: TokenUsage,
-    /// Size of the context window in tokens, if it is known anew.
+    /// Size of the context window in tokens, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
     /// The model in use, if it is not the one that was reported last. From here on the thread goes by that model's
@@ -102,7 +102,7 @@ pub struct TurnUsageResult {
     pub verdict: Option<Verdict>,
 }
 
-/// `rawr/turn/completed`: a turn is over, however it ended.
+/// `rawr/turn/completed`: a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

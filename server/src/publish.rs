@@ -33,7 +33,7 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
             });
         }
         // The sidecar carries it out itself.
-        Notice::Perform { issued, .. } if issued.kind.is_sidecars() => {}
+        Notice::Perform { issued, .. } if issued.kind.is_for_sidecar() => {}
         Notice::Perform { thread, issued } => {
             outbox.order::<ActionPerform>(&ActionPerformNotification {
                 thread_id: thread.id.to_string(),

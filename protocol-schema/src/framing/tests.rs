@@ -82,7 +82,7 @@ fn bare_line_feeds_and_blank_lines_between_messages_are_tolerated() {
 }
 
 #[test]
-fn an_oversized_body_is_skipped_and_told() {
+fn an_oversized_body_is_skipped_and_reported() {
     let long = "x".repeat(101);
     check(
         &format!("Content-Length: 101\r\n\r\n{long}Content-Length: 2\r\n\r\n{{}}"),
@@ -110,7 +110,7 @@ fn the_end_of_input_between_messages_is_clean() {
 }
 
 #[test]
-fn the_end_of_input_inside_a_message_is_told() {
+fn the_end_of_input_inside_a_message_is_an_error() {
     check("Content-Le", &["the input ended inside a header"]);
     check("Content-Length: 2\r\n", &["the input ended inside a header"]);
     check("Content-Length: 9\r\n\r\n{}", &["the input ended 7 bytes before the end of a message"]);
@@ -139,7 +139,7 @@ fn malformed_headers_are_named() {
 }
 
 #[test]
-fn bare_json_is_told_before_its_line_ends() {
+fn bare_json_is_reported_before_its_line_ends() {
     let (frames, error) = read(LIMIT, ["{\"jsonrpc\":\"2.0\""]);
     assert!(frames.is_empty());
     assert!(matches!(error, Some(FramingError::NotAHeader { .. })), "{error:?}");

@@ -1,5 +1,5 @@
-//! The decision: named gates in order, each with its evidence. "Why" and "why not" are the same record. What each gate
-//! asks stands in `gates`.
+//! The decision: named gates in order, each with its evidence. The same record explains "why" and "why not". The checks
+//! are in `gates`.
 
 mod gates;
 mod under;
@@ -73,7 +73,7 @@ pub struct GateResult {
     pub evidence: String,
 }
 
-/// An assessment with everything that led to it.
+/// A decision with everything that led to it. Stored in `decisions.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Decision {
     /// The id of this decision, unique in its thread.
@@ -103,10 +103,10 @@ pub struct Decision {
     pub sequence: Option<SequenceId>,
     /// Every gate with its result, in the order of evaluation.
     pub gates: Vec<GateResult>,
-    /// What the judge said to it.
+    /// What the judge answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub judgment: Option<Judgment>,
-    /// What would have to change for a yes.
+    /// What would have to change for a compaction, for people.
     #[serde(default)]
     pub would_fire_if: Vec<String>,
 }
@@ -114,7 +114,7 @@ pub struct Decision {
 /// The judge's part in a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Judgment {
-    /// The question's name, where it was put to somebody.
+    /// The question's id; absent for the heuristic and where the judge could not be asked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request: Option<RequestId>,
     /// Who judged.
@@ -123,25 +123,25 @@ pub struct Judgment {
     pub answer: Answer,
 }
 
-/// What is asked, and on whose behalf: the entrances.
+/// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'q> {
     /// A turn ended.
     TurnEnd(&'q TurnId),
-    /// A sampling request of this turn came back, and the agent needs another.
+    /// A sampling request of this turn completed, and the turn goes on with another.
     MidTurn(&'q TurnId),
-    /// A message came, and a compaction was put off until it came.
+    /// A message came, and a compaction was deferred until then.
     Preflight(&'q TurnId),
     /// The built-in compaction inside a turn.
     Inline(Inline<'q>),
-    /// A person wants a compaction now: only what would make it wrong or impossible still counts.
+    /// A person wants a compaction now. Only gates that nothing lifts still count.
     Person,
 }
 
-/// When the built-in compaction looks.
+/// The occasions on which the built-in compaction is considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inline<'q> {
-    /// With what a message will add, as an estimate.
+    /// Before a message, with an estimate of the tokens that it adds.
     BeforeInput(Tokens),
     /// Between two sampling requests of this turn.
     MidTurn(&'q TurnId),
@@ -182,33 +182,33 @@ enum Lift {
     PersonOrEmergency,
 }
 
-/// Whose gate it is.
+/// Which compactions a gate applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Everybody,
-    /// The built-in compaction knows no tiers and asks for no boundary.
-    Policy,
+enum AppliesTo {
+    All,
+    /// Not to the built-in compaction, which has no tiers and needs no boundary.
+    Tiers,
 }
 
-type Check = fn(&Case<'_>) -> Finding;
+type Check = fn(&GateContext<'_>) -> Finding;
 
-/// The order is the order of evaluation; the first failure names the outcome.
-const GATES: [(Gate, Of, Lift, Check); 15] = [
-    (Gate::Feature, Of::Everybody, Lift::Nothing, gates::feature),
-    (Gate::Pressure, Of::Everybody, Lift::Person, gates::pressure),
-    (Gate::Origin, Of::Everybody, Lift::Nothing, gates::origin),
-    (Gate::ModeOfHost, Of::Everybody, Lift::Nothing, gates::mode_of_host),
-    (Gate::Guard, Of::Everybody, Lift::PersonOrEmergency, gates::guard),
-    (Gate::Breaker, Of::Everybody, Lift::PersonOrEmergency, gates::breaker),
-    (Gate::Rearm, Of::Everybody, Lift::Person, gates::rearm),
-    (Gate::Cooldown, Of::Policy, Lift::PersonOrEmergency, gates::cooldown),
-    (Gate::Boundary, Of::Policy, Lift::PersonOrEmergency, gates::boundary),
-    (Gate::WeakBoundary, Of::Policy, Lift::PersonOrEmergency, gates::weak_boundary),
-    (Gate::SemanticBreak, Of::Policy, Lift::PersonOrEmergency, gates::semantic_break),
-    (Gate::ActiveWork, Of::Policy, Lift::PersonOrEmergency, gates::active_work),
-    (Gate::PacketWorth, Of::Policy, Lift::PersonOrEmergency, gates::packet_worth),
-    (Gate::Judgment, Of::Policy, Lift::PersonOrEmergency, gates::judgment),
-    (Gate::Mode, Of::Policy, Lift::Person, gates::mode),
+/// In the order of evaluation. The first failure sets the outcome.
+const GATES: [(Gate, AppliesTo, Lift, Check); 15] = [
+    (Gate::Feature, AppliesTo::All, Lift::Nothing, gates::feature),
+    (Gate::Pressure, AppliesTo::All, Lift::Person, gates::pressure),
+    (Gate::Origin, AppliesTo::All, Lift::Nothing, gates::origin),
+    (Gate::ModeOfHost, AppliesTo::All, Lift::Nothing, gates::mode_of_host),
+    (Gate::Guard, AppliesTo::All, Lift::PersonOrEmergency, gates::guard),
+    (Gate::Breaker, AppliesTo::All, Lift::PersonOrEmergency, gates::breaker),
+    (Gate::Rearm, AppliesTo::All, Lift::Person, gates::rearm),
+    (Gate::Cooldown, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::cooldown),
+    (Gate::Boundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::boundary),
+    (Gate::WeakBoundary, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::weak_boundary),
+    (Gate::SemanticBreak, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::semantic_break),
+    (Gate::ActiveWork, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::active_work),
+    (Gate::PacketWorth, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::packet_worth),
+    (Gate::Judgment, AppliesTo::Tiers, Lift::PersonOrEmergency, gates::judgment),
+    (Gate::Mode, AppliesTo::Tiers, Lift::Person, gates::mode),
 ];
 
 enum Finding {
@@ -217,13 +217,13 @@ enum Finding {
         evidence: String,
         would_fire_if: String,
     },
-    /// Another gate has to say yes first for this one to mean anything.
+    /// Means nothing until another gate passes.
     NotReached(&'static str),
-    /// The judge has to be asked first.
+    /// The judge must be asked first.
     Ask,
 }
 
-struct Case<'c> {
+struct GateContext<'c> {
     thread: &'c Thread,
     policy: &'c Policy,
     question: Question<'c>,
@@ -234,7 +234,7 @@ struct Case<'c> {
     now: Timestamp,
 }
 
-impl<'c> Case<'c> {
+impl<'c> GateContext<'c> {
     fn rule(&self) -> Option<(Tier, &'c TierRule)> {
         self.tier.map(|tier| (tier, self.policy.tiers.rule(tier)))
     }
@@ -252,21 +252,21 @@ impl<'c> Case<'c> {
         matches!(self.question, Question::Inline(_))
     }
 
-    /// What the judge said, where it was asked, or says without being asked.
+    /// The judge's answer: given earlier, or computed here by the heuristic.
     fn judgment(&self) -> Option<Judgment> {
         let tier = self.tier.filter(|_| !self.is_inline())?;
         self.policy.tiers.rule(tier).decision_prompt_path.as_ref()?;
         if tier == Tier::Emergency || matches!(self.question, Question::Person) {
             return None;
         }
-        if self.asks_nobody() {
+        if self.skips_judge() {
             return None;
         }
         let by_itself = |source, answer| Some(Judgment { request: None, source, answer });
         match judge(self.policy.judge, self.thread) {
             None => None,
             Some(JudgeSource::Heuristic) => {
-                let case = judgment::Case {
+                let case = judgment::JudgmentCase {
                     thread: self.thread,
                     tier,
                     percent: self.percent?,
@@ -277,7 +277,7 @@ impl<'c> Case<'c> {
                 by_itself(JudgeSource::Heuristic, judgment::heuristic(&case))
             }
             Some(JudgeSource::Host) if !self.thread.host.can.judge => {
-                let error = "the host says that it cannot judge".to_owned();
+                let error = "the host cannot judge".to_owned();
                 by_itself(JudgeSource::Host, Answer::Failed { error })
             }
             Some(_) => {
@@ -288,8 +288,8 @@ impl<'c> Case<'c> {
         }
     }
 
-    /// Where nothing will be compacted, no model is paid for its word.
-    fn asks_nobody(&self) -> bool {
+    /// No model is paid for an answer where `mode` compacts nothing.
+    fn skips_judge(&self) -> bool {
         let advises = matches!(self.policy.mode, Mode::Tag | Mode::Suggest);
         let is_free = judge(self.policy.judge, self.thread) == Some(JudgeSource::Heuristic);
         advises && !self.question.is_inside_a_turn() && !is_free && !self.policy.judge_for_advice
@@ -300,7 +300,7 @@ impl<'c> Case<'c> {
     }
 }
 
-/// Runs every gate and keeps every result: one that fails does not hide what the others would have said.
+/// Evaluates every gate and keeps every result: a failing gate does not hide the others.
 pub fn assess(
     thread: &Thread,
     policy: &Policy,
@@ -315,7 +315,8 @@ pub fn assess(
     let inline = matches!(question, Question::Inline(_));
     let tier =
         percent.filter(|_| !inline).and_then(|percent| thread.tier_at(percent, &policy.tiers));
-    let mut case = Case { thread, policy, question, turn, judgment: None, percent, tier, now };
+    let mut case =
+        GateContext { thread, policy, question, turn, judgment: None, percent, tier, now };
     case.judgment = case.judgment();
     let mut decision = Decision {
         id: thread.next_decision_id(),
@@ -337,8 +338,9 @@ pub fn assess(
         _ => lift == Lift::PersonOrEmergency && tier == Some(Tier::Emergency),
     };
     let mut asks = false;
-    for (gate, of, lift, check) in GATES {
-        let finding = if inline && of == Of::Policy { NOT_INLINE } else { check(&case) };
+    for (gate, applies_to, lift, check) in GATES {
+        let finding =
+            if inline && applies_to == AppliesTo::Tiers { NOT_INLINE } else { check(&case) };
         let (outcome, evidence) = match finding {
             Finding::Ask => {
                 asks = decision.would_fire_if.is_empty();
@@ -369,8 +371,8 @@ pub fn assess(
     decision
 }
 
-impl Case<'_> {
-    /// Every gate is passed.
+impl GateContext<'_> {
+    /// Fills in the outcome after every gate passed.
     fn conclude(&self, decision: &mut Decision) {
         decision.reason = self.reason();
         let waits = |(tier, rule): (Tier, &TierRule)| rule.waits_for_input(tier);
@@ -416,7 +418,7 @@ impl Case<'_> {
     }
 }
 
-/// Why something is to happen, for people.
+/// Why a compaction comes, for people.
 pub fn pressed(tier: Tier, percent: Percent, boundaries: Boundaries) -> String {
     match tier {
         Tier::Emergency => format!("{percent} left: emergency"),
@@ -424,7 +426,7 @@ pub fn pressed(tier: Tier, percent: Percent, boundaries: Boundaries) -> String {
     }
 }
 
-/// Whom a policy asks; `None`: nobody.
+/// Who judges under this setting; `None` if no judge is used.
 pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource> {
     match backend {
         JudgeBackend::Off => None,
@@ -437,13 +439,13 @@ pub const fn judge(backend: JudgeBackend, thread: &Thread) -> Option<JudgeSource
 }
 
 impl Decision {
-    /// A person asked for a compaction: no turn's end did.
-    pub fn is_persons(&self) -> bool {
+    /// A person asked for the compaction.
+    pub fn is_by_person(&self) -> bool {
         self.entrance == Entrance::TurnComplete && self.turn.is_none()
     }
 
-    /// Under pressure, and at the first turn's end after a compaction: elsewhere a record would only be noise.
-    /// The ends of a sequence's own turns decide nothing.
+    /// Decisions under pressure are stored, and the first one after a compaction. Others would only be noise, and the
+    /// end of a sequence's own turn decides nothing.
     pub fn is_worth_storing(&self, thread: &Thread) -> bool {
         let turn = self.turn.as_ref().and_then(|turn| thread.turn(turn));
         let own = turn.is_some_and(Turn::is_synthetic);
@@ -452,7 +454,7 @@ impl Decision {
             .as_ref()
             .is_some_and(|last| last.turns_ended + 1 == thread.turns_ended);
         match self.entrance {
-            Entrance::TurnComplete => !own && (self.is_persons() || self.tier.is_some() || after),
+            Entrance::TurnComplete => !own && (self.is_by_person() || self.tier.is_some() || after),
             Entrance::Inline => {
                 self.outcome != Outcome::Nothing || !own && (after || self.is_pressed())
             }
@@ -460,7 +462,7 @@ impl Decision {
         }
     }
 
-    /// Too little is left, whatever the other gates say.
+    /// The gate `pressure` passed.
     fn is_pressed(&self) -> bool {
         let pressed = |result: &GateResult| {
             (result.gate, result.outcome) == (Gate::Pressure, GateOutcome::Pass)
@@ -468,7 +470,7 @@ impl Decision {
         self.gates.iter().any(pressed)
     }
 
-    /// Everything spoke for it but the judge.
+    /// Only the judge was against it.
     pub fn is_vetoed(&self) -> bool {
         let says_no = |judgment: &Judgment| {
             !matches!(judgment.answer, Answer::Says { should_compact: true, .. })
@@ -477,4 +479,4 @@ impl Decision {
     }
 }
 
-const NOT_INLINE: Finding = Finding::NotReached("the built-in compaction does not ask this");
+const NOT_INLINE: Finding = Finding::NotReached("does not apply to the built-in compaction");

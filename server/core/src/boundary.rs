@@ -1,4 +1,4 @@
-//! Boundaries: explicit signals that a phase of work may have ended. This file only names and groups them.
+//! Boundaries: signals that a phase of work may have ended.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -65,7 +65,7 @@ impl fmt::Display for Boundary {
     }
 }
 
-/// A set of boundaries; a list of names on disk.
+/// A set of boundaries. Stored as a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Boundaries(u8);
 
@@ -98,7 +98,7 @@ impl Boundaries {
         self.0 == 0
     }
 
-    /// For serde: a field that says nothing is left out.
+    /// For serde: an empty set is not written.
     pub const fn none(&self) -> bool {
         self.0 == 0
     }
@@ -145,7 +145,7 @@ impl Serialize for Boundaries {
 }
 
 impl<'de> Deserialize<'de> for Boundaries {
-    /// A name from a newer release is left out: an older reader must still replay the thread.
+    /// Drops names of a newer release: an older reader must still replay the thread.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let names = Vec::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         Ok(names.iter().filter_map(|name| Boundary::from_name(name)).collect())

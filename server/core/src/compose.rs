@@ -1,4 +1,4 @@
-//! Composes what rawr itself writes: its own packet, the handoff that gives a packet back, and the request for one.
+//! Composes rawr's texts: packet requests, its own packet, and the handoff.
 
 use crate::event::{Packet, Resume};
 use crate::policy::PacketAuthor;
@@ -6,7 +6,8 @@ use crate::prompt::{PromptName, SequencePrompts, render};
 use crate::signal::plan::StepStatus;
 use crate::thread::Thread;
 
-/// A packet from structured state, for when the agent's is not wanted or did not come. Its template labels it.
+/// A packet from what rawr observed, for when the agent's is not wanted or did not come. Its template says who wrote
+/// it.
 pub fn by_watcher(
     thread: &Thread,
     template: &str,
@@ -48,13 +49,13 @@ pub fn by_watcher(
 /// What the agent does after a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continue {
-    /// What its packet says.
+    /// Continue as the packet says.
     AsInPacket,
-    /// What it was asked anyway.
+    /// Do what the user asked last.
     AsAsked,
 }
 
-/// The message after the compaction. It alone must be enough to go on.
+/// The message after the compaction. It alone must be enough to continue.
 pub fn handoff(
     thread: &Thread,
     template: &str,
@@ -90,7 +91,7 @@ pub fn handoff(
     })
 }
 
-/// Between fences that are longer than any inside, so that a packet's own code blocks end nothing.
+/// Wraps text in a fence that is longer than any fence inside.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -110,14 +111,14 @@ fn or_none(text: Option<String>) -> String {
     text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "(none known)".to_owned())
 }
 
-/// The first part of a text: where a person says what is wanted.
+/// The start of a text: a user says there what is wanted.
 fn head(text: &str, max_chars: usize) -> String {
     let text = text.trim();
     let kept: String = text.chars().take(max_chars).collect();
     if kept.len() < text.len() { format!("{kept} …") } else { kept }
 }
 
-/// The last part of a text: what an agent says last is what it was about to do.
+/// The end of a text: an agent says there what it was about to do.
 fn tail(text: &str, max_chars: usize) -> String {
     let text = text.trim();
     let skip = text.chars().count().saturating_sub(max_chars);
@@ -125,7 +126,7 @@ fn tail(text: &str, max_chars: usize) -> String {
     if skip > 0 { format!("… {kept}") } else { kept }
 }
 
-/// Text for the packet request: heads-up first, scratch instructions where scheduled, then the request itself.
+/// The text of an injected turn: heads-up, then scratch instructions, then the packet request.
 pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> String {
     let finished = parts.finished.map(finished).unwrap_or_default();
     let fill = |name: PromptName, template: &str| {
@@ -150,7 +151,7 @@ pub fn request_text(prompts: &SequencePrompts, parts: RequestParts<'_>) -> Strin
     texts.iter().map(|text| text.trim()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A sentence of its own with the blank behind it, so that a template reads well with it and without.
+/// The value of `{finished}`: a sentence followed by a space, so that a template reads well without it too.
 pub fn finished(what: &str) -> String {
     const LONGEST: usize = 160;
     let line = what.split_whitespace().collect::<Vec<_>>().join(" ");

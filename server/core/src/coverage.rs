@@ -1,50 +1,50 @@
-//! Whether a packet says what is known for certain. What it leaves out is added, labelled as added; nothing that its
-//! author wrote is changed. No model is asked.
+//! Checks that a packet names the facts that rawr knows. Missing facts are added under a heading; the author's text is
+//! not changed.
 
 use crate::event::{Fact, FactKind, Packet};
 use crate::policy::PacketAuthor;
 use crate::thread::Thread;
 
-/// More changed files than this are a list to look up, not one to carry along.
+/// How many changed files are checked. A longer list can be looked up.
 const MOST_FILES: usize = 20;
-/// A longer plan is in the host's own keeping; each step is looked for in the whole packet.
+/// How many steps are checked: each is searched for in the whole packet.
 const MOST_STEPS: usize = 100;
-/// A step of more words is told by its first ones.
+/// How many words of a step are searched for.
 const WORDS_LOOKED_FOR: usize = 40;
-/// A step counts as named when so large a share of its longer words is there.
+/// A step counts as named if this share of its longer words occurs.
 const WORDS_OF_A_STEP: (usize, usize) = (3, 4);
 const LONG_WORD: usize = 4;
 
 const HEADING: &str = "Added by rawr, because the packet did not say it:";
 
-struct Kind {
+struct FactRule {
     kind: FactKind,
     title: &'static str,
     covered: fn(packet: &str, fact: &str) -> bool,
 }
 
 /// In the order in which they are added.
-const KINDS: [Kind; 5] = [
-    Kind {
+const FACT_RULES: [FactRule; 5] = [
+    FactRule {
         kind: FactKind::Directive,
         title: "Standing instructions of the user, word for word",
         covered: says,
     },
-    Kind {
+    FactRule {
         kind: FactKind::OpenStep,
         title: "Steps of the plan that are not done",
         covered: names_step,
     },
-    Kind {
+    FactRule {
         kind: FactKind::ChangedFile,
         title: "Files changed since the last compaction",
         covered: names_file,
     },
-    Kind { kind: FactKind::RunningJob, title: "Still running", covered: says },
-    Kind { kind: FactKind::Branch, title: "Branch", covered: says },
+    FactRule { kind: FactKind::RunningJob, title: "Still running", covered: says },
+    FactRule { kind: FactKind::Branch, title: "Branch", covered: says },
 ];
 
-/// What is known for certain and must not be lost.
+/// The facts of this thread that a packet must name.
 pub fn facts(thread: &Thread) -> Vec<Fact> {
     let known = &thread.known;
     let fact = |kind: FactKind, text: &str| Fact { kind, text: text.trim().to_owned() };
@@ -62,18 +62,18 @@ pub fn facts(thread: &Thread) -> Vec<Fact> {
     all.filter(|fact| !fact.text.is_empty()).collect()
 }
 
-/// The facts that a packet does not say.
+/// The facts that a packet does not name.
 pub fn missing(packet: &str, facts: &[Fact]) -> Vec<Fact> {
     let packet = plain(packet);
     let covered = |fact: &Fact| {
-        KINDS
+        FACT_RULES
             .iter()
             .any(|kind| kind.kind == fact.kind && (kind.covered)(&packet, &plain(&fact.text)))
     };
     facts.iter().filter(|fact| !covered(fact)).cloned().collect()
 }
 
-/// The packet with what was missing. A person's stays as the person wants it.
+/// The packet with missing facts added. A person's packet is left as it is.
 pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
     if packet.author == PacketAuthor::Person {
         return packet;
@@ -83,7 +83,7 @@ pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
         return packet;
     }
     let mut text = format!("{}\n\n{HEADING}", packet.text.trim_end());
-    for Kind { kind, title, .. } in KINDS {
+    for FactRule { kind, title, .. } in FACT_RULES {
         let lines: Vec<_> =
             added.iter().filter(|fact| fact.kind == kind).map(|fact| fact.text.as_str()).collect();
         if !lines.is_empty() {
@@ -95,7 +95,7 @@ pub fn completed(mut packet: Packet, facts: &[Fact]) -> Packet {
     packet
 }
 
-/// Case and line breaks do not make another fact.
+/// Case and line breaks do not matter.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -104,7 +104,7 @@ fn says(packet: &str, fact: &str) -> bool {
     packet.contains(fact)
 }
 
-/// An agent retells its plan in its own words.
+/// An agent may put its plan in other words.
 fn names_step(packet: &str, step: &str) -> bool {
     let words: Vec<_> = step
         .split(|c: char| !c.is_alphanumeric())
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_fact_has_its_own_measure() {
+    fn each_kind_of_fact_is_matched_by_its_own_rule() {
         use FactKind::{Branch, ChangedFile, Directive, OpenStep, RunningJob};
         check("", &[Directive, OpenStep, ChangedFile, RunningJob, Branch]);
         check("never\ntouch MAIN.rs!", &[OpenStep, ChangedFile, RunningJob, Branch]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_added_under_its_own_heading_and_what_is_there_stays() {
+    fn missing_facts_are_added_under_a_heading() {
         let packet = |author| Packet {
             author,
             resume: Resume::Working,

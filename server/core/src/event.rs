@@ -76,7 +76,8 @@ macro_rules! events {
 // `PacketTaken`, `Responded`, `DeadlinePassed`, `ClockSetBack` and `SequenceEnded` itself. Callers pass a
 // `JudgmentAnswered` as `Input::Judged` and all others as `Input::Saw`.
 events! {
-    /// A host took the thread up, for the first time or again. It is the first event of a thread. What the host does not
+    /// A host took the thread up, for the first time or again. It is the first event of a thread. What the host does
+    /// not
     /// repeat is forgotten, except for the window.
     ThreadOpened {
         /// The folder that the agent works in.
@@ -287,7 +288,7 @@ events! {
         guard: GuardId,
     }
 
-    /// The host reports a compaction, whoever started it. Send `started` if the host tells, and one end.
+    /// The host reports a compaction, started by anyone. Send `started` if the host reports it, and one end.
     CompactionReported {
         /// How far it has come.
         status: CompactionStatus,

@@ -1,5 +1,4 @@
-//! The judge's side of a decision: what it is told, and the heuristic that judges without a model. Asking one over a
-//! wire is not done here.
+//! What a judge is told, and the heuristic that judges without a model.
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::Answer;
@@ -11,8 +10,8 @@ use crate::units::Percent;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// The JSON schema of a judgment, for an endpoint or a host. Every key is required and no other allowed: strict mode takes
-/// no other schema.
+/// The JSON schema of a judgment, for an endpoint or a host. Strict mode needs every key to be required and no others
+/// allowed.
 pub static OUTPUT_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let entries = [
         ("type", json!("object")),
@@ -26,9 +25,9 @@ pub static OUTPUT_SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     entries.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 });
 
-/// What there is to judge.
+/// The input of a judgment.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'c> {
+pub struct JudgmentCase<'c> {
     /// The thread to judge.
     pub thread: &'c Thread,
     /// The tier in force.
@@ -39,89 +38,93 @@ pub struct Case<'c> {
     pub boundaries: Boundaries,
     /// The agent's last message.
     pub last_message: Option<&'c str>,
-    /// Instead of what the thread remembers of it.
+    /// An excerpt of the transcript; `None`: the messages that the thread remembers.
     pub excerpt: Option<&'c str>,
 }
 
-/// From so many points on the heuristic says yes.
+/// The score that the heuristic needs for a yes.
 const ENOUGH: i32 = 3;
 
-struct Signal {
+struct ScoreSignal {
     says: &'static str,
     points: i32,
-    holds: fn(&Case<'_>) -> bool,
+    holds: fn(&JudgmentCase<'_>) -> bool,
 }
 
-/// The score. A result that is safe speaks for a compaction, work in the middle of something against it.
-const SIGNALS: [Signal; 16] = [
-    Signal { says: "a commit", points: 3, holds: |case| case.boundaries.has(Boundary::Commit) },
-    Signal {
+/// A result that is safe counts for a compaction, unfinished work against it.
+const SIGNALS: [ScoreSignal; 16] = [
+    ScoreSignal {
+        says: "a commit",
+        points: 3,
+        holds: |case| case.boundaries.has(Boundary::Commit),
+    },
+    ScoreSignal {
         says: "a pull request",
         points: 3,
         holds: |case| case.boundaries.has(Boundary::PrCheckpoint),
     },
-    Signal {
+    ScoreSignal {
         says: "a plan step completed",
         points: 2,
         holds: |case| case.boundaries.has(Boundary::PlanCheckpoint),
     },
-    Signal {
+    ScoreSignal {
         says: "the agent says it is done",
         points: 2,
         holds: |case| case.boundaries.has(Boundary::AgentDone),
     },
-    Signal {
+    ScoreSignal {
         says: "the agent moves on",
         points: 2,
         holds: |case| case.boundaries.has(Boundary::TopicShift),
     },
-    Signal {
+    ScoreSignal {
         says: "the agent sums up",
         points: 1,
         holds: |case| case.boundaries.has(Boundary::ConcludingThought),
     },
-    Signal { says: "the whole plan is done", points: 2, holds: plan_is_done },
-    Signal { says: "nothing uncommitted", points: 1, holds: |case| dirty(case) == Some(0) },
-    Signal { says: "ready", points: 1, holds: |case| case.tier == Tier::Ready },
-    Signal { says: "asap", points: 2, holds: |case| case.tier == Tier::Asap },
-    Signal { says: "emergency", points: 9, holds: |case| case.tier == Tier::Emergency },
-    Signal {
+    ScoreSignal { says: "the whole plan is done", points: 2, holds: plan_is_done },
+    ScoreSignal { says: "nothing uncommitted", points: 1, holds: |case| dirty(case) == Some(0) },
+    ScoreSignal { says: "ready", points: 1, holds: |case| case.tier == Tier::Ready },
+    ScoreSignal { says: "asap", points: 2, holds: |case| case.tier == Tier::Asap },
+    ScoreSignal { says: "emergency", points: 9, holds: |case| case.tier == Tier::Emergency },
+    ScoreSignal {
         says: "a plan update alone",
         points: -2,
         holds: |case| case.boundaries == Boundaries::of(&[Boundary::PlanUpdate]),
     },
-    Signal { says: "a plan step under way", points: -1, holds: step_under_way },
-    Signal {
+    ScoreSignal { says: "a plan step under way", points: -1, holds: step_under_way },
+    ScoreSignal {
         says: "uncommitted changes",
         points: -1,
         holds: |case| dirty(case).is_some_and(|files| files > 0),
     },
-    Signal { says: "a question to the user is open", points: -2, holds: asks },
-    Signal {
+    ScoreSignal { says: "a question to the user is open", points: -2, holds: asks },
+    ScoreSignal {
         says: "something is running",
         points: -3,
         holds: |case| !case.thread.known.tools_running.is_empty(),
     },
 ];
 
-fn plan_is_done(case: &Case<'_>) -> bool {
+fn plan_is_done(case: &JudgmentCase<'_>) -> bool {
     !case.thread.known.plan.is_empty() && case.thread.known.open_steps().next().is_none()
 }
 
-fn step_under_way(case: &Case<'_>) -> bool {
+fn step_under_way(case: &JudgmentCase<'_>) -> bool {
     case.thread.known.plan.iter().any(|step| step.status == StepStatus::InProgress)
 }
 
-fn dirty(case: &Case<'_>) -> Option<u32> {
+fn dirty(case: &JudgmentCase<'_>) -> Option<u32> {
     case.thread.known.repo.as_ref().map(|repo| repo.dirty)
 }
 
-fn asks(case: &Case<'_>) -> bool {
+fn asks(case: &JudgmentCase<'_>) -> bool {
     case.last_message.is_some_and(|text| text.trim_end().ends_with('?'))
 }
 
 /// Judges by [`SIGNALS`]: no model, no network, the same answer every time.
-pub fn heuristic(case: &Case<'_>) -> Answer {
+pub fn heuristic(case: &JudgmentCase<'_>) -> Answer {
     let holding: Vec<_> = SIGNALS.iter().filter(|signal| (signal.holds)(case)).collect();
     let score: i32 = holding.iter().map(|signal| signal.points).sum();
     let parts: Vec<_> =
@@ -133,8 +136,8 @@ pub fn heuristic(case: &Case<'_>) -> Answer {
     }
 }
 
-/// What a model is told, by the user's template.
-pub fn context(case: &Case<'_>, template: &str) -> String {
+/// Renders the judge's context from the user's template.
+pub fn context(case: &JudgmentCase<'_>, template: &str) -> String {
     let known = &case.thread.known;
     let names: Vec<_> =
         case.boundaries.iter().map(|boundary| format!("\"{}\"", boundary.name())).collect();
@@ -183,7 +186,7 @@ fn excerpt(thread: &Thread) -> String {
     or_nothing(lines.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// The plan as it stands, and how its steps went since the last compaction.
+/// The plan, and how its steps changed since the last compaction.
 fn plan_trail(thread: &Thread) -> String {
     let mark = |status: StepStatus| match status {
         StepStatus::Completed => "[x]",
@@ -225,7 +228,7 @@ mod tests {
     }
 
     fn judge(thread: &Thread, tier: Tier, boundaries: &[Boundary], said: &str) -> (bool, String) {
-        let case = Case {
+        let case = JudgmentCase {
             thread,
             tier,
             percent: Percent(70),
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_says_what_it_counted() {
+    fn the_score_names_its_signals() {
         let (yes, reason) = judge(&thread(), Tier::Ready, &[Boundary::Commit], "committed");
         assert_eq!((yes, reason.as_str()), (true, "score 4, 3 needed: a commit +3, ready +1"));
         let (yes, reason) = judge(&thread(), Tier::Early, &[Boundary::PlanUpdate], "Which one?");
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn work_in_the_middle_speaks_against_it() {
+    fn unfinished_work_lowers_the_score() {
         let mut busy = thread();
         busy.known.repo = Some(Repo { dirty: 3, ..Repo::default() });
         busy.known.plan =

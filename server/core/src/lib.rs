@@ -1,9 +1,9 @@
-//! The decision system of rawr: what happened goes in, what to do comes out.
+//! The decision system of rawr: events go in, effects come out.
 //!
-//! This crate must not read a clock, a file or the network, start a task or write a log. Times are arguments,
-//! time-outs are values it hands out, and every change of a thread is an [`Event`] that the caller stores.
+//! This crate must not read a clock, a file or the network, start a task or write a log. The time is an argument,
+//! timeouts are values that it returns, and every change of a thread is an [`Event`] that the caller stores.
 //! Reading order: [`units`], [`policy`], [`event`], [`thread`] (state is a fold of events), [`assess`] (the gates),
-//! [`sequence`] (the golden path), [`machine`] (the one entrance).
+//! [`sequence`] (the golden path), [`machine`] (the entrance).
 
 #![deny(missing_docs)]
 

@@ -267,7 +267,7 @@ pub enum Role {
 
 /// What clients show of a thread. Compared before and after a batch, so that clients hear of changes only.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Glance {
+pub struct VisibleState {
     phase: Phase,
     percent: Option<Percent>,
     tier: Option<Tier>,
@@ -290,7 +290,7 @@ pub struct Glance {
 /// - **Observe.** Other processes call [`note`](Self::note) for their own inputs, which records them and decides nothing,
 ///   and [`follow`](Self::follow) for records that another process appended, the owner's included. The owner follows
 ///   what observers appended and then calls `handle` with [`Input::Tick`] or its next input.
-/// - **Read.** [`thread`](Self::thread), [`glance`](Self::glance), [`heads_up`](Self::heads_up),
+/// - **Read.** [`thread`](Self::thread), [`visible_state`](Self::visible_state), [`heads_up`](Self::heads_up),
 ///   [`next_deadline`](Self::next_deadline) and [`wakes_at`](Self::wakes_at) change nothing.
 ///
 /// Under the lock of the log, first follow what others appended since the last call, then call `handle` or `note`. Both
@@ -391,7 +391,7 @@ impl Machine {
         rules: &Rules<'_>,
         now: Timestamp,
     ) -> Result<Vec<Effect>, Refusal> {
-        let before = self.glance(rules.policy);
+        let before = self.visible_state(rules.policy);
         let mut effects = Vec::new();
         for event in self.observe(input, rules.policy, now)? {
             self.record(event, rules, now, &mut effects);
@@ -401,15 +401,15 @@ impl Machine {
         {
             self.record(event, rules, now, &mut effects);
         }
-        if self.glance(rules.policy) != before {
+        if self.visible_state(rules.policy) != before {
             effects.push(Effect::Tell(Notice::Changed));
         }
         Ok(effects)
     }
 
     /// What clients show of the thread now.
-    pub fn glance(&self, policy: &Policy) -> Glance {
-        Glance {
+    pub fn visible_state(&self, policy: &Policy) -> VisibleState {
+        VisibleState {
             phase: self.thread.phase(),
             percent: self.thread.percent_remaining(policy),
             tier: self.thread.tier(policy),

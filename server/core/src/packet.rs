@@ -1,22 +1,21 @@
-//! What counts as a continuation packet: an agent's answer as text, read and checked.
+//! Recognizes and parses continuation packets in what an agent says.
 
 use crate::event::{Packet, Resume};
 use crate::policy::PacketAuthor;
 
-/// Shorter than this, a message says nothing that a packet could carry.
+/// A message with fewer characters than this says nothing worth carrying over.
 pub const TRIVIAL_CHARS: usize = 24;
 
 const OPEN: &str = "<continuation_packet>";
 const CLOSE: &str = "</continuation_packet>";
 
-/// Whether an answer to this request has to be in the tags: only they tell a packet from whatever else an agent says.
-/// A person's own request may ask for none.
+/// Whether an answer to this request must be in the tags, which distinguish a packet from anything else an agent says.
+/// A customized request may ask for none.
 pub fn asks_for_tags(request: &str) -> bool {
     request.contains(OPEN)
 }
 
-/// What the agent answered to the packet request, without its wrapping; `None` if it is no packet, or there is nothing
-/// in it.
+/// The packet in an answer to this request, without its tags; `None` if there is none or it is trivial.
 pub fn from_agent(message: &str, request: &str) -> Option<Packet> {
     if asks_for_tags(request) && !message.contains(OPEN) {
         return None;
@@ -30,7 +29,7 @@ pub fn from_agent(message: &str, request: &str) -> Option<Packet> {
     })
 }
 
-/// A message that is a packet and says so.
+/// Whether a message contains a packet in tags.
 pub fn is_packet(message: &str) -> bool {
     from_agent(message, OPEN).is_some()
 }
@@ -40,7 +39,7 @@ fn unwrap(message: &str) -> &str {
     inner.split_once(CLOSE).map_or(inner, |(packet, _)| packet).trim()
 }
 
-/// A line `State: …` says it; a packet that does not say is taken for unfinished work.
+/// How to go on, by the packet's `State:` line. Without one the work counts as unfinished.
 pub fn resume_state(packet: &str) -> Resume {
     let says = packet.lines().find_map(|line| {
         let (key, value) = line.trim_start_matches(['#', '*', '-', ' ']).split_once(':')?;
@@ -61,7 +60,7 @@ pub fn resume_state(packet: &str) -> Resume {
     }
 }
 
-/// The parts that a packet should name, and which of them are missing.
+/// The parts that a packet should name and does not.
 pub fn missing_parts(packet: &str) -> Vec<&'static str> {
     const PARTS: [(&str, &[&str]); 4] = [
         ("goal", &["goal"]),
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_tags_that_were_asked_for_is_no_packet() {
+    fn an_answer_without_the_requested_tags_is_no_packet() {
         let check = |answer: &str, request: &str, is_packet: bool| {
             assert_eq!(from_agent(answer, request).is_some(), is_packet, "{request:?}: {answer:?}");
         };
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wrapping_is_taken_off_and_the_state_read() {
+    fn tags_are_removed_and_the_state_is_parsed() {
         let check = |answer: &str, resume| {
             let packet = from_agent(answer, "").expect("a packet");
             assert_eq!(

@@ -1,4 +1,4 @@
-//! What the user configured, as plain data with the built-in values: tiers, modes, limits. Reading files is not done here.
+//! The configuration as plain data, with the built-in values: tiers, modes, limits.
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::units::{Percent, Tokens};
@@ -22,7 +22,7 @@ pub enum Tier {
 impl Tier {
     /// Every tier, the least urgent first.
     pub const ALL: [Self; 4] = [Self::Early, Self::Ready, Self::Asap, Self::Emergency];
-    /// The first whose threshold is above the percentage wins.
+    /// The order in which tiers are tried: the first one that holds wins.
     pub const MOST_URGENT_FIRST: [Self; 4] =
         [Self::Emergency, Self::Asap, Self::Ready, Self::Early];
 
@@ -36,7 +36,7 @@ impl Tier {
         }
     }
 
-    /// Strictly below this percentage the tier holds, unless configured otherwise.
+    /// The threshold that is not configured: the tier holds strictly below this percentage.
     pub const fn built_in_threshold(self) -> u8 {
         match self {
             Self::Early => 85,
@@ -46,7 +46,7 @@ impl Tier {
         }
     }
 
-    /// The boundaries that may count at this tier, whatever a policy requires. Emergency asks for none.
+    /// The boundaries that may count at this tier, whatever a policy requires. An emergency needs none.
     pub const fn allowed(self) -> Boundaries {
         use Boundary::{
             AgentDone, Commit, ConcludingThought, PlanCheckpoint, PlanUpdate, PrCheckpoint,
@@ -70,7 +70,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// What one tier asks for.
+/// The configuration of one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierRule {
     /// The tier holds while strictly less than this percentage is left; 0 switches the tier off.
@@ -81,7 +81,7 @@ pub struct TierRule {
     pub plan_needs_semantic_break: Option<bool>,
     /// The decision prompt for the judge; `None`: no judge is asked at this tier.
     pub decision_prompt_path: Option<String>,
-    /// The model or the project whose override set the threshold; named in the verdict.
+    /// The model or project whose override set the threshold; named in the evidence.
     pub set_by: Option<String>,
 }
 
@@ -106,14 +106,14 @@ impl TierRule {
         }
     }
 
-    /// The compaction waits for the next message: the tier asks for the end of a turn in so many words (rule
-    /// `1-7.g1`). An emergency does not wait.
+    /// Whether the compaction waits for the next message, because the tier requires `turn_complete` (rule `1-7.g1`). An
+    /// emergency does not wait.
     pub fn waits_for_input(&self, tier: Tier) -> bool {
         tier != Tier::Emergency
             && self.required.is_some_and(|required| required.has(Boundary::TurnComplete))
     }
 
-    /// Lifts the weak-boundary gate: a plan update counts without a stronger boundary beside it.
+    /// Whether a plan update counts without a stronger boundary. This lifts the gate `weak_boundary`.
     pub fn takes_a_plan_update_alone(&self) -> bool {
         self.plan_needs_semantic_break == Some(false)
     }
@@ -174,7 +174,7 @@ impl Tiers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Say that a compaction would have happened.
+    /// Log that a compaction would have happened.
     Tag,
     /// Recommend it.
     Suggest,
@@ -190,7 +190,7 @@ pub enum Mode {
 pub enum PacketAuthor {
     /// The agent, in answer to the packet request.
     Agent,
-    /// rawr builds it from structured state, and says so in it.
+    /// rawr, from what it observed. The text says that the agent did not write it.
     Watcher,
     /// A person edited or wrote it.
     Person,
@@ -199,18 +199,18 @@ pub enum PacketAuthor {
 /// How the agent is asked for its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PacketChannel {
-    /// In a turn that stays in the conversation until the compaction.
+    /// In a turn, which stays in the conversation until the compaction.
     #[default]
     Transcript,
-    /// Outside of the conversation, where the host can.
+    /// Outside of the conversation, if the host can.
     Sample,
 }
 
-/// Who answers whether a compaction is right where a tier has a decision prompt.
+/// Who judges at tiers that have a decision prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeBackend {
-    /// The host where it can judge, else the heuristic.
+    /// The host if it can judge, else the heuristic.
     #[default]
     Auto,
     /// The host, with its own model.
@@ -221,7 +221,7 @@ pub enum JudgeBackend {
     Chat,
     /// rawr itself, by a score of signals and without a model.
     Heuristic,
-    /// Nobody: the tier's decision prompt is as good as absent.
+    /// No judge: decision prompts are ignored.
     Off,
 }
 
@@ -234,19 +234,19 @@ pub struct Phrases {
     pub topic_shift: Vec<String>,
     /// The agent sums up.
     pub concluding_thought: Vec<String>,
-    /// A sentence of the user's that begins like this is a standing instruction.
+    /// A sentence of the user that begins with one of these is a standing instruction.
     pub directive: Vec<String>,
 }
 
-/// When a compaction was worth having. A sequence carries the rule that it started under, so that an old log is measured
-/// as it was.
+/// How a compaction is measured for the breaker. Each sequence stores the rule that it started under, so that an old
+/// log folds as before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Worth {
-    /// It leaves at most this percentage of the tokens above the floor.
+    /// Good if it leaves at most this percentage of the tokens above the floor.
     #[serde(rename = "land_above_floor_percent")]
     AboveFloor(u8),
-    /// As format 1 measured: it leaves at most this percentage of all tokens.
+    /// Good if it leaves at most this percentage of all tokens, as format 1 measured.
     #[serde(rename = "land_at_percent")]
     OfAll(u8),
 }
@@ -256,7 +256,7 @@ pub enum Worth {
 pub enum MidTurn {
     /// Never.
     Off,
-    /// In an emergency alone.
+    /// Only in an emergency.
     Emergency,
     /// In every tier.
     Policy,
@@ -273,7 +273,7 @@ impl MidTurn {
     }
 }
 
-/// `[auto_compact]`: the plain compaction inside a turn, for when rawr's own decisions are switched off.
+/// `[auto_compact]`: the built-in compaction, for when rawr's own decisions are switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlineCompact {
     /// Whether it may compact when `features.rawr_auto_compaction` is off.
@@ -284,7 +284,7 @@ pub struct InlineCompact {
     pub interrupt_mid_turn: bool,
 }
 
-/// Seconds that each phase may take before the machine helps itself.
+/// How many seconds each phase may take before the sequence goes on without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
     /// For the judge to answer.
@@ -303,18 +303,18 @@ pub struct Deadlines {
     pub handoff: u64,
 }
 
-/// Stops a compaction loop that does not help.
+/// Pauses compactions that do not help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Breaker {
-    /// So many bad sequences in a row hold their tier back; 0: never.
+    /// How many bad sequences in a row pause their tier; 0: never.
     pub strikes: u32,
-    /// A compaction must leave at most this share of what it could free: the tokens above the floor.
+    /// A compaction is good if it leaves at most this percentage of what it could free: the tokens above the floor.
     pub land_at_percent: u8,
-    /// So long after the last bad sequence, one more try passes; 0: only a good compaction lets one pass.
+    /// Seconds after the last bad sequence until one more try is allowed; 0: none before a good compaction.
     pub reset_seconds: u64,
 }
 
-/// Handed through to the host with the compaction.
+/// Passed on to the host with the compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct CompactionSettings {
     /// The model that writes the host's summary.
@@ -339,7 +339,7 @@ pub struct Policy {
     pub packet_author: PacketAuthor,
     /// How the agent is asked for its packet.
     pub packet_channel: PacketChannel,
-    /// The golden path announces itself to the agent with a heads-up (rule `2-seq.2`).
+    /// Whether a heads-up tells the agent about the compaction (rule `2-seq.2`).
     pub turn_based_handoff: bool,
     /// Whether a sequence may run inside a turn.
     pub mid_turn: MidTurn,
@@ -347,11 +347,12 @@ pub struct Policy {
     pub inline: InlineCompact,
     /// Who judges.
     pub judge: JudgeBackend,
-    /// A model is also asked where `mode` compacts nothing, and its answer only makes the advice better.
+    /// Whether a model is asked even if `mode` compacts nothing and its answer only improves the advice.
     pub judge_for_advice: bool,
     /// Thresholds and required boundaries of each tier.
     pub tiers: Tiers,
-    /// `None`: a fiftieth of the window, at least 64; 256 where the window is unknown (rule `5-rearm`).
+    /// New tokens needed between two compactions. `None`: 1/50 of the window and at least 64, or 256 if the window is
+    /// unknown (rule `5-rearm`).
     pub rearm_tokens: Option<Tokens>,
     /// Turns that must end between two compactions.
     pub cooldown_turns: u32,
@@ -365,7 +366,7 @@ pub struct Policy {
     pub scratch_write_enabled: bool,
     /// The scratch file's path with the placeholder `{agentName}`; see [`crate::scratch::file`].
     pub scratch_file_template: String,
-    /// A watcher packet quotes at most so many characters of the agent's last message.
+    /// How many characters of a message a packet by rawr quotes at most.
     pub packet_max_tail_chars: usize,
     /// Settings of the host's summary.
     pub compaction: CompactionSettings,
@@ -374,12 +375,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// rawr's own decisions are off, and the plain compaction of `[auto_compact]` takes their place.
+    /// Whether `[auto_compact]` decides instead of rawr.
     pub const fn built_in_decides(&self) -> bool {
         !self.enabled && self.inline.enabled
     }
 
-    /// How many tokens must have come since the last compaction before another may start.
+    /// How many new tokens another compaction needs at least.
     pub fn rearm_after(&self, window: Option<Tokens>) -> Tokens {
         self.rearm_tokens
             .unwrap_or_else(|| window.map_or(Tokens(256), |window| Tokens((window.0 / 50).max(64))))

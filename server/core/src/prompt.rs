@@ -1,13 +1,13 @@
-//! Which prompts there are, which placeholders each may hold, and how one is rendered. Files are not read here.
+//! The prompts, their placeholders, and how they are rendered.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The shipped prompt files, by what they are for.
+/// The prompt files, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PromptName {
-    /// The packet request.
+    /// Asks the agent for the packet.
     AutoCompact,
     /// Tells the agent that a compaction comes.
     HeadsUp,
@@ -27,16 +27,16 @@ pub enum PromptName {
     SummaryPrefix,
 }
 
-/// A value that a prompt may ask for, in both spellings.
+/// A value that a prompt may contain, in both spellings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder {
     /// The name in camel case, without braces.
     pub camel: &'static str,
     /// The name in snake case, without braces.
     pub snake: &'static str,
-    /// A prompt without it cannot do its work.
+    /// A prompt without it cannot do its job.
     pub required: bool,
-    /// There is often nothing to fill in, so a prompt does well without it.
+    /// The value is often empty, so a prompt may well do without it.
     pub may_be_empty: bool,
     /// What is filled in, for people.
     pub meaning: &'static str,
@@ -69,7 +69,7 @@ const FINISHED: Placeholder = Placeholder {
         "finished",
         "finished",
         false,
-        "a sentence that names the plan step or the phase that ended here, with a blank behind it; nothing where none did",
+        "a sentence that names the plan step or phase that ended here, followed by a space; empty if none did",
     )
 };
 const PACKET: Placeholder =
@@ -109,8 +109,9 @@ impl PromptName {
         Self::ALL.into_iter().find(|prompt| prompt.name() == name)
     }
 
-    /// So many tokens of text, without values, are enough. Each of them stands in the agent's context, or in the
-    /// judge's, and what Codex keeps of its user's messages holds heads-up and handoff, too: about twice what is shipped.
+    /// How many tokens a prompt should have at most, without values: about twice the shipped text. Every token is in
+    /// the context of the agent or the judge, and heads-up and handoff take up room in what Codex keeps of user
+    /// messages.
     pub const fn token_budget(self) -> u64 {
         match self {
             Self::AutoCompact | Self::Judgment => 600,
@@ -257,11 +258,11 @@ impl PromptName {
     }
 }
 
-/// The texts in force, front matter taken off.
+/// The texts in force, without front matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompts {
     texts: [String; PromptName::ALL.len()],
-    /// The decision prompts that the tiers name, by the path that is configured.
+    /// The decision prompts of the tiers, by configured path.
     decisions: BTreeMap<String, String>,
 }
 
@@ -278,7 +279,7 @@ impl Prompts {
         self
     }
 
-    /// A path that leads nowhere gives way to `judgment.md`.
+    /// The decision prompt of this path; `judgment.md` if it was not loaded.
     pub fn decision(&self, path: &str) -> &str {
         self.decisions.get(path).map_or_else(|| self.text(PromptName::Judgment), String::as_str)
     }
@@ -289,7 +290,7 @@ impl Prompts {
     }
 }
 
-/// The prompts that a running sequence still needs: it keeps the set that it started with, also across a restart.
+/// The prompts of a running sequence. It keeps the texts that it started with, even across a restart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SequencePrompts {
     /// [`PromptName::AutoCompact`].
@@ -318,16 +319,16 @@ impl SequencePrompts {
     }
 }
 
-/// Something in braces that reads like a placeholder: `{name}`, a plain identifier and nothing else.
+/// What looks like a placeholder: an identifier in braces, `{name}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceholderUse<'t> {
     /// The name between the braces.
     pub name: &'t str,
-    /// Bytes of the template, braces included.
+    /// Its bytes in the template, braces included.
     pub span: Range<usize>,
 }
 
-/// All `{identifier}`s of a template. JSON and code braces do not qualify: they hold quotes, blanks or nothing.
+/// All `{identifier}`s of a template. Braces of JSON and code do not match: they contain quotes, spaces or nothing.
 pub fn scan(template: &str) -> impl Iterator<Item = PlaceholderUse<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -349,7 +350,7 @@ pub fn scan(template: &str) -> impl Iterator<Item = PlaceholderUse<'_>> {
     })
 }
 
-/// Fills in the declared placeholders. Everything else in braces stays as it was written.
+/// Fills in the declared placeholders. Everything else in braces is left unchanged.
 pub fn render<'v>(
     name: PromptName,
     template: &str,

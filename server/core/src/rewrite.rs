@@ -1,16 +1,16 @@
-//! Rewriting a history for a host that cannot: what was there at the start, the newest user messages, the summary, the
-//! snapshots. It must not know how tokens are counted: the caller brings the count.
+//! Compacts a history for a host that cannot do so itself: initial context, newest user messages, summary, snapshots.
+//! The caller counts the tokens.
 
 mod shorten;
 
 use shorten::Shortened;
 
-/// How much of what the user said is kept word for word, unless another budget is given.
+/// How many tokens of user messages are kept word for word, unless another budget is given.
 pub const RECENT_USER_TOKENS: u64 = 20_000;
 
 /// Who an item of a history is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum RewriteRole {
     /// Instructions of the host.
     System,
     /// The user.
@@ -23,7 +23,7 @@ pub enum Role {
 
 /// What an item is to a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RewriteItemKind {
     /// Something said, or a tool's result.
     Message,
     /// What the host put at the start of the thread. It stays first.
@@ -36,29 +36,30 @@ pub enum Kind {
 
 /// An item of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct RewriteItem {
     /// Who it is from.
-    pub role: Role,
+    pub role: RewriteRole,
     /// What it is to a compaction.
-    pub kind: Kind,
+    pub kind: RewriteItemKind,
     /// Its text.
     pub text: String,
     /// The host's id of it; absent for what rawr adds.
     pub id: Option<String>,
 }
 
-/// A count of tokens, by whatever means.
+/// Counts the tokens of a text.
 pub type Count<'c> = &'c mut dyn FnMut(&str) -> u64;
 
-/// Of the estimate.
+/// Bytes per token in [`estimate`].
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// Four bytes a token. Off by a tenth to a quarter either way on real text: good enough to compare before with after.
+/// Estimates tokens at four bytes each. Real text differs by 10% to 25% either way, which is good enough to compare
+/// before and after.
 pub fn estimate(text: &str) -> u64 {
     (text.len() as u64).div_ceil(BYTES_PER_TOKEN as u64)
 }
 
-/// What takes the history's place.
+/// The summary that replaces a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     prefix: String,
@@ -66,23 +67,23 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `None` where nothing was written: a history is not given up for nothing.
+    /// `None` for a blank text: a history is not dropped for nothing.
     pub fn new(prefix: &str, text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then(|| Self { prefix: prefix.trim().to_owned(), text: text.to_owned() })
     }
 
-    fn into_item(self) -> Item {
+    fn into_item(self) -> RewriteItem {
         let text = if self.prefix.is_empty() {
             self.text
         } else {
             format!("{}\n{}", self.prefix, self.text)
         };
-        Item { role: Role::User, kind: Kind::Summary, text, id: None }
+        RewriteItem { role: RewriteRole::User, kind: RewriteItemKind::Summary, text, id: None }
     }
 
-    /// Whether a host that keeps no kinds gives an earlier summary back. A person may have emptied the prefix: then it
-    /// tells nothing.
+    /// Whether a text is an earlier summary, for hosts that do not store the kind of an item. An empty prefix
+    /// identifies nothing.
     fn begins(&self, text: &str) -> bool {
         !self.prefix.is_empty()
             && text.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with('\n'))
@@ -93,16 +94,16 @@ impl Summary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
     /// The items, oldest first.
-    pub items: Vec<Item>,
+    pub items: Vec<RewriteItem>,
     /// Tokens of the old history, as `count` counts.
     pub tokens_before: u64,
     /// Tokens of the new history.
     pub tokens_after: u64,
 }
 
-/// An item and its size, so that none is counted twice.
+/// An item and its size, so that no item is counted twice.
 struct Measured {
-    item: Item,
+    item: RewriteItem,
     tokens: u64,
 }
 
@@ -114,9 +115,9 @@ enum NewPosition {
     Nowhere,
 }
 
-/// A rewritten history that is rewritten with the same summary and budget stays as it is.
+/// Compacts a history. Doing so again with the same summary and budget changes nothing.
 pub fn rewrite(
-    items: Vec<Item>,
+    items: Vec<RewriteItem>,
     summary: Summary,
     recent_user_tokens: u64,
     count: Count<'_>,
@@ -146,13 +147,15 @@ pub fn rewrite(
     }
 }
 
-fn place(item: &Item, leading: bool, summary: &Summary) -> NewPosition {
+fn place(item: &RewriteItem, leading: bool, summary: &Summary) -> NewPosition {
     match (item.kind, item.role) {
-        (Kind::InitialContext, _) => NewPosition::Start,
-        (Kind::Snapshot, _) => NewPosition::End,
-        (Kind::Message, Role::System) if leading => NewPosition::Start,
-        (Kind::Message, Role::User) if is_users_own(&item.text, summary) => NewPosition::RecentUser,
-        (Kind::Message | Kind::Summary, _) => NewPosition::Nowhere,
+        (RewriteItemKind::InitialContext, _) => NewPosition::Start,
+        (RewriteItemKind::Snapshot, _) => NewPosition::End,
+        (RewriteItemKind::Message, RewriteRole::System) if leading => NewPosition::Start,
+        (RewriteItemKind::Message, RewriteRole::User) if is_users_own(&item.text, summary) => {
+            NewPosition::RecentUser
+        }
+        (RewriteItemKind::Message | RewriteItemKind::Summary, _) => NewPosition::Nowhere,
     }
 }
 
@@ -161,8 +164,8 @@ fn is_users_own(text: &str, summary: &Summary) -> bool {
     !summary.begins(start) && !is_injected(end)
 }
 
-/// Whether rawr wrote it: a heads-up, a packet request or a handoff has its marker as its last line. A user who quotes
-/// one goes on, or has it within a sentence.
+/// Whether rawr wrote it: a heads-up, packet request or handoff has its marker as the last line. A user who quotes a
+/// marker writes more after it, or quotes it inside a sentence.
 fn is_injected(text: &str) -> bool {
     let last = text.trim_end().rsplit_once('\n').map(|(_, last)| last);
     let inside = last.and_then(|last| last.strip_prefix("[rawr:")?.strip_suffix(']'));
@@ -175,8 +178,8 @@ fn is_injected(text: &str) -> bool {
     })
 }
 
-/// The newest within the budget. The one that crosses it is shortened, and nothing older than it is kept: what the
-/// user said before a gap would be read as said right before what follows.
+/// The newest messages within the budget. The one that crosses it is shortened, and nothing older is kept, because a
+/// gap would not be visible.
 fn recent(users: Vec<Measured>, budget: u64, count: Count<'_>) -> Vec<Measured> {
     let mut left = budget;
     let mut kept = Vec::new();
@@ -185,12 +188,13 @@ fn recent(users: Vec<Measured>, budget: u64, count: Count<'_>) -> Vec<Measured> 
             break;
         }
         let text = Shortened::read(&measured.item.text);
-        // The mark of an earlier cut costs nothing: else the message would be cut again and again.
+        // The mark of an earlier cut is not counted. Otherwise the message would be cut again each time.
         let size = if text.is_whole() { measured.tokens } else { text.tokens(count) };
         if size > left {
             if let Some(text) = text.within(left, size, count) {
                 let text = text.to_string();
-                measured = Measured { tokens: count(&text), item: Item { text, ..measured.item } };
+                measured =
+                    Measured { tokens: count(&text), item: RewriteItem { text, ..measured.item } };
                 kept.push(measured);
             }
             break;

@@ -1,4 +1,4 @@
-//! What a person configured, handed to the core with every call.
+//! The configuration in force, passed to the core with every call.
 
 use crate::policy::Policy;
 use crate::prompt::Prompts;

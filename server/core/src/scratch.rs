@@ -1,4 +1,4 @@
-//! The scratch file's name: where an agent may keep working notes. Nothing is written here.
+//! The path of the scratch file, in which an agent keeps working notes.
 
 use crate::units::{ThreadId, stable_hash};
 
@@ -11,23 +11,23 @@ const NAMES: [&str; 16] = [
     "kestrel", "linden", "maple", "nova", "onyx", "pine",
 ];
 
-/// From the sub-agent's identity where there is one, else the same pick for a thread on every platform and release.
+/// The sub-agent's name, sanitized; without one, a name that depends only on the thread's id.
 pub fn agent_name(thread: &ThreadId, agent: Option<&str>) -> String {
-    let sanitised = agent.map(sanitise).filter(|name| !name.is_empty());
-    sanitised.unwrap_or_else(|| {
+    let sanitized = agent.map(sanitize).filter(|name| !name.is_empty());
+    sanitized.unwrap_or_else(|| {
         let pick = usize::try_from(stable_hash(thread.as_str()) % NAMES.len() as u64).unwrap_or(0);
         NAMES[pick].to_owned()
     })
 }
 
-/// The file, relative to the thread's folder. A template that leaves the folder gives way to the default.
+/// The path, relative to the thread's folder. A template that leaves the folder is replaced by the default.
 pub fn file(template: &str, thread: &ThreadId, agent: Option<&str>) -> String {
     let template = if stays_inside(template) { template } else { DEFAULT_TEMPLATE };
     let name = agent_name(thread, agent);
     template.replace("{agentName}", &name).replace("{agent_name}", &name)
 }
 
-/// Neither absolute nor through a parent, on any platform.
+/// Whether the path is relative and never goes through a parent, on any platform.
 pub fn stays_inside(template: &str) -> bool {
     let absolute = template.starts_with(['/', '\\', '~']) || template.contains([':', '\0', '\n']);
     let mut parts = template.split(['/', '\\']);
@@ -37,7 +37,7 @@ pub fn stays_inside(template: &str) -> bool {
         && parts.all(|part| part != "..")
 }
 
-fn sanitise(agent: &str) -> String {
+fn sanitize(agent: &str) -> String {
     let dashed: String = agent
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_agent_gives_its_own_name_sanitised() {
+    fn a_sub_agents_name_is_sanitized() {
         check(
             DEFAULT_TEMPLATE,
             Some("Code Reviewer/../x"),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_and_parent_paths_give_way_to_the_default() {
+    fn absolute_and_parent_paths_are_replaced_by_the_default() {
         for template in
             ["/etc/passwd", "../up.md", "a/../../b", "C:\\x", "~/x", "", "notes/", "a\0b"]
         {

@@ -1,4 +1,4 @@
-//! What a sequence does next, read off the state that it has come to. Nothing is changed here.
+//! The next step of a sequence, derived from the state alone. The state is not changed here.
 
 use crate::boundary::Boundary;
 use crate::compose::{self, Continue, RequestParts};
@@ -44,7 +44,7 @@ pub fn next(thread: &Thread, rules: &Rules<'_>) -> Option<Event> {
     }
 }
 
-/// After that rawr writes the packet itself.
+/// How often the agent is asked. After that rawr writes the packet.
 const MOST_PACKET_REQUESTS: u32 = 2;
 
 struct Step<'s> {
@@ -66,7 +66,7 @@ impl Step<'_> {
             return self.when_free(free, || self.inject(Purpose::PacketRequest, prompt));
         }
         match self.sequence.turns().nth(self.sequence.turns_issued) {
-            // A turn that has not answered in time and runs on takes the rest of the queue with it.
+            // The turn did not answer in time and is still running: skip the other requests.
             Some(_) if !free && self.current().is_some_and(Issued::is_open) => {
                 Some(self.take_packet())
             }
@@ -76,8 +76,8 @@ impl Step<'_> {
         }
     }
 
-    /// No packet before it, no handoff after it: the agent goes on as if nothing had been. A compaction by the
-    /// provider that freed too little is followed by one of the host's own, once (rule `5-local`).
+    /// The built-in compaction, without packet and handoff. If the provider's compaction frees too little, the host's
+    /// own follows, once (rule `5-local`).
     fn inline(&self) -> Option<Event> {
         if let CompactionSeen::Failed(error) = &self.sequence.compaction {
             return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
@@ -117,7 +117,7 @@ impl Step<'_> {
         late.then(|| self.end(Ending::Failed, "the host found no quiet moment"))
     }
 
-    /// The step of the plan, or the phase, that it starts behind.
+    /// The plan step or phase after which it starts.
     fn finished(&self) -> Option<&str> {
         let at_checkpoint = match &self.sequence.trigger {
             Trigger::Rawr { boundaries, .. } => boundaries.has(Boundary::PlanCheckpoint),
@@ -144,7 +144,7 @@ impl Step<'_> {
         self.inject(purpose(turn), &text)
     }
 
-    /// What a sample could not bring is asked for in a turn.
+    /// The prompt of a failed sample, to be asked in a turn.
     fn refused_sample(&self) -> Option<&str> {
         let issued = self.current().filter(|_| !self.sequence.overdue)?;
         match (&issued.kind, &issued.progress) {
@@ -153,7 +153,7 @@ impl Step<'_> {
         }
     }
 
-    /// An agent that has said something else instead is asked once more: only it can write its own packet.
+    /// Whether to ask an agent again that said something else instead: only it can write its own packet.
     fn may_ask_again(&self) -> bool {
         let said_something = self.current().is_some_and(|issued| match &issued.progress {
             Progress::Completed(Some(text)) => !text.trim().is_empty(),
@@ -167,7 +167,7 @@ impl Step<'_> {
             && !self.sequence.overdue
     }
 
-    /// The agent's answer; where there is none that says something, what rawr knows itself.
+    /// The agent's packet, or one by rawr if the answer is missing or empty.
     fn take_packet(&self) -> Event {
         let packet = self.answer().filter(|_| !self.sequence.overdue).unwrap_or_else(|| {
             let max = self.rules.policy.packet_max_tail_chars;
@@ -177,7 +177,7 @@ impl Step<'_> {
         self.packet_taken(packet)
     }
 
-    /// What the author left out and rawr knows is added, under a heading of its own.
+    /// Adds the facts that the packet does not name.
     fn packet_taken(&self, packet: Packet) -> Event {
         let packet = coverage::completed(packet, &coverage::facts(self.thread));
         PacketTaken { sequence: self.sequence.id.clone(), packet }.into()
@@ -196,7 +196,7 @@ impl Step<'_> {
         }
     }
 
-    /// The agent's own packet, where it came after rawr's had stood in and before the compaction.
+    /// The agent's packet, if it came after rawr wrote one and before the compaction.
     fn late_answer(&self, taken: &Packet) -> Option<Packet> {
         self.answer().filter(|_| taken.author == PacketAuthor::Watcher)
     }
@@ -216,8 +216,8 @@ impl Step<'_> {
         })
     }
 
-    /// The compaction and the end of its turn are reported in either order; the handoff waits for both, but not
-    /// beyond the deadline: a history that was rewritten needs its packet.
+    /// The compaction and the end of its turn are reported in either order. The handoff waits for both, but not past
+    /// the deadline: a rewritten history needs its packet.
     fn compaction_and_handoff(&self) -> Option<Event> {
         if let CompactionSeen::Failed(error) = &self.sequence.compaction {
             return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
@@ -227,7 +227,7 @@ impl Step<'_> {
             Some(Progress::Failed(error)) if !self.sequence.compacted() => {
                 return Some(self.end(Ending::Failed, &format!("the compaction failed: {error}")));
             }
-            // Inside a turn no other turn's end is there to wait for.
+            // Inside a turn there is no other turn whose end could be awaited.
             Some(Progress::Issued | Progress::Accepted) => {
                 self.sequence.compacted() && self.sequence.is_inside(self.thread)
             }
@@ -248,7 +248,7 @@ impl Step<'_> {
 
     fn hand_off(&self) -> Option<Event> {
         let Some(packet) = &self.sequence.packet else {
-            // The host was first, but the agent is at its packet still.
+            // The host compacted while the agent is still writing the packet.
             let writes =
                 self.sequence.runs(self.thread) && self.sequence.awaits_answer(self.thread);
             return (!writes || self.sequence.overdue).then(|| self.take_packet());
@@ -263,7 +263,7 @@ impl Step<'_> {
             if self.sequence.only_informs() { Continue::AsAsked } else { Continue::AsInPacket },
             &self.sequence.scratch_file,
         );
-        // A message that waits cannot be delivered into a turn that runs.
+        // A message that waits cannot be delivered into a running turn.
         let inside = self.sequence.is_inside(self.thread);
         let held = self.thread.held.iter().find(|held| held.action.is_none() && !inside);
         Some(match held {
@@ -301,7 +301,7 @@ impl Step<'_> {
         self.sequence.newest_action(self.thread)
     }
 
-    /// A person who interrupts the packet turn wants to be left alone.
+    /// A user who interrupts the packet turn wants no compaction.
     fn was_interrupted(&self) -> bool {
         let end = self.sequence.current.as_ref().and_then(|action| self.thread.turn_end_of(action));
         end.is_some_and(|end| end.status == TurnStatus::Interrupted)

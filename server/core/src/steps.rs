@@ -1,6 +1,5 @@
-//! How much work something has cost, counted per thread, for tests that hold that twice the text costs twice the work,
-//! or that a request costs the same beside many threads. A clock would make such a test depend on the machine. Counted
-//! only where debug assertions are.
+//! Counts work per OS thread, so that tests can assert that twice the text costs twice the work, without a clock.
+//! Counts only with debug assertions.
 
 use std::cell::Cell;
 
@@ -8,7 +7,7 @@ thread_local! {
     static TAKEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// So many bytes, pieces or threads were looked at.
+/// Adds a number of bytes, pieces or threads that were processed.
 #[inline]
 pub fn add(steps: usize) {
     if cfg!(debug_assertions) {

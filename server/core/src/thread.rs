@@ -1,5 +1,4 @@
-//! A thread's state: the fold of its events. `Thread::apply` is the only thing that changes it, live and in a replay.
-//! Nothing is decided here.
+//! The state of a thread: the fold of its events. Only `Thread::apply` changes it, live and in a replay.
 
 mod apply;
 pub mod breaker;
@@ -39,7 +38,7 @@ use std::collections::VecDeque;
 pub struct Thread {
     /// The host's id of the thread.
     pub id: ThreadId,
-    /// The newest event that is folded in.
+    /// The newest event that was folded in.
     #[serde(default)]
     pub last_event: EventId,
     /// When the newest event was recorded.
@@ -56,15 +55,16 @@ pub struct Thread {
     pub transcript: Option<String>,
     /// The size of the context window, in tokens.
     pub window: Option<Tokens>,
-    /// The window is a guess: pressure is judged by it, but no emergency is declared.
+    /// The window is a guess. It counts for every tier except `emergency`.
     pub window_is_assumed: bool,
     /// Tokens of fixed instructions and tools, as the host reports them; 0 if it does not.
     pub baseline: Tokens,
-    /// Tokens in the context now. Unknown between a compaction and the next sampling request.
+    /// Tokens in the context now. Unknown between a compaction and the next sampling request, unless the host estimates
+    /// it.
     pub context: Option<Tokens>,
-    /// What the first sampling request found cached: instructions and tools.
+    /// How many tokens the first sampling request found cached: instructions and tools.
     pub first_cached: Option<Tokens>,
-    /// The smallest context that was seen at the thread's start or right after a compaction: no compaction gets below it.
+    /// The smallest context at the start or right after a compaction, in tokens. No compaction gets below it.
     #[serde(default)]
     pub floor: Option<Tokens>,
     /// The host is in review mode, where nothing is compacted.
@@ -72,27 +72,27 @@ pub struct Thread {
 
     /// The newest turns, oldest first.
     pub turns: VecDeque<Turn>,
-    /// Turns of the user or of the host's own that ended.
+    /// How many turns of the user or the host have ended.
     pub turns_ended: u32,
-    /// The end that nobody has assessed yet. It is set by the turn's end and taken by `Assessed`, so that a crash
+    /// The turn whose end has not been assessed. Set by the end of a turn and cleared by `Assessed`, so that a crash
     /// between the two loses nothing.
     pub unassessed: Option<TurnId>,
-    /// An assessment said yes and its sequence has not started yet; taken by `SequenceStarted`.
+    /// The sequence of a decision that has not started yet. Cleared by `SequenceStarted`.
     pub starting: Option<Starting>,
     /// The newest assessment, whatever came of it.
     pub last_assessed: Option<Assessed>,
     /// What became of the newest decisions, oldest first.
     #[serde(default)]
     pub fates: VecDeque<DecisionFate>,
-    /// A question is with the judge; taken by the assessment that has its answer.
+    /// The open question to the judge. Cleared by the assessment that uses its answer.
     pub judging: Option<Judging>,
     /// Calls, failures and tokens of the judge.
     pub judged: Judged,
-    /// An assessment said yes, and its compaction waits for the next message.
+    /// A decision whose compaction waits for the next message.
     pub deferred: Option<Assessed>,
-    /// The newest thing that happened is that this turn's sampling request came back and it needs another.
+    /// The turn that is between two sampling requests. Set only while the usage report is the newest event.
     pub between_requests: Option<TurnId>,
-    /// The most urgent tier that was looked at inside the running turn.
+    /// The most urgent tier assessed inside the running turn.
     pub mid_turn_tier: Option<Tier>,
 
     /// What is known of the work.
@@ -113,33 +113,33 @@ pub struct Thread {
     pub sequence: Option<Sequence>,
     /// The id of the sequence that ended last.
     pub last_sequence: Option<SequenceId>,
-    /// What a person said last to a sequence, for whoever says something after that.
+    /// The last answer to a sequence, so that a later one can be refused with its author.
     #[serde(default)]
     pub answered: Option<Answered>,
-    /// The last sequence, where it ended before it heard of its compaction: that may still happen.
+    /// The last sequence, if it ended while the host may still complete its compaction.
     pub gave_up_on: Option<Box<Sequence>>,
     /// A person asked for a compaction that has not started yet.
     pub asked_for: bool,
     /// The newest packet that was taken.
     pub last_packet: Option<LastPacket>,
-    /// A compaction that no sequence waited for has had no handoff yet.
+    /// A compaction outside of a sequence still needs a handoff.
     pub late_handoff: Option<CompactionOrigin>,
-    /// The turn that this compaction happened in, unless it was a person's: it may be the compaction's own.
+    /// The host's turn in which that compaction happened. It may be the compaction's own turn.
     #[serde(default)]
     pub compacted_in: Option<TurnId>,
 
-    /// A compaction is running, whoever started it.
+    /// A compaction is running, started by anyone.
     pub compaction_running: bool,
     /// When it began.
     #[serde(default)]
     pub compaction_since: Timestamp,
-    /// The host has said nothing for so long that a message waits for it no more.
+    /// The host has been silent for too long, so messages no longer wait for it.
     pub silent: bool,
     /// The newest compaction.
     pub last_compaction: Option<LastCompaction>,
-    /// Those before it, oldest first.
+    /// Earlier compactions, oldest first.
     pub compactions: VecDeque<LastCompaction>,
-    /// Bad sequences in a row, oldest first.
+    /// Sequences in a row that failed or did not help, oldest first.
     pub strikes: Vec<Strike>,
     /// How many sequences have started.
     pub sequences: u32,
@@ -205,12 +205,12 @@ impl Thread {
         }
     }
 
-    /// How much of the window is left, as whatever decides in this thread counts it: what is shown is what is judged.
+    /// Percent of the window left. Decisions and displays use the same number.
     pub fn percent_remaining(&self, policy: &Policy) -> Option<Percent> {
         self.percent_remaining_with(Tokens(0), policy)
     }
 
-    /// With so many tokens more than there are now.
+    /// Percent of the window left with this many more tokens in the context.
     pub fn percent_remaining_with(&self, more: Tokens, policy: &Policy) -> Option<Percent> {
         let context = Tokens(self.context?.0.saturating_add(more.0));
         let window = self.window?;
@@ -224,14 +224,15 @@ impl Thread {
         self.tier_at(self.percent_remaining(policy)?, &policy.tiers)
     }
 
-    /// An emergency passes guards and interrupts the agent, so it takes a window that the host reported.
+    /// The tier that holds at this percentage. An emergency overrides guards and interrupts the agent, so it needs a
+    /// window that the host reported.
     pub fn tier_at(&self, remaining: Percent, tiers: &Tiers) -> Option<Tier> {
         let may_hold = |tier: &Tier| *tier != Tier::Emergency || !self.window_is_assumed;
         tiers.holding(remaining).find(may_hold)
     }
 
-    /// The built-in compaction's baseline where the host names none (rule `3-left.baseline`): what the first request
-    /// found cached. A conversation that is resumed is cached as well, and so much is no baseline.
+    /// The baseline of the built-in compaction if the host reports none (rule `3-left.baseline`): what the first
+    /// request found cached. More than a quarter of the window is a resumed conversation and not a baseline.
     fn cached_baseline(&self, window: Tokens) -> Option<Tokens> {
         self.first_cached.filter(|cached| cached.0 <= window.0 / 4)
     }
@@ -246,23 +247,23 @@ impl Thread {
         }
     }
 
-    /// A host runs one turn at a time: only the newest can still be running, and an older one whose end never came
-    /// must not stop everything for good.
+    /// Whether no turn and no compaction is running. A host runs one turn at a time, so only the newest counts: an
+    /// older one whose end was never reported must not block the thread forever.
     pub fn is_idle(&self) -> bool {
         self.silent
             || !self.compaction_running
                 && !self.turns.back().is_some_and(|turn| self.is_running(turn))
     }
 
-    /// The turn runs, and nothing runs after it.
+    /// Whether this turn is running and is the newest.
     pub fn is_in_turn(&self, id: &TurnId) -> bool {
         !self.silent
             && !self.compaction_running
             && self.turns.back().is_some_and(|turn| turn.id == *id && turn.is_open())
     }
 
-    /// A message that waits, or whose delivery was asked for and not refused: submitted again, it is a repeat. An id
-    /// that was used for another text before names a new message.
+    /// Whether a submitted message is a repeat: it waits, or its delivery was asked for and not refused. An id that was
+    /// used for another text names a new message.
     pub fn takes_care_of(&self, input: &InputId, text: &str) -> bool {
         let same = |item: &Item| item.role == ItemRole::Input && item.text == text;
         let delivered = |issued: &&Issued| match &issued.kind {
@@ -275,7 +276,7 @@ impl Thread {
             || self.deliveries(input).any(|issued| delivered(&issued))
     }
 
-    /// Every message of a person's that waits, or of which the host has not said yet what became of it.
+    /// The user's messages that wait or whose delivery the host has not reported.
     pub fn undelivered(&self) -> impl Iterator<Item = (&InputId, &str)> {
         let waits = self.held.iter().map(|held| (&held.id, held.text.as_str()));
         waits.chain(self.pending_actions().filter_map(|issued| {
@@ -284,14 +285,14 @@ impl Thread {
         }))
     }
 
-    /// Every time that the host was asked to deliver a message of this id.
+    /// The actions that deliver messages with this id.
     pub fn deliveries(&self, input: &InputId) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(move |issued| {
             matches!(&issued.kind, Action::DeliverInput { input: delivered, .. } if delivered == input)
         })
     }
 
-    /// The host began a compaction, and no deadline of a sequence covers it.
+    /// Whether the host is compacting and no deadline of a sequence covers it.
     pub const fn awaits_end_of_compaction(&self) -> bool {
         self.compaction_running && self.sequence.is_none() && self.judging.is_none()
     }
@@ -301,19 +302,20 @@ impl Thread {
         self.guards.iter().filter(move |guard| guard.is_active(self.turns_ended, now))
     }
 
-    /// A message waits for nothing but the end of what the host is doing.
+    /// Whether a message waits only for the host to become idle.
     pub fn waits_for_host(&self) -> bool {
         let waits = self.held.front().is_some_and(|held| held.action.is_none());
         self.sequence.is_none() && self.judging.is_none() && waits && !self.is_idle()
     }
 
-    /// The delivery that the host has not answered and was not asked for again. A sequence has its own deadline.
+    /// The delivery that the host has not answered and that was not repeated yet. During a sequence its own deadline
+    /// applies.
     pub fn unanswered_delivery(&self) -> Option<&ActionId> {
         let front = self.held.front().filter(|held| !held.asked_again)?;
         front.action.as_ref().filter(|_| self.sequence.is_none() && self.judging.is_none())
     }
 
-    /// A compaction's turn is over with its action, whether or not the host also reports the turn's end.
+    /// A compaction's turn ends with its action, even if the host does not report the end of the turn.
     fn is_running(&self, turn: &Turn) -> bool {
         let compacted =
             |issued: &Issued| matches!(issued.kind, Action::Compact { .. }) && !issued.is_open();
@@ -331,25 +333,25 @@ impl Thread {
         self.actions.iter().rev().find(|issued| issued.id == *id)
     }
 
-    /// The turn that carried out an action, once it has ended.
+    /// The end of the turn that carried out this action, once it has ended.
     pub fn turn_end_of(&self, action: &ActionId) -> Option<&TurnEnd> {
         let carries =
             |turn: &&Turn| turn.action.as_ref() == Some(action) || turn.steers.contains(action);
         self.turns.iter().rev().find(carries)?.end.as_ref()
     }
 
-    /// Issued and not reported as done: what a reopened thread must ask for again, under the same ids.
+    /// Actions without an end. After a restart they are asked for again under the same ids.
     pub fn pending_actions(&self) -> impl Iterator<Item = &Issued> {
         self.actions.iter().filter(|issued| issued.is_open())
     }
 
-    /// A packet that nobody has been given yet and that no turn has outdated.
+    /// The newest packet, if it was not handed over and no turn has ended since.
     pub fn fresh_packet(&self) -> Option<&Packet> {
         let last = self.last_packet.as_ref()?;
         (!last.handed_over && last.turns_ended == self.turns_ended).then_some(&last.packet)
     }
 
-    /// Whether a report of a compaction of ours is news: one that its sequence has taken note of is not.
+    /// Whether a report of rawr's own compaction is news: a repeat is not.
     pub fn awaits_compaction(&self, action: Option<&ActionId>) -> bool {
         let running = self.sequence.as_ref().filter(|sequence| !sequence.compacted());
         let mut may_come = running.into_iter().chain(self.gave_up_on.as_deref());
@@ -369,7 +371,7 @@ impl Thread {
             || !known.milestones.is_empty()
     }
 
-    /// The compaction that a sequence came to.
+    /// The compaction of a sequence.
     pub fn compaction_of(&self, sequence: &SequenceId) -> Option<&LastCompaction> {
         let newest_first = self.last_compaction.iter().chain(self.compactions.iter().rev());
         newest_first.into_iter().find(|last| last.sequence.as_ref() == Some(sequence))

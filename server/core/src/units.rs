@@ -1,4 +1,4 @@
-//! The small types everything else is built of: ids, tokens, percent, time. No rules live here.
+//! Basic types: ids, tokens, percent, time.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
@@ -31,32 +31,32 @@ macro_rules! ids {
 }
 
 ids! {
-    /// The host's name for a conversation.
+    /// The host's id of a conversation.
     ThreadId;
-    /// The host's name for the processing of one user input.
+    /// The host's id of a turn: the processing of one user input.
     TurnId;
-    /// The client's name for one user message.
+    /// The client's id of a user message.
     InputId;
-    /// The host's name for one tool call.
+    /// The host's id of a tool call.
     CallId;
-    /// The host's name for one signal: an item's id, a commit's hash.
+    /// The host's id of a signal: an item's id, a commit's hash.
     SignalId;
-    /// One run of the golden path.
+    /// The id of a sequence: one run of heads-up, packet, compaction and handoff.
     SequenceId;
-    /// One thing asked of the host, done once however often it is asked.
+    /// The id of an action, which is done once however often it is asked for.
     ActionId;
-    /// One assessment with all its gates.
+    /// The id of a decision.
     DecisionId;
-    /// One "do not compact until …".
+    /// The id of a guard: "do not compact until …".
     GuardId;
-    /// One question to the judge.
+    /// The id of a question to the judge.
     RequestId;
-    /// One standing instruction of the user's.
+    /// The id of a standing instruction of the user.
     DirectiveId;
 }
 
-/// The place of an event in its thread's log, counted from 1. What stands before a line that cannot be read keeps its
-/// number, and so does what comes after it.
+/// The number of an event in its thread's log, counted from 1. A line that cannot be read does not shift the numbers
+/// after it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -128,8 +128,8 @@ impl fmt::Display for Percent {
 }
 
 impl Percent {
-    /// The baseline (fixed instructions and tools) comes off both sides, so that a host which does the same shows
-    /// the same number. Nothing is known about a window that the baseline fills.
+    /// Percent of the window left. The baseline (fixed instructions and tools) is subtracted from both sides, as hosts
+    /// do, so that both show the same number. `None` if the baseline fills the window.
     pub fn remaining(used: Tokens, window: Tokens, baseline: Tokens) -> Option<Self> {
         let room = window.0.checked_sub(baseline.0).filter(|room| *room > 0)?;
         let left = room.saturating_sub(used.0.saturating_sub(baseline.0));
@@ -138,7 +138,7 @@ impl Percent {
     }
 }
 
-/// The same number on every platform and release (FNV-1a), for names that must not change.
+/// A hash that is the same on every platform and in every release (FNV-1a), for names that must not change.
 pub fn stable_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -10,7 +10,7 @@ use crate::store::{DECISIONS, EVENTS, StoredDecision};
 use rawr_core::Thread;
 use rawr_core::assess::Decision;
 use rawr_core::event::{Packet, Resume};
-use rawr_core::judgment::{self, Case};
+use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::{PacketAuthor, Tier};
 use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::{Percent, ThreadId, Timestamp};
@@ -136,7 +136,7 @@ fn judged(thread: &Thread, config: &Config, camel: &str, template: &str) -> Opti
         _ => {}
     }
     let tier = tier.unwrap_or(Tier::Early);
-    let case = Case {
+    let case = JudgmentCase {
         thread,
         tier,
         percent: percent.unwrap_or(Percent(100)),

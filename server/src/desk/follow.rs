@@ -343,11 +343,11 @@ pub(super) fn fold_news(
     let Open { machine, log, config, .. } = open;
     let log = log.as_mut().ok_or_else(|| DeskError::Busy(id.clone()))?;
     let policy = &config.policy;
-    let before = machine.glance(policy);
+    let before = machine.visible_state(policy);
     let mut told = Vec::new();
     let begun = log.begin(|record| told.extend(machine.follow(&record, policy)));
     let damage = begun.inspect_err(|error| open.health.could_not(error, &mut open.stale))?;
-    let news = machine.glance(policy) != before;
+    let news = machine.visible_state(policy) != before;
     if news || std::mem::take(&mut open.unheard_of) {
         told.push(machine::Notice::Changed);
     }

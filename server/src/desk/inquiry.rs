@@ -7,7 +7,7 @@ use crate::redact::redact;
 use rawr_core::assess;
 use rawr_core::boundary::Boundaries;
 use rawr_core::event::{Answer, JudgeSource};
-use rawr_core::judgment::{self, Case};
+use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::Tier;
 use rawr_core::prompt::PromptName;
 use rawr_core::units::{Percent, SequenceId, ThreadId};
@@ -39,7 +39,7 @@ impl Desk {
         let (thread, policy) = (open.machine.thread(), &open.config.policy);
         let Some(source) = assess::judge(policy.judge, thread) else { return Ok(None) };
         let last_message = last_message.or(thread.known.last_message.as_deref());
-        let case = Case { thread, tier, percent, boundaries, last_message, excerpt };
+        let case = JudgmentCase { thread, tier, percent, boundaries, last_message, excerpt };
         let prompts = self.prompts.set().prompts();
         let path = policy.tiers.rule(tier).decision_prompt_path.as_deref().unwrap_or_default();
         // The client's own words have not passed the desk's cleaning.

@@ -71,7 +71,7 @@ pub(super) fn questions<'i>(
     issued: impl IntoIterator<Item = &'i Issued>,
 ) -> Vec<Job> {
     let job = |issued: &Issued| match &issued.kind {
-        Action::Judge { request, by, instructions, context } if issued.kind.is_sidecars() => {
+        Action::Judge { request, by, instructions, context } if issued.kind.is_for_sidecar() => {
             Some(Job::Judge {
                 thread: id.clone(),
                 request: request.clone(),

@@ -6,7 +6,9 @@ use crate::tokens::Method;
 use crate::wire::RpcError;
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::prompt::PromptName;
-use rawr_core::rewrite::{Item, Kind, RECENT_USER_TOKENS, Role, Summary, rewrite};
+use rawr_core::rewrite::{
+    RECENT_USER_TOKENS, RewriteItem, RewriteItemKind, RewriteRole, Summary, rewrite,
+};
 use rawr_protocol::methods::CompactionRewrite;
 use rawr_protocol::{
     CompactionRewriteParams, CompactionRewriteResult, HistoryItem, HistoryKind, HistoryRole,
@@ -47,38 +49,38 @@ fn summary(session: &Session, text: &str) -> Result<Summary, RpcError> {
     })
 }
 
-fn from_wire(item: HistoryItem) -> Item {
-    Item {
+fn from_wire(item: HistoryItem) -> RewriteItem {
+    RewriteItem {
         role: match item.role {
-            HistoryRole::System => Role::System,
-            HistoryRole::User => Role::User,
-            HistoryRole::Assistant => Role::Assistant,
-            HistoryRole::Tool => Role::Tool,
+            HistoryRole::System => RewriteRole::System,
+            HistoryRole::User => RewriteRole::User,
+            HistoryRole::Assistant => RewriteRole::Assistant,
+            HistoryRole::Tool => RewriteRole::Tool,
         },
         kind: match item.kind {
-            None | Some(HistoryKind::Message) => Kind::Message,
-            Some(HistoryKind::InitialContext) => Kind::InitialContext,
-            Some(HistoryKind::Snapshot) => Kind::Snapshot,
-            Some(HistoryKind::Summary) => Kind::Summary,
+            None | Some(HistoryKind::Message) => RewriteItemKind::Message,
+            Some(HistoryKind::InitialContext) => RewriteItemKind::InitialContext,
+            Some(HistoryKind::Snapshot) => RewriteItemKind::Snapshot,
+            Some(HistoryKind::Summary) => RewriteItemKind::Summary,
         },
         text: item.text,
         id: item.id,
     }
 }
 
-fn to_wire(item: Item) -> HistoryItem {
+fn to_wire(item: RewriteItem) -> HistoryItem {
     HistoryItem {
         role: match item.role {
-            Role::System => HistoryRole::System,
-            Role::User => HistoryRole::User,
-            Role::Assistant => HistoryRole::Assistant,
-            Role::Tool => HistoryRole::Tool,
+            RewriteRole::System => HistoryRole::System,
+            RewriteRole::User => HistoryRole::User,
+            RewriteRole::Assistant => HistoryRole::Assistant,
+            RewriteRole::Tool => HistoryRole::Tool,
         },
         kind: match item.kind {
-            Kind::Message => None,
-            Kind::InitialContext => Some(HistoryKind::InitialContext),
-            Kind::Snapshot => Some(HistoryKind::Snapshot),
-            Kind::Summary => Some(HistoryKind::Summary),
+            RewriteItemKind::Message => None,
+            RewriteItemKind::InitialContext => Some(HistoryKind::InitialContext),
+            RewriteItemKind::Snapshot => Some(HistoryKind::Snapshot),
+            RewriteItemKind::Summary => Some(HistoryKind::Summary),
         },
         text: item.text,
         id: item.id,

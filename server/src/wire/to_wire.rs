@@ -230,7 +230,7 @@ pub fn action(issued: &Issued) -> wire::Action {
 pub fn pending(issued: &[Issued]) -> Vec<wire::PendingAction> {
     issued
         .iter()
-        .filter(|issued| !issued.kind.is_sidecars())
+        .filter(|issued| !issued.kind.is_for_sidecar())
         .map(|issued| wire::PendingAction {
             action_id: issued.id.to_string(),
             sequence_id: issued.sequence.to_string(),

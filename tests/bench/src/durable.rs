@@ -1,6 +1,6 @@
-//! What an answer that promises "synced" costs: `rawr/turn/completed` beside a bare write and fdatasync of equal size,
-//! turn about, so that both meet the same disk.
-//! It must not count the start of a turn: that is only recorded, not synced.
+//! The cost of an answer that promises "synced": `rawr/turn/completed` compared with a bare write and fdatasync of the
+//! same size, alternating, so that both use the same disk. The start of a turn is not counted: it is recorded but not
+//! synced.
 
 use std::{fs::File, io::Write as _, time::Instant};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub const SERVERS: &[&str] = &[BARE_SYNC, "rawr"];
-/// Ids of this pass: far from those of the load.
+/// Ids of this pass, different from those of the load.
 const FIRST_ID: u64 = 1_000;
 const TRIAL: u64 = 10;
 

@@ -1,5 +1,5 @@
 //! Frames of the LSP base protocol: cutting a stream of them, and requests that are built once and patched per send.
-//! It must not parse a body: what a reply says is for the verification pass alone.
+//! It must not parse a body: only the verification pass reads replies.
 
 use std::{fmt, ops::Range};
 
@@ -11,7 +11,8 @@ const FIRST_TOKENS: u64 = 10_000;
 const TOKENS_SPAN: u64 = 90_000;
 const NOTIFICATION: &[u8] = br#"{"jsonrpc":"2.0","method""#;
 
-/// The place of the first frame's body in `stream`, or `None` while the frame is incomplete. The frame ends with its body.
+/// The place of the first frame's body in `stream`, or `None` while the frame is incomplete. The frame ends with its
+/// body.
 pub fn split(stream: &[u8]) -> Result<Option<Range<usize>>, Malformed> {
     let mut length = None;
     let mut line_start = 0;

@@ -1,5 +1,5 @@
-//! What rawr must reach, each as a ratio to a peer of the same run: times of this machine promise nothing elsewhere.
-//! It must not measure, and a missed goal must not fail a run.
+//! Goals, each a ratio to a peer of the same run, because absolute times mean nothing on another machine. A missed goal
+//! must not fail a run.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ const GOALS: &[Goal] = &[
     Goal(Grow, "in process", EXACT, "meanUs", PIECES, AtMost(1.4)),
 ];
 
-/// A goal beside what the run found.
+/// A goal and the measured ratio.
 #[derive(Debug)]
 pub struct Verdict {
     what: [&'static str; 5],

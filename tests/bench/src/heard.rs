@@ -1,5 +1,5 @@
-//! How long after a client has said something another client's sidecar tells of it, beside a bare file and a bare watcher
-//! of it in this process, turn about. It must not count what is synced: the disk is another table's subject.
+//! How long after a client reports something another client's sidecar notifies of it, compared with a bare file and a
+//! bare watcher in this process, alternating. Synced events are not counted: another table measures the disk.
 
 use std::{
     fs::File,
@@ -22,14 +22,14 @@ use crate::{
 pub const SERVERS: &[&str] = &[BARE_WATCH, "rawr"];
 const FIRST_ID: u64 = 1_000;
 const TRIAL: u64 = 10;
-/// Far from every tier, and one percent of the window apart, so that each report is a change to be told.
+/// Far from every tier, and one percent of the window apart, so that each report is a change.
 const CONTEXTS: [u64; 2] = [1_000_000, 3_000_000];
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One sample of `turns` changes, each heard in the other process.
+/// One sample of `turns` changes, each received in the other process.
 pub fn changes(subject: &Subject, turns: u64) -> Result<Vec<Cells>> {
     let Session { mut link, home, .. } = subject.open()?;
-    let home = home.context("a server without a home tells nobody")?;
+    let home = home.context("a server without a home notifies no one")?;
     let mut other = subject.watcher(&home)?;
     let mut bare = Bare::new(&home)?;
     let mut micros = [Vec::new(), Vec::new()];
@@ -71,7 +71,7 @@ impl Bare {
         let mut watcher =
             notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
                 if event.is_ok_and(|event| matches!(event.kind, EventKind::Modify(_))) {
-                    // Whoever waited is gone with the sample.
+                    // The receiver is gone with the sample.
                     let _ = sender.send(());
                 }
             })?;

@@ -1,5 +1,5 @@
-//! A rawr home for one measurement: config, all shipped prompts, later the thread that the sidecar writes there.
-//! It must not outlive the measurement, and must not lie on a memory file system (syncs there cost nothing).
+//! A rawr home for one measurement: configuration, shipped prompts, and the thread that the sidecar writes. It is
+//! removed after the measurement and is not on a memory file system, where syncs cost nothing.
 
 use std::{
     env, fs,
@@ -81,7 +81,7 @@ impl Home {
     }
 }
 
-/// A folder that is gone with the value, beside the running executable: a real disk wherever the build is on one.
+/// A folder next to the running executable, removed on drop. It is on a real disk if the build is.
 pub fn scratch_dir() -> Result<TempDir> {
     let exe = env::current_exe()?;
     let beside = exe.parent().context("the executable has no folder")?;

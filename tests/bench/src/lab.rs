@@ -1,5 +1,4 @@
-//! Order and quiet: cases run interleaved in shuffled rounds, and a sample that others disturbed is taken again.
-//! It must not know what a case measures.
+//! Runs cases interleaved in shuffled rounds, and takes a sample again if other processes disturbed it.
 
 use std::{
     thread,
@@ -14,13 +13,13 @@ use crate::{
     system::foreign_cpu_seconds,
 };
 
-/// Above this many cores of foreign work a sample counts as disturbed.
+/// A sample counts as disturbed if other processes used more than this many cores.
 const DISTURBED: f64 = 0.10;
-/// The kernel counts CPU time in ticks of 10 ms: two of them may be nobody's fault.
+/// The kernel counts CPU time in ticks of 10 ms, so two of them may be noise.
 const TICKS: f64 = 0.02;
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Something measured again each round. One run gives one sample for each of its servers.
+/// Something that is measured in each round. One run gives one sample for each of its servers.
 pub struct Case<'a> {
     pub measure: Measure,
     pub variant: &'static str,
@@ -43,7 +42,7 @@ impl Lab {
         Self { order, retries, patience, foreign: Vec::new() }
     }
 
-    /// Runs every case once a round, each round in an order of its own. The rows come in the order of the cases.
+    /// Runs every case once per round, in a new order each time. The rows are in the order of the cases.
     pub fn run(
         &mut self,
         cases: &mut [Case<'_>],
@@ -92,7 +91,7 @@ impl Lab {
         Ok(kept)
     }
 
-    /// Waits until others are quiet, while there is patience left.
+    /// Waits until other processes are idle, up to the limit.
     fn rest(&mut self) {
         while !self.patience.is_zero() {
             self.patience = self.patience.saturating_sub(LOOK);

@@ -1,5 +1,5 @@
-//! The bench of the sidecar: a load generator, the peers it is measured beside, and the yardsticks under both.
-//! It must not be part of what ships, and must not read or change a user's own home. Linux only: it reads /proc.
+//! Benchmarks of the sidecar: a load generator, peers to compare with, and baselines for both. Not shipped, and it
+//! never reads or changes a user's home. Linux only: it reads /proc.
 //!
 //! Reading order: [`plan`] (what a run measures), [`servers`], [`load`], [`lab`], [`report`] and [`goals`].
 

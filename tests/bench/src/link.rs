@@ -1,5 +1,5 @@
-//! One server under test: its process, the raw pipe ends to it, and the frames that come back.
-//! It must not know what is measured; a server that hangs is killed after a while, so that no run hangs with it.
+//! A server under test: its process, its pipes, and the frames that come back. A server that hangs is killed after a
+//! while, so that the run does not hang.
 
 use std::{
     ffi::OsString,
@@ -34,7 +34,7 @@ pub struct Launch {
     pub env: Vec<(&'static str, OsString)>,
 }
 
-/// What the server makes of a frame.
+/// How the server answers a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The bytes come back as they were.
@@ -71,7 +71,7 @@ impl Link {
         Ok(Self { child, input, output, stderr, inbox: Inbox::new(), dialect, watchdog })
     }
 
-    /// For whoever talks to it for longer than that.
+    /// With a longer time limit.
     pub fn renew_patience(&mut self) {
         self.watchdog = Watchdog::over(self.child.id());
     }
@@ -217,7 +217,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         drop((self.input.take(), self.output.take()));
-        // The watchdog still stands: a server that ignores the end of its input is killed by it.
+        // The watchdog still runs: it kills a server that ignores the end of its input.
         let _ = self.child.wait();
     }
 }
@@ -261,7 +261,7 @@ impl Inbox {
     }
 }
 
-/// Kills the process when it has not been called off in time.
+/// Kills the process unless it is stopped in time.
 struct Watchdog {
     call_off: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,

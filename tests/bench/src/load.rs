@@ -1,5 +1,5 @@
-//! The load on one running server: one request at a time, or many in flight; and the pass that reads what came back.
-//! The timed passes must not parse replies: they would measure this program.
+//! The load on a running server: one request at a time, or many in flight, and the pass that reads the replies. The
+//! timed passes must not parse replies, because that would measure this program.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ pub fn pipelined(session: &mut Session, count: u64, window: u64) -> Result<f64> 
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// As [`pipelined`], but reads every reply: each request is answered once, rightly, and recorded where that is owed.
+/// Like [`pipelined`], but checks every reply: each request is answered once, correctly, and recorded if it should be.
 pub fn verify(session: &mut Session, count: u64, window: u64) -> Result<()> {
     let before = session.home.as_ref().map(|home| home.events_lines()).transpose()?;
     let Session { link, request, sent, .. } = session;

@@ -1,5 +1,5 @@
 //! The command line of the bench: reads the arguments, runs, prints the table or the JSON lines.
-//! It must not measure, and a missed goal must not make it fail: only a server that answers wrongly does.
+//! A missed goal does not make it fail; only a wrong answer does.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 #![expect(clippy::print_stderr, reason = "progress, for a person who waits")]
 
@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Parser;
 use rawr_bench::plan::{self, Amount, Choice};
 
-/// Measures the sidecar beside its peers, in one interleaved run.
+/// Measures the sidecar and its peers in one interleaved run.
 #[derive(Parser)]
 struct Args {
     /// Less than 20 seconds: shows that everything works, not how fast
@@ -18,7 +18,8 @@ struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens` or `soak`; may be repeated
+    /// Only this server (cat, copy, lsp-server, jsonrpsee, vscode-jsonrpc, rawr), `store`, `tokens` or `soak`; may be
+    /// repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// How often everything is measured (starts: at least 20 times)

@@ -1,5 +1,5 @@
-//! Many threads: a home in which a thousand were, a sidecar in which a hundred are, and one of them beside a busy one.
-//! It must not measure a thread that is alone: that is the other tables' subject.
+//! Many threads: a home with a thousand old ones, a sidecar with a hundred open ones, and one next to a busy one. Other
+//! tables measure a single thread.
 
 use std::{
     fs,
@@ -33,7 +33,7 @@ pub const LIVE: &[&str] = &[
 ];
 const FIRST_ID: u64 = 10_000;
 
-/// A home in which so many threads were opened, worked in and closed.
+/// A home in which this many threads were opened, used and closed.
 pub fn stored(subject: &Subject, threads: u64) -> Result<Home> {
     let home = Home::new()?;
     let mut link = subject.start(Some(&home))?;
@@ -66,7 +66,8 @@ fn millis(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1e3
 }
 
-/// One thread's calls: alone, with 99 more open in its sidecar, with another process holding the lock of one of them, with
+/// One thread's calls: alone, with 99 more open in its sidecar, with another process holding the lock of one of them,
+/// with
 /// another sidecar of the home busy, while another thread's sync hangs, and with 1,999 more open.
 pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     let mut session = subject.open()?;
@@ -87,7 +88,7 @@ pub fn live(subject: &Subject, calls: u64) -> Result<Vec<Cells>> {
     Ok(vec![alone, beside_many, beside_locked, beside_busy, beside_slow, beside_very_many])
 }
 
-/// Shorter than the sidecar waits for a lock: then it would answer.
+/// Shorter than the sidecar's timeout for a lock, after which it would answer.
 fn beside_locked(home: &Home, session: &mut Session, calls: u64) -> Result<Cells> {
     let log = fs::File::open(home.events_of("live-0"))?;
     log.lock()?;
@@ -100,7 +101,7 @@ fn beside_locked(home: &Home, session: &mut Session, calls: u64) -> Result<Cells
     Ok(cells)
 }
 
-/// In a sidecar of its own.
+/// In a separate sidecar.
 fn beside_slow_sync(subject: &Subject, calls: u64) -> Result<Cells> {
     let scratch = scratch_dir()?;
     let hold = scratch.path().join("hold");

@@ -1,5 +1,5 @@
 //! The peer that runs on Node: installs its locked dependencies on first use.
-//! It must not fetch anything when they are there, nor fail the run when Node is not.
+//! Fetches nothing if they are installed, and does not fail the run without Node.
 
 use std::{
     path::Path,

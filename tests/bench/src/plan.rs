@@ -1,5 +1,4 @@
-//! What one run measures: every case, how much of it, and the pass that reads every reply before anything is timed.
-//! It must not print.
+//! What a run measures: every case, how much of it, and the pass that checks every reply before anything is timed.
 
 use std::{path::PathBuf, thread, time::Duration};
 
@@ -23,7 +22,7 @@ use crate::{
 const WINDOWS: [(u64, &str); 2] = [(64, "window 64"), (1024, "window 1024")];
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// How much of everything.
+/// The size of each measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
     pub rounds: usize,
@@ -46,7 +45,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Enough for numbers that mean something.
+    /// Enough for meaningful numbers.
     pub fn full() -> Self {
         Self {
             rounds: 5,
@@ -97,7 +96,7 @@ pub struct Choice {
     pub rawr: Option<PathBuf>,
 }
 
-/// One whole run. `told` hears what goes on, for a person who waits.
+/// A whole run. `told` receives progress messages for the user.
 pub fn run(choice: &Choice, amount: Amount, told: &dyn Fn(String)) -> Result<Report> {
     let roster = Roster::call(&choice.only, choice.rawr.as_deref());
     let mut report = Report { absent: roster.absent, ..Report::default() };
@@ -155,7 +154,7 @@ fn soaked(choice: &Choice, time: Duration) -> Result<Vec<Row>> {
     let run = Box::new(move || soak::soak(rawr, time));
     let (measure, servers) = (Measure::Soak, soak::SOAK.to_vec());
     let mut soak = [Case { measure, variant: "a turn a second", servers, run }];
-    // Memory is measured, not time: whoever else is busy does not matter.
+    // Memory is measured and not time, so other busy processes do not matter.
     Lab::new(0, Duration::ZERO).run(&mut soak, 1, |_| {})
 }
 

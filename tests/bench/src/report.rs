@@ -1,5 +1,5 @@
 //! Rows of one run: medians over its samples, ratios to the peers of the same run, as a table or as JSON lines.
-//! It must not print or measure.
+//! It does not print.
 
 use std::fmt::{self, Write as _};
 
@@ -10,7 +10,7 @@ use crate::{
     stats::median,
 };
 
-/// Named numbers of one sample. The unit stands in the name.
+/// Named numbers of one sample. The unit is part of the name.
 pub type Cells = Vec<(&'static str, f64)>;
 
 /// What a table is about.
@@ -118,7 +118,7 @@ impl Row {
     }
 }
 
-/// All that one run has to say.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     pub rows: Vec<Row>,

@@ -1,6 +1,6 @@
-//! How long after a prompt was saved the sidecar tells that it is in force, beside a bare watcher that reads a file as it is
-//! saved, in this process, turn about. The clock runs from the moment in which the save begins: it may be told of before
-//! the writer hears that it is done.
+//! How long after a prompt was saved the sidecar reports that it is in force, compared with a bare watcher in this
+//! process that reads a saved file, alternating. The clock starts when the save begins, because the report may arrive
+//! before the writer's call returns.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ pub const SERVERS: &[&str] = &[BARE_SAVE, "rawr"];
 const TRIAL: u64 = 5;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How an editor does it.
+/// Saves as an editor does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     InPlace,
@@ -57,7 +57,7 @@ impl Way {
     }
 }
 
-/// One sample of so many saves.
+/// One sample of this many saves.
 pub fn saves(subject: &Subject, way: Way, count: u64) -> Result<Vec<Cells>> {
     let home = Home::new()?;
     let file = home.path().join("auto-compact").join("compact.md");
@@ -108,7 +108,7 @@ impl Bare {
                 let saved =
                     event.is_ok_and(|event| is_save(event.kind) && event.paths.contains(&of));
                 if saved && let Ok(text) = fs::read(&of) {
-                    // Whoever waited is gone with the sample.
+                    // The receiver is gone with the sample.
                     let _ = sender.send(text.len());
                 }
             })?;
@@ -126,7 +126,7 @@ impl Bare {
     }
 }
 
-/// The file is whole, and what was done to it is told by no other event.
+/// The file is complete, and no other event reports this change.
 fn is_save(kind: EventKind) -> bool {
     matches!(
         kind,

@@ -1,5 +1,4 @@
-//! The servers under test: how each is started, made ready, and what its answers must say.
-//! It must not measure anything.
+//! The servers under test: how each is started and prepared, and how its answers are checked.
 
 use std::{
     env,
@@ -24,7 +23,7 @@ const CONTEXT_WINDOW: u64 = 100_000_000;
 const TEXT: &str = "The arbiter decides when the context is compacted. It waits for a boundary, asks for a packet \
     while the agent still knows what it is doing, compacts, and hands the packet back with the next step.";
 
-/// What a server makes of the requests it gets.
+/// How a server answers requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     SameBytes,
@@ -42,7 +41,7 @@ pub struct Subject {
     launch: Launch,
 }
 
-/// Who can be measured here, and who cannot and why.
+/// The servers that can be measured here, and why others cannot.
 #[derive(Debug, Default)]
 pub struct Roster {
     pub present: Vec<Subject>,
@@ -124,7 +123,7 @@ impl Subject {
         Ok(link)
     }
 
-    /// Another client's sidecar on a home, which is told what happens in it. Its replies are all that comes.
+    /// Another client's sidecar on a home, subscribed to what happens in it. All its messages count as replies.
     pub fn watcher(&self, home: &Home) -> Result<Link> {
         let mut link = self.listening(home)?;
         link.call(2, "rawr/thread/watch", json!({}))?;
@@ -147,7 +146,7 @@ impl Subject {
         subject
     }
 
-    /// A server that is ready for its requests, in a home of its own.
+    /// A server that is ready for requests, in a new home.
     pub fn open(&self) -> Result<Session> {
         let home = if self.is_rawr() { Some(Home::new()?) } else { None };
         let mut link = self.start(home.as_ref())?;
@@ -215,7 +214,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Which request a reply answers, once it is sure that it answers it rightly.
+    /// The request that a reply answers, after checking the answer.
     pub fn check(&self, reply: &[u8]) -> Result<u64> {
         let reply: Value = serde_json::from_slice(reply).context("a reply is no JSON")?;
         let id = reply["id"].as_u64().with_context(|| format!("a reply without id: {reply}"))?;

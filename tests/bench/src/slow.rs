@@ -1,5 +1,5 @@
 //! A disk whose syncs hang: a shim before the C library's `fdatasync`, which waits for as long as a file is there.
-//! It must not touch how anything else is written.
+//! Other writes are not affected.
 
 use std::{ffi::OsString, fs, path::Path, process::Command};
 

@@ -1,5 +1,5 @@
-//! A hundred hosts in one sidecar for as long as one likes: a turn of each every second, and now and then a compaction with
-//! all that belongs to it. It must not go as fast as it can: how fast that is, other tables tell.
+//! A hundred hosts in one sidecar for any length of time: a turn of each every second, and now and then a complete
+//! compaction. The load is constant; other tables measure the maximum.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use crate::{
 
 const HOSTS: usize = 100;
 const TURN_EVERY: Duration = Duration::from_secs(1);
-/// Of each host's turns, one of so many ends a phase of work.
+/// One out of this many turns of each host ends a phase.
 const PHASE: u64 = 20;
 pub const SOAK: &[&str] = &["100 hosts"];
 const WINDOW: u64 = 190_000;
@@ -61,7 +61,7 @@ struct Soak {
     /// All turns, for their names.
     started: u64,
     compactions: u64,
-    /// Actions that nobody has carried out yet.
+    /// Actions that were not carried out yet.
     asked: VecDeque<Value>,
 }
 
@@ -150,7 +150,7 @@ impl Soak {
                 };
                 self.end(&thread, &turn, message, context)
             }
-            _ => bail!("nobody asks for {action}"),
+            _ => bail!("unexpected action {action}"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Medians and quantiles. It must not know what the numbers are.
+//! Medians and quantiles.
 
 /// The middle of the values, or the mean of the two in the middle.
 pub fn median(values: &mut [f64]) -> f64 {

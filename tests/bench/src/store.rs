@@ -1,5 +1,4 @@
-//! The store measured inside this process, beside what no store can undercut: bare writes, and splitting lines.
-//! It must not start a server.
+//! The store measured inside this process, compared with lower bounds: bare writes, and splitting lines.
 
 use std::{
     fs::File,

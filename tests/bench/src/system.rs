@@ -1,5 +1,4 @@
 //! What the kernel tells: where a process may run, what CPU time it used, its memory and threads (Linux: /proc).
-//! It must not start or signal anything.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Exact token counts measured inside this process, beside another implementation and beside counting a text that grows
-//! piece by piece without minding the seams. It must not start a server.
+//! Exact token counts measured inside this process, compared with another implementation and with counting each piece
+//! of a growing text separately.
 
 use std::{thread, time::Instant};
 
@@ -26,7 +26,7 @@ const APPENDED: usize = 400;
 
 pub const COUNT: &[&str] = &[OTHER_TOKENIZER, EXACT];
 
-/// Counts the text once, as whoever counts it for the first time: what a thread remembers of earlier ones is gone.
+/// Counts the text for the first time, without any cache of earlier counts.
 pub fn count(texts: usize) -> Result<Vec<Cells>> {
     let text = TEXT[..texts.min(TEXT.len())].concat();
     let other = tiktoken_rs::o200k_base_singleton();
@@ -42,7 +42,8 @@ pub fn count(texts: usize) -> Result<Vec<Cells>> {
 
 pub const GROW: &[&str] = &[PIECES, EXACT];
 
-/// Appends the text bit by bit and wants the count after each: the bits counted alone, which is wrong at their seams, and
+/// Appends the text bit by bit and wants the count after each: the bits counted alone, which is wrong at their seams,
+/// and
 /// the exact count.
 pub fn grow(texts: usize) -> Result<Vec<Cells>> {
     let text = TEXT[..texts.min(TEXT.len())].concat();
@@ -80,7 +81,7 @@ fn bits(text: &str) -> Vec<&str> {
     bits
 }
 
-/// What came of it, and the seconds that it took.
+/// The result, and the seconds that it took.
 fn on_a_new_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<(T, f64)> {
     let timed = || {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Command lines: no boundary without the words that make one, none of a failure, and the same through one more shell.
+//! Command lines: no boundary without its words, none from a failure, and the same result through another shell.
 
 use super::linear;
 use rawr_core::boundary::Boundary;

@@ -46,7 +46,7 @@ fn load(
     Config::load_for(&Home::at(home), project, Some(MODEL), client, &front_matter)
 }
 
-/// What a clone of somebody's repository must never reach.
+/// Settings that a cloned repository must never change.
 fn only_narrows(without: &Map<String, Value>, with: &Map<String, Value>) {
     for (key, before) in without {
         let (before, after) = (&before["value"], &with[key]["value"]);

@@ -1,5 +1,5 @@
-//! A thread's log: every line is a record, is told, or ends the reading; what was read folds to a state, the same each
-//! time, and is read again as it was written.
+//! A thread's log: every line is a record, is reported, or ends the reading. The records fold to the same state each
+//! time and are read again as they were written.
 
 use rawr_core::Thread;
 use rawr_core::event::Record;

@@ -1,4 +1,4 @@
-//! What strangers may send: one function a target, from any bytes to a panic where a promise is broken. cargo-fuzz and
+//! Fuzz targets for untrusted input: one function per target, which panics if an invariant is broken. cargo-fuzz and
 //! the plain test `fuzz_corpus` call the same functions.
 
 pub mod command;

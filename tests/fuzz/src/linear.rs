@@ -2,7 +2,7 @@
 
 use rawr_core::steps;
 
-/// About so many bytes in the longer of the two texts.
+/// Bytes in the longer of the two texts, approximately.
 const LONG: usize = 10_000;
 /// What the first bytes cost more than the others.
 const START: usize = 2048;

@@ -1,5 +1,4 @@
-//! Last messages and a user's sentences: any text is survived, a directive is a part of its message, and long text costs
-//! linear work.
+//! Messages of agent and user: no text panics, a directive is a part of its message, and long text costs linear work.
 
 use super::linear;
 use rawr_core::policy::Phrases;

@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
     assert_eq!(filled.split(VALUE).collect::<Vec<_>>(), rest, "changed besides its placeholders");
     let left: Vec<_> = scan(&filled).filter(|found| declared(found.name)).collect();
     assert!(left.is_empty(), "{left:?} was not filled");
-    // A value is never looked into.
+    // Values are not scanned.
     let nested = format!("{{{}}}", name.placeholders().first().map_or("x", |first| first.camel));
     let filled = render(name, &template, |_| Some(&nested));
     assert_eq!(filled, rest.join(&nested));

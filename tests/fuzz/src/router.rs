@@ -1,5 +1,5 @@
 //! The whole sidecar on one pair of pipes: any messages, one a line. What is a request gets exactly one answer, what is
-//! no message gets one too, nothing else gets any, and no answer says that the sidecar failed.
+//! not a message gets one too, nothing else gets any, and no answer reports an internal error.
 
 use bytes::BytesMut;
 use rawr_protocol::ErrorCode;
@@ -20,7 +20,7 @@ const FOLDER: &str = "FOLDER";
 const MOST_MESSAGES: usize = 40;
 /// Only a missing answer takes this long.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Nobody outside is asked, so that every answer comes by itself.
+/// No external judge is asked, so that every answer comes without help.
 const CONFIGURATION: &str = "[rawr_auto_compaction.judgment]\nbackend = \"heuristic\"\n\
     [rawr_auto_compaction.repo_observation]\nenabled = false\n";
 

@@ -326,7 +326,7 @@ fn a_diff_is_against_the_shipped_text() {
         --- shipped/compact.md
         +++ HOME/auto-compact/compact.md
         @@ -1,6 +1,6 @@
-         Summarise this conversation, so that you can go on with the task from the summary alone. Everything else is about to be removed.
+         Summarize this conversation so that you can continue the task from the summary alone. Everything else is about to be removed.
  
         -Keep:
         +Keep �[2J:

@@ -167,14 +167,14 @@ fn a_history_is_rewritten_by_the_count_that_is_asked_for() {
           user initial_context "<environment_context>/work</environment_context>"
           user  "Read every file of the parser and say wh\n[… 590 tokens cut …]\ne parser and say what is wrong with it. "
           user  "Mend it, please."
-          user summary "The conversation before this point was compacted. You wrote this summary of it. Take it as what happened, do not repeat finished work, and go on with the task:\nThe parser drops the last line."
+          user summary "The conversation before this point was compacted. You wrote this summary of it. Take it as what happened, do not repeat finished work, and continue the task:\nThe parser drops the last line."
           tool snapshot "41ac"
-        613 to 90 by o200k_base
+        613 to 88 by o200k_base
           system  "You are a coding agent."
           user initial_context "<environment_context>/work</environment_context>"
           user  "Read every file of the parser and \n[… 543 tokens cut …]\nser and say what is wrong with it. "
           user  "Mend it, please."
-          user summary "The conversation before this point was compacted. You wrote this summary of it. Take it as what happened, do not repeat finished work, and go on with the task:\nThe parser drops the last line."
+          user summary "The conversation before this point was compacted. You wrote this summary of it. Take it as what happened, do not repeat finished work, and continue the task:\nThe parser drops the last line."
           tool snapshot "41ac"
     "#]].assert_eq(&shown);
     sidecar.leave();

@@ -1,6 +1,6 @@
-//! The gates, in the order of evaluation: each looks at one thing and says what it saw.
+//! The checks behind the gates, in the order of evaluation. Each returns its evidence.
 
-use super::{Case, Finding, Judgment, Question, judge};
+use super::{Finding, GateContext, Judgment, Question, judge};
 use crate::boundary::{Boundaries, Boundary};
 use crate::event::{Action, Answer, TurnStatus};
 use crate::policy::{MidTurn, Mode, Tier};
@@ -16,7 +16,7 @@ fn fail(evidence: impl Into<String>, would_fire_if: impl Into<String>) -> Findin
     Finding::Fail { evidence: evidence.into(), would_fire_if: would_fire_if.into() }
 }
 
-pub(super) fn feature(case: &Case<'_>) -> Finding {
+pub(super) fn feature(case: &GateContext<'_>) -> Finding {
     match (case.policy.enabled, case.is_inline(), case.policy.inline.enabled) {
         (true, false, _) => pass("features.rawr_auto_compaction is on"),
         (false, true, true) => {
@@ -32,7 +32,7 @@ pub(super) fn feature(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn pressure(case: &Case<'_>) -> Finding {
+pub(super) fn pressure(case: &GateContext<'_>) -> Finding {
     let Some(percent) = case.percent else {
         let missing =
             if case.thread.context.is_none() { "token usage" } else { "the context window" };
@@ -71,7 +71,7 @@ pub(super) fn pressure(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn origin(case: &Case<'_>) -> Finding {
+pub(super) fn origin(case: &GateContext<'_>) -> Finding {
     if let Some(sequence) = &case.thread.sequence {
         return fail(format!("sequence {} is running", sequence.id), "no sequence runs");
     }
@@ -79,18 +79,18 @@ pub(super) fn origin(case: &Case<'_>) -> Finding {
         return fail("a compaction is running", "no compaction runs");
     }
     match case.turn {
-        // The sequence is over, and the agent works on in the turn that its handoff began.
+        // The sequence ended, and the agent continues in the turn that its handoff began.
         Some(turn) if case.question.is_inside_a_turn() && hands_off(case.thread, turn) => {
             pass("the work after a handoff")
         }
         Some(turn) if case.is_inline() && !compacts(case.thread, turn) => {
-            pass("any turn but a compaction's own")
+            pass("not the compaction's own turn")
         }
         Some(turn) if turn.is_synthetic() => {
-            fail("the turn belongs to a sequence", "a turn of the user's ends")
+            fail("the turn belongs to a sequence", "a turn of the user ends")
         }
-        Some(_) => pass("a turn of the user's or the host's own"),
-        None => pass("no turn is concerned"),
+        Some(_) => pass("a turn of the user or the host"),
+        None => pass("no turn is involved"),
     }
 }
 
@@ -104,25 +104,25 @@ fn hands_off(thread: &Thread, turn: &Turn) -> bool {
     action.is_some_and(|issued| issued.kind.hands_over())
 }
 
-pub(super) fn mode_of_host(case: &Case<'_>) -> Finding {
+pub(super) fn mode_of_host(case: &GateContext<'_>) -> Finding {
     let can = case.thread.host.can;
     if case.thread.review_mode {
         fail("the host is in review mode", "the review ends")
     } else if !can.compact {
-        fail("the host says that it cannot compact", "the host declares the capability `compact`")
+        fail("the host cannot compact", "the host declares the capability `compact`")
     } else if case.is_inline() && case.question.is_inside_a_turn() && !can.mid_turn_compact {
         fail(
-            "the host says that it cannot compact inside a turn",
+            "the host cannot compact inside a turn",
             "the host declares the capability `midTurnCompact`",
         )
     } else if !case.is_inline() && case.question.is_inside_a_turn() && !can.steer {
         fail(
-            "the host says that it cannot take a message inside a turn",
+            "the host cannot take a message inside a turn",
             "the host declares the capability `steer`",
         )
     } else if !case.is_inline() && !can.inject_turn {
         fail(
-            "the host says that it cannot take a turn",
+            "the host cannot run an injected turn",
             "the host declares the capability `injectTurn`",
         )
     } else {
@@ -130,7 +130,7 @@ pub(super) fn mode_of_host(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn guard(case: &Case<'_>) -> Finding {
+pub(super) fn guard(case: &GateContext<'_>) -> Finding {
     match case.thread.active_guards(case.now).next() {
         None => pass("no guard is active"),
         Some(guard) => {
@@ -143,7 +143,7 @@ pub(super) fn guard(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn breaker(case: &Case<'_>) -> Finding {
+pub(super) fn breaker(case: &GateContext<'_>) -> Finding {
     let (thread, policy) = (case.thread, case.policy);
     let hold = if case.is_inline() {
         thread.inline_hold(policy, case.now)
@@ -158,7 +158,7 @@ pub(super) fn breaker(case: &Case<'_>) -> Finding {
     fail(hold.reason, hold.ends_when)
 }
 
-pub(super) fn rearm(case: &Case<'_>) -> Finding {
+pub(super) fn rearm(case: &GateContext<'_>) -> Finding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let by_window = case.policy.rearm_after(case.thread.window);
     let of_emergency = match case.tier {
@@ -192,7 +192,7 @@ pub(super) fn rearm(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn cooldown(case: &Case<'_>) -> Finding {
+pub(super) fn cooldown(case: &GateContext<'_>) -> Finding {
     let Some(last) = &case.thread.last_compaction else { return pass("never compacted") };
     let turns = case.thread.turns_ended.saturating_sub(last.turns_ended);
     let seconds = case.now.seconds_since(last.at);
@@ -223,7 +223,7 @@ fn count(number: u64, what: &str) -> String {
 
 const NEEDS_TIER: Finding = Finding::NotReached("no tier holds");
 
-pub(super) fn boundary(case: &Case<'_>) -> Finding {
+pub(super) fn boundary(case: &GateContext<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let counting = case.counting();
     if !counting.is_empty() {
@@ -237,13 +237,13 @@ pub(super) fn boundary(case: &Case<'_>) -> Finding {
     let present = case.present().without(Boundaries::of(&[Boundary::TurnComplete]));
     let evidence = match (present.is_empty(), counted.is_empty()) {
         (true, true) => "no boundary in this turn".to_owned(),
-        (true, false) => format!("nothing new in this turn: {counted} has counted"),
+        (true, false) => format!("nothing new in this turn: {counted} already counted"),
         (false, _) => format!("{present} does not count at {tier}"),
     };
     fail(evidence, format!("one of: {}", rule.counting(tier)))
 }
 
-pub(super) fn weak_boundary(case: &Case<'_>) -> Finding {
+pub(super) fn weak_boundary(case: &GateContext<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let (counting, present) = (case.counting(), case.present());
     if counting != Boundaries::of(&[Boundary::PlanUpdate]) {
@@ -254,29 +254,32 @@ pub(super) fn weak_boundary(case: &Case<'_>) -> Finding {
     if rule.takes_a_plan_update_alone() {
         pass(format!("{tier} takes a plan update alone"))
     } else if stronger.is_empty() {
-        fail("plan_update alone", "a plan step is completed or the agent concludes")
+        fail(
+            "plan_update alone",
+            "a plan step is completed, or the agent says that it is done, sums up or moves on",
+        )
     } else {
         pass(format!("plan_update with {stronger}"))
     }
 }
 
-pub(super) fn semantic_break(case: &Case<'_>) -> Finding {
+pub(super) fn semantic_break(case: &GateContext<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     let (counting, semantic) = (case.counting(), case.present().and(Boundaries::SEMANTIC));
     if counting.is_empty() {
         Finding::NotReached("no boundary counts")
     } else if !counting.without(Boundaries::PLAN).is_empty() {
-        pass("not only the plan speaks for it")
+        pass("not only plan boundaries")
     } else if !rule.needs_semantic_break(tier) {
         pass(format!("{tier} does not ask for one"))
     } else if semantic.is_empty() {
-        fail("only the plan speaks for it", "the agent says that it is done, concludes or moves on")
+        fail("only plan boundaries", "the agent says that it is done, sums up or moves on")
     } else {
         pass(semantic.to_string())
     }
 }
 
-pub(super) fn active_work(case: &Case<'_>) -> Finding {
+pub(super) fn active_work(case: &GateContext<'_>) -> Finding {
     if case.question.is_inside_a_turn() {
         return pass("between two requests of the turn");
     }
@@ -292,15 +295,15 @@ pub(super) fn active_work(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn packet_worth(case: &Case<'_>) -> Finding {
+pub(super) fn packet_worth(case: &GateContext<'_>) -> Finding {
     if case.thread.has_packet_material() {
         pass("there is something to carry over")
     } else {
-        fail("nothing that a packet could be made of", "the agent says something or has a plan")
+        fail("nothing is known that a packet could say", "the agent says something or has a plan")
     }
 }
 
-pub(super) fn judgment(case: &Case<'_>) -> Finding {
+pub(super) fn judgment(case: &GateContext<'_>) -> Finding {
     let Some((tier, rule)) = case.rule() else { return NEEDS_TIER };
     if rule.decision_prompt_path.is_none() {
         return pass("not configured");
@@ -309,18 +312,18 @@ pub(super) fn judgment(case: &Case<'_>) -> Finding {
         return pass("judgment.backend = off");
     }
     if tier == Tier::Emergency {
-        return fail("an emergency asks nobody", "more context is left");
+        return fail("no judge is asked in an emergency", "more context is left");
     }
     match case.question {
         Question::Person => return fail("a person decides", "no person asks"),
         Question::Preflight(_) => return pass("the judge was asked at the turn's end"),
         _ if case.question.is_inside_a_turn() && matches!(mid_turn(case), Finding::Fail { .. }) => {
-            return Finding::NotReached("mid_turn says no, whatever the judge says");
+            return Finding::NotReached("mid_turn does not allow a compaction here");
         }
         _ => {}
     }
-    if case.asks_nobody() {
-        return Finding::NotReached("no model is asked where mode compacts nothing");
+    if case.skips_judge() {
+        return Finding::NotReached("mode compacts nothing, so no model is asked");
     }
     let Some(Judgment { source, answer, .. }) = &case.judgment else { return Finding::Ask };
     let source = source.name();
@@ -338,7 +341,7 @@ pub(super) fn judgment(case: &Case<'_>) -> Finding {
     }
 }
 
-pub(super) fn mode(case: &Case<'_>) -> Finding {
+pub(super) fn mode(case: &GateContext<'_>) -> Finding {
     if case.question.is_inside_a_turn() {
         return mid_turn(case);
     }
@@ -350,9 +353,9 @@ pub(super) fn mode(case: &Case<'_>) -> Finding {
     }
 }
 
-/// Inside a turn there is nobody to ask, and the context must not run out: `mode` means nothing there (rule
+/// Inside a turn no person can be asked, and the context must not run out, so `mode` does not apply (rule
 /// `1-3.mode-mid-turn`).
-fn mid_turn(case: &Case<'_>) -> Finding {
+fn mid_turn(case: &GateContext<'_>) -> Finding {
     let mid_turn = case.policy.mid_turn;
     match (mid_turn.allows(case.tier), mid_turn) {
         (true, MidTurn::Emergency) => pass("mid_turn = emergency"),

@@ -1,4 +1,4 @@
-//! What a recorded decision would have come to under another policy. What was not recorded is not guessed.
+//! Replays a recorded decision under another policy. What was not recorded is not guessed.
 
 use super::{Decision, GATES, Gate, GateOutcome, Lift};
 use crate::boundary::{Boundaries, Boundary};
@@ -6,10 +6,10 @@ use crate::event::Entrance;
 use crate::policy::{Policy, Tier, TierRule};
 
 impl Decision {
-    /// The tier in which the policy would have compacted here, or `None`. The gates that depend on the policy are asked
-    /// again; the others keep their recorded answer. [`Gate::Mode`] does not count outside of a turn: the question is what
-    /// the thresholds would have led to, not whether anything would have been carried out. The built-in compaction knows
-    /// no tiers, so one of its decisions is always `None`.
+    /// The tier at which this policy would have compacted here, or `None`. Gates that depend on the policy are
+    /// evaluated again; the others keep their recorded result. [`Gate::Mode`] is ignored outside of a turn: the
+    /// question is what the thresholds would have led to, not what would have been carried out. Always `None` for a
+    /// decision of the built-in compaction, which has no tiers.
     pub fn under(&self, policy: &Policy) -> Option<Tier> {
         if self.entrance == Entrance::Inline {
             return None;
@@ -50,13 +50,14 @@ impl Decision {
         }
     }
 
-    /// Also where something lifted it: that may not do so under another policy.
+    /// A lifted gate counts as failed: it may not be lifted under another policy.
     fn failed(&self, gate: Gate) -> bool {
         let failed = |outcome| matches!(outcome, GateOutcome::Fail | GateOutcome::Bypassed);
         self.gates.iter().any(|result| result.gate == gate && failed(result.outcome))
     }
 
-    /// Boundaries that did not count are not recorded. Where the gate was asked, its answer tells whether there was a break.
+    /// Boundaries that did not count are not recorded. If the gate was evaluated, its result shows whether there was a
+    /// break.
     fn had_a_break(&self) -> bool {
         let asked =
             self.tier.is_some_and(|tier| TierRule::built_in(tier).needs_semantic_break(tier));
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn boundaries_are_asked_for_as_the_policy_has_it() {
+    fn the_policy_sets_the_required_boundaries() {
         let commit = || decision(70, &[Boundary::Commit], &[]);
         let only_prs = Some(Boundaries::of(&[Boundary::PrCheckpoint]));
         check(commit(), |policy| rule(policy, Tier::Ready).required = only_prs, None);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_that_said_no_counts_where_one_is_asked() {
+    fn a_judges_no_counts_if_the_policy_has_a_judge() {
         let vetoed = || decision(70, &[Boundary::Commit], &[Gate::Judgment]);
         check(vetoed(), |_| {}, Some(Tier::Ready));
         let asks = |policy: &mut Policy| {

@@ -6,7 +6,7 @@ use crate::policy::{CompactionSettings, PacketAuthor};
 use crate::units::{InputId, RequestId};
 use serde::{Deserialize, Serialize};
 
-/// One piece of work owed before a compaction; the queue is shared by every entrance.
+/// Something to be asked of the agent before a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -30,7 +30,7 @@ pub enum Action {
         text: String,
         /// Text that identifies the message, for hosts that cannot tell synthetic turns from others.
         marker: String,
-        /// Into the running turn.
+        /// The message goes into the running turn instead of a new one.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         via_steer: bool,
     },
@@ -42,10 +42,10 @@ pub enum Action {
         author: PacketAuthor,
         /// Settings of the host's summary.
         settings: CompactionSettings,
-        /// By the host itself: its provider's compaction freed too little.
+        /// The host compacts without its provider, whose compaction freed too little.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         local: bool,
-        /// A sampling request that runs may be cut off for it.
+        /// The host may abort a running sampling request.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         interrupt: bool,
     },
@@ -60,14 +60,14 @@ pub enum Action {
     Judge {
         /// The question's id.
         request: RequestId,
-        /// The host, or the sidecar itself.
+        /// Who judges: the host, or a model that the sidecar asks.
         by: JudgeSource,
         /// The judge's instructions.
         instructions: String,
         /// What the judge is told about the thread.
         context: String,
     },
-    /// A packet from the agent's context, without a turn.
+    /// Ask the agent for a packet outside of the conversation, without a turn.
     SamplePacket {
         /// The packet request.
         prompt: String,
@@ -86,13 +86,12 @@ impl Action {
         }
     }
 
-    /// Carried out by the sidecar, not by the host.
-    pub const fn is_sidecars(&self) -> bool {
+    /// Whether the sidecar performs it instead of the host.
+    pub const fn is_for_sidecar(&self) -> bool {
         matches!(self, Self::Judge { by: JudgeSource::Responses | JudgeSource::Chat, .. })
     }
 
-    /// What a person wrote that goes out with it. A turn that begins with that is the person's like any other, also where
-    /// a handoff comes first.
+    /// The user's message that it delivers. A turn that begins with it is the user's, even if a handoff comes first.
     pub fn delivered_text(&self) -> Option<&str> {
         let Self::DeliverInput { items, .. } = self else { return None };
         items.iter().find(|item| item.role == ItemRole::Input).map(|item| item.text.as_str())
@@ -109,7 +108,7 @@ impl Action {
         }
     }
 
-    /// Answered from what the conversation was when it was asked, and by no turn.
+    /// Whether it is answered outside of the conversation, without a turn.
     pub const fn is_sample(&self) -> bool {
         matches!(self, Self::SamplePacket { .. })
     }
@@ -146,7 +145,7 @@ impl Purpose {
     }
 }
 
-/// One message of a delivered turn: a handoff is never glued to what the user wrote.
+/// A message of a delivered turn. A handoff and the user's text are separate messages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Item {
     /// What the message is.

@@ -18,7 +18,7 @@ pub struct HostInfo {
     pub can: Capabilities,
 }
 
-/// What the host said it can do.
+/// What the host can do, as it declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Capabilities {
@@ -32,7 +32,7 @@ pub struct Capabilities {
     pub queue: bool,
     /// Compact when rawr asks for it.
     pub compact: bool,
-    /// By a person, once the packet is there: none is ordered.
+    /// Only a person can compact, once the packet is there. rawr cannot order it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compact_by_person: bool,
     /// Compact between two sampling requests of a turn.
@@ -49,9 +49,9 @@ pub struct Capabilities {
 pub enum Origin {
     /// A user's message.
     User,
-    /// Belongs to a sequence.
+    /// rawr, as a step of a sequence.
     Synthetic,
-    /// The host went on by itself.
+    /// The host by itself.
     Host,
 }
 
@@ -78,7 +78,7 @@ impl TurnStatus {
     }
 }
 
-/// Tokens of one sampling request. `context` is what counts: what the next request will carry at least.
+/// Tokens of one sampling request. Percentages come from `context`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens in the context after the request.
@@ -122,16 +122,16 @@ pub struct Repo {
     /// The hash of HEAD; absent before the first commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<String>,
-    /// How many files are not as HEAD has them.
+    /// How many files differ from HEAD.
     #[serde(default)]
     pub dirty: u32,
-    /// The first of them.
+    /// The first of those files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub files: Vec<String>,
-    /// Files that commits have changed since the last compaction.
+    /// Files changed by commits since the last compaction.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub changed: Vec<String>,
-    /// The stack of branches, as Graphite tells it.
+    /// The stack of branches, as Graphite prints it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stack: Option<String>,
 }
@@ -162,7 +162,7 @@ impl JudgeSource {
     }
 }
 
-/// What a judge said, or why it said nothing.
+/// A judge's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -191,7 +191,7 @@ pub struct JudgeUsage {
     pub output: Tokens,
 }
 
-/// As the endpoint's headers say it.
+/// A rate limit from the headers of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
     /// The header's name, in lower case.
@@ -258,7 +258,7 @@ pub enum Entrance {
     Inline,
 }
 
-/// Why a compaction comes: the audit trail.
+/// Why a compaction comes. Stored with the compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -273,14 +273,14 @@ pub enum Trigger {
         /// The boundaries that counted.
         boundaries: Boundaries,
     },
-    /// The built-in compaction inside a turn.
+    /// The built-in compaction.
     Inline {
         /// Percent of the context window left.
         percent: Percent,
     },
-    /// The host's own.
+    /// The host, by its own rules.
     Host,
-    /// A person asked for it.
+    /// A person.
     User,
 }
 
@@ -293,7 +293,7 @@ impl Trigger {
         }
     }
 
-    /// In a few words, for the person and for the agent: no percentages.
+    /// The reason in a few words, for the user and for the agent, who is never told percentages.
     pub fn reason(&self) -> String {
         match self {
             Self::Rawr { boundaries, .. } if !boundaries.is_empty() => {
@@ -306,7 +306,7 @@ impl Trigger {
     }
 }
 
-/// The continuation notes that cross the compaction.
+/// The continuation packet: the notes that are carried across a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Packet {
     /// Who wrote it.
@@ -315,12 +315,12 @@ pub struct Packet {
     pub resume: Resume,
     /// The packet without its tags, facts that rawr added included.
     pub text: String,
-    /// Facts that the author had left out; they stand under a heading of their own in the text.
+    /// Facts that rawr added to `text`, under a heading.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub added: Vec<Fact>,
 }
 
-/// Something that a packet has to say.
+/// Something that a packet must name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fact {
     /// What the fact is about.
@@ -345,7 +345,7 @@ pub enum FactKind {
     Branch,
 }
 
-/// What the agent was about to do when the packet was written.
+/// What the agent does after the compaction, by its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resume {
@@ -396,7 +396,7 @@ impl Choice {
         }
     }
 
-    /// What has become of a compaction that it stops.
+    /// For an answer that stops a compaction, the word for that: `snoozed` or `cancelled`.
     pub const fn stops(self) -> Option<&'static str> {
         match self {
             Self::Snooze => Some("snoozed"),

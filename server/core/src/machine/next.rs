@@ -203,7 +203,7 @@ impl Machine {
         }
         let (tier, percent) = (asked_by.tier?, asked_by.percent?);
         let path = rules.policy.tiers.rule(tier).decision_prompt_path.as_deref();
-        let case = judgment::Case {
+        let case = judgment::JudgmentCase {
             thread: &self.thread,
             tier,
             percent,

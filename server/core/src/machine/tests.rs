@@ -1,4 +1,4 @@
-//! What a thread keeps is bounded, whatever it is told, and format 1 means what it meant.
+//! What a thread keeps is bounded, and records of format 1 fold as before.
 
 use super::*;
 use crate::policy::Mode;
@@ -45,7 +45,7 @@ impl Play {
 }
 
 #[test]
-fn boundaries_of_turns_that_are_not_known_are_kept_up_to_a_limit() {
+fn boundaries_of_unknown_turns_are_limited() {
     let mut play = play(Policy::default());
     for nth in 0..100 {
         let turn = format!("t{nth}");
@@ -58,7 +58,7 @@ fn boundaries_of_turns_that_are_not_known_are_kept_up_to_a_limit() {
 }
 
 #[test]
-fn old_messages_are_kept_to_their_last_kilobytes() {
+fn old_messages_are_cut_to_their_last_kilobytes() {
     let mut play = play(Policy::default());
     for nth in 0..6 {
         let message = "ä".repeat(5000);
@@ -72,7 +72,7 @@ fn old_messages_are_kept_to_their_last_kilobytes() {
 }
 
 #[test]
-fn what_a_person_asks_to_keep_is_refused_beyond_a_limit() {
+fn guards_directives_and_messages_beyond_the_limit_are_refused() {
     let mut play = play(Policy::default());
     for _ in 0..Bound::Guards.most() {
         play.guarded().unwrap();
@@ -96,7 +96,7 @@ fn what_a_person_asks_to_keep_is_refused_beyond_a_limit() {
 
 /// There a question took the compaction that came before its answer.
 #[test]
-fn a_question_of_format_1_takes_the_compaction_and_hands_nothing_over() {
+fn in_format_1_a_sequence_that_waits_for_approval_takes_a_compaction_without_a_handoff() {
     let mut play = play(Policy { mode: Mode::Ask, ..Policy::default() });
     let host =
         json!({ "name": "h", "can": { "inject_turn": true, "compact": true, "queue": true } });

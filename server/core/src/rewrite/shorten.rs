@@ -1,11 +1,11 @@
-//! A text without its middle, and the mark that says how much that was. It must not decide what is shortened.
+//! Cuts the middle out of a text and leaves a mark with the number of tokens.
 
 use super::Count;
 use std::fmt;
 
 const MARK: (&str, &str) = ("\n[… ", " tokens cut …]\n");
 
-/// What is left of a text: both ends, and how much was between them.
+/// Both ends of a text, and how many tokens were cut between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shortened<'t> {
     start: &'t str,
@@ -14,7 +14,7 @@ pub(super) struct Shortened<'t> {
 }
 
 impl<'t> Shortened<'t> {
-    /// A text that was shortened before comes apart at its mark, a whole one in its middle.
+    /// Splits a text at the mark of an earlier cut, or in the middle.
     pub(super) fn read(text: &'t str) -> Self {
         let marked = text.match_indices(MARK.0).find_map(|(at, _)| {
             let rest = &text[at + MARK.0.len()..];
@@ -28,8 +28,8 @@ impl<'t> Shortened<'t> {
         })
     }
 
-    /// What was written before and behind a cut; of a whole text, all of it twice. What a cut brings together was never
-    /// written so.
+    /// The text before and after a cut, or the whole text twice. A cut may join words that were never next to each
+    /// other.
     pub(super) fn written(text: &'t str) -> (&'t str, &'t str) {
         let parts = Self::read(text);
         if parts.is_whole() { (text, text) } else { (parts.start, parts.end) }
@@ -43,7 +43,7 @@ impl<'t> Shortened<'t> {
         count(self.start) + count(self.end)
     }
 
-    /// Both ends shortened further, to at most so many tokens. `None` if nothing would be left of them.
+    /// Shortens both ends to at most this many tokens. `None` if nothing would be left.
     pub(super) fn within(self, tokens: u64, size: u64, count: Count<'_>) -> Option<Self> {
         let mut bytes = scaled(self.start.len() + self.end.len(), tokens, size);
         loop {
@@ -54,7 +54,7 @@ impl<'t> Shortened<'t> {
             }
             let kept = Self { start, end, cut: 0 }.tokens(count);
             if kept <= tokens {
-                // At least one: a mark that says nothing was cut would not be known again.
+                // At least one: a mark with 0 would not be recognized later.
                 let cut = self.cut.saturating_add(size.saturating_sub(kept).max(1));
                 return Some(Self { start, end, cut });
             }
@@ -77,7 +77,7 @@ fn scaled(bytes: usize, part: u64, whole: u64) -> usize {
     usize::try_from(scaled).unwrap_or(usize::MAX)
 }
 
-/// At most so many bytes of a text, whole characters only.
+/// The start of a text, at most this many bytes and whole characters only.
 fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]

@@ -9,32 +9,34 @@ use proptest::prelude::*;
 
 const PREFIX: &str = "So far:";
 
-const KINDS: [(&str, Role, Kind); 8] = [
-    ("system", Role::System, Kind::Message),
-    ("user", Role::User, Kind::Message),
-    ("agent", Role::Assistant, Kind::Message),
-    ("tool", Role::Tool, Kind::Message),
-    ("context", Role::User, Kind::InitialContext),
-    ("snapshot", Role::Tool, Kind::Snapshot),
-    ("summary", Role::User, Kind::Summary),
-    ("note", Role::System, Kind::InitialContext),
+const KINDS: [(&str, RewriteRole, RewriteItemKind); 8] = [
+    ("system", RewriteRole::System, RewriteItemKind::Message),
+    ("user", RewriteRole::User, RewriteItemKind::Message),
+    ("agent", RewriteRole::Assistant, RewriteItemKind::Message),
+    ("tool", RewriteRole::Tool, RewriteItemKind::Message),
+    ("context", RewriteRole::User, RewriteItemKind::InitialContext),
+    ("snapshot", RewriteRole::Tool, RewriteItemKind::Snapshot),
+    ("summary", RewriteRole::User, RewriteItemKind::Summary),
+    ("note", RewriteRole::System, RewriteItemKind::InitialContext),
 ];
 
-const USERS_OWN: (Role, Kind) = (Role::User, Kind::Message);
+const USERS_OWN: (RewriteRole, RewriteItemKind) = (RewriteRole::User, RewriteItemKind::Message);
 
 /// `who: text`, a line each; `\n` stands for a line's end inside a text.
-fn read(history: &str) -> Vec<Item> {
+fn read(history: &str) -> Vec<RewriteItem> {
     let item = |line: &str| {
         let (who, text) = line.trim().split_once(": ").unwrap();
         let (_, role, kind) = KINDS.into_iter().find(|(name, ..)| *name == who).unwrap();
-        Item { role, kind, text: text.replace("\\n", "\n"), id: None }
+        RewriteItem { role, kind, text: text.replace("\\n", "\n"), id: None }
     };
     history.lines().filter(|line| !line.trim().is_empty()).map(item).collect()
 }
 
-fn write(items: &[Item]) -> String {
-    let line = |item: &Item| {
-        let of_it = |(_, role, kind): &(&str, Role, Kind)| *role == item.role && *kind == item.kind;
+fn write(items: &[RewriteItem]) -> String {
+    let line = |item: &RewriteItem| {
+        let of_it = |(_, role, kind): &(&str, RewriteRole, RewriteItemKind)| {
+            *role == item.role && *kind == item.kind
+        };
         let (who, ..) = KINDS.into_iter().find(of_it).unwrap();
         format!("{who}: {}\n", item.text.replace('\n', "\\n"))
     };
@@ -46,7 +48,11 @@ fn bytes(text: &str) -> u64 {
     text.len() as u64
 }
 
-fn rewritten(items: Vec<Item>, budget: u64, mut count: impl FnMut(&str) -> u64) -> Rewritten {
+fn rewritten(
+    items: Vec<RewriteItem>,
+    budget: u64,
+    mut count: impl FnMut(&str) -> u64,
+) -> Rewritten {
     rewrite(items, Summary::new(PREFIX, "all of it").unwrap(), budget, &mut count)
 }
 
@@ -70,7 +76,7 @@ const SESSION: &str = "
 ";
 
 #[test]
-fn the_start_the_users_words_the_summary_and_the_snapshots_stay_in_this_order() {
+fn initial_context_user_messages_summary_and_snapshots_are_in_this_order() {
     check(
         SESSION,
         RECENT_USER_TOKENS,
@@ -89,7 +95,7 @@ fn the_start_the_users_words_the_summary_and_the_snapshots_stay_in_this_order() 
 }
 
 #[test]
-fn the_newest_words_go_first_and_nothing_older_than_the_limit_is_kept() {
+fn the_newest_messages_are_kept_up_to_the_limit() {
     // 10 and 19 bytes fit, of the 15 before them one does not.
     check(
         SESSION,
@@ -126,7 +132,7 @@ fn the_newest_words_go_first_and_nothing_older_than_the_limit_is_kept() {
 }
 
 #[test]
-fn without_a_budget_only_the_summary_speaks() {
+fn without_a_budget_no_user_message_is_kept() {
     check(
         "user: Fix it.",
         0,
@@ -137,7 +143,7 @@ fn without_a_budget_only_the_summary_speaks() {
 }
 
 #[test]
-fn a_message_of_which_nothing_would_be_left_goes() {
+fn a_message_without_anything_left_is_dropped() {
     check(
         "user: ßßßß",
         1,
@@ -148,7 +154,7 @@ fn a_message_of_which_nothing_would_be_left_goes() {
 }
 
 #[test]
-fn there_is_one_summary_however_the_older_ones_are_known() {
+fn older_summaries_are_dropped() {
     check(
         "
         system: You are a coding agent.
@@ -166,7 +172,7 @@ fn there_is_one_summary_however_the_older_ones_are_known() {
 }
 
 #[test]
-fn an_empty_prefix_makes_no_summary_of_what_the_user_says() {
+fn an_empty_prefix_matches_no_user_message() {
     let summary = Summary::new(" \n", "all of it").unwrap();
     let found = rewrite(read("user: \\nFix it."), summary, 100, &mut |text| bytes(text));
     expect![[r#"
@@ -182,7 +188,7 @@ fn a_blank_summary_is_none() {
 }
 
 #[test]
-fn what_rawr_injected_is_no_word_of_the_users() {
+fn injected_messages_are_not_user_messages() {
     use Purpose::{Handoff, HeadsUp, PacketRequest, ScratchWrite};
     for purpose in [HeadsUp, ScratchWrite, PacketRequest, Handoff] {
         let marker = marker(&SequenceId::new("s1-ab12"), purpose);
@@ -201,7 +207,7 @@ fn what_rawr_injected_is_no_word_of_the_users() {
 }
 
 #[test]
-fn a_system_item_in_the_middle_of_the_talk_is_part_of_the_talk() {
+fn a_system_item_inside_the_conversation_is_no_initial_context() {
     check(
         "
         snapshot: before anything
@@ -222,7 +228,7 @@ fn a_system_item_in_the_middle_of_the_talk_is_part_of_the_talk() {
 }
 
 #[test]
-fn a_message_that_was_cut_is_cut_further_at_the_same_place_and_its_mark_adds_up() {
+fn a_cut_message_is_cut_again_at_its_mark() {
     let history = "user: abcdefghij0123456789";
     let first = rewritten(read(history), 12, bytes);
     expect![[r#"
@@ -238,7 +244,7 @@ fn a_message_that_was_cut_is_cut_further_at_the_same_place_and_its_mark_adds_up(
 }
 
 #[test]
-fn what_only_looks_like_a_mark_is_text() {
+fn text_that_only_looks_like_a_mark_is_kept() {
     for text in ["\\n[… 0 tokens cut …]\\n", "\\n[… many tokens cut …]\\n", "\\n[… 5 tokens cut"]
     {
         let found = write(&rewritten(read(&format!("user: ab{text}cd")), 9, bytes).items);
@@ -258,7 +264,7 @@ fn ids_stay_with_their_items() {
 }
 
 #[test]
-fn both_sizes_are_counted_by_the_count_that_was_brought() {
+fn both_sizes_use_the_given_count() {
     let history = "user: one two three\nagent: four five";
     let words = |text: &str| text.split_whitespace().count() as u64;
     let found = rewritten(read(history), 10, words);
@@ -276,10 +282,10 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
 }
 
-fn any_history() -> impl Strategy<Value = Vec<Item>> {
+fn any_history() -> impl Strategy<Value = Vec<RewriteItem>> {
     let item = (prop::sample::select(&KINDS[..]), any_text());
     prop::collection::vec(item, 0..12).prop_map(|items| {
-        let item = |(at, ((_, role, kind), text)): (usize, _)| Item {
+        let item = |(at, ((_, role, kind), text)): (usize, _)| RewriteItem {
             role,
             kind,
             text,
@@ -318,18 +324,18 @@ proptest! {
         history in any_history(), budget in 0u64..60
     ) {
         let found = rewritten(history.clone(), budget, estimate).items;
-        prop_assert_eq!(found.iter().filter(|item| item.kind == Kind::Summary).count(), 1);
-        let kinds: [fn(&Item) -> bool; 3] = [
-            |item| item.kind == Kind::Snapshot,
+        prop_assert_eq!(found.iter().filter(|item| item.kind == RewriteItemKind::Summary).count(), 1);
+        let kinds: [fn(&RewriteItem) -> bool; 3] = [
+            |item| item.kind == RewriteItemKind::Snapshot,
             |item| (item.role, item.kind) == USERS_OWN,
-            |item| item.kind == Kind::InitialContext,
+            |item| item.kind == RewriteItemKind::InitialContext,
         ];
         for of_kind in kinds {
             let ids: Vec<usize> = found.iter().filter(|item| of_kind(item))
                 .map(|item| item.id.as_ref().unwrap().parse().unwrap()).collect();
             prop_assert!(ids.is_sorted());
         }
-        for item in found.iter().filter(|item| item.kind != Kind::Summary) {
+        for item in found.iter().filter(|item| item.kind != RewriteItemKind::Summary) {
             let old = &history[item.id.as_ref().unwrap().parse::<usize>().unwrap()];
             let (start, end) = Shortened::written(&item.text);
             let shortened = old.text.starts_with(start) && old.text.ends_with(end);

@@ -1,10 +1,10 @@
-//! Which finished shell commands are boundaries: a successful `git commit`, a pull-request command.
-//! Command lines are split into simple commands and words; nothing is searched for in raw text.
+//! Finds the shell commands that are boundaries: a successful `git commit`, a pull-request command. Command lines are
+//! split into simple commands and words; raw text is never searched.
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::steps;
 
-/// How a host hands over a command: as one line, or as the argument list that it ran.
+/// A shell command, in the form in which the host reports it.
 #[derive(Debug, Clone, Copy)]
 pub enum Command<'c> {
     /// One line for a shell.
@@ -33,7 +33,7 @@ pub fn boundaries(command: Command<'_>, exit_code: i64) -> Boundaries {
     }
 }
 
-/// Programs that run tests, and the word that makes them do it; an empty word: whatever they are given.
+/// Programs that run tests, with their subcommands for it. An empty list: always.
 const TEST_RUNNERS: [(&str, &[&str]); 16] = [
     ("cargo", &["test", "nextest", "t"]),
     ("npm", &["test", "t"]),
@@ -55,7 +55,7 @@ const TEST_RUNNERS: [(&str, &[&str]); 16] = [
 const TEST_PROGRAMS: [&str; 7] =
     ["pytest", "jest", "vitest", "rspec", "phpunit", "tox", "nosetests"];
 
-/// Whether a command says that tests passed. A pipe does not carry that: `cargo test | tail` ends well either way.
+/// Whether a test runner succeeded. Through a pipe this is unknown: `cargo test | tail` exits with 0 either way.
 pub fn tests_passed(command: Command<'_>, exit_code: i64) -> bool {
     exit_code == 0
         && match command {
@@ -108,9 +108,9 @@ fn in_line(line: &str, depth: usize) -> Boundaries {
     found.fold(Boundaries::NONE, Boundaries::or)
 }
 
-/// The commands of a line that succeeded if its exit code is 0. Along `&&` all did, and a pipe is taken to carry it
-/// (agents pipe into `tail` all the time); before `||`, `;` or `&` the code says nothing. So they are the line's end,
-/// or all of it under `set -e`.
+/// The commands of a line that are known to have succeeded if its exit code is 0: the last chain of `&&` and `|`, or
+/// all of them under `set -e`. A pipe is taken for success, because agents pipe into `tail` all the time. Of commands
+/// before `||`, `;` or `&` the exit code says nothing.
 fn proved(commands: &[Simple]) -> &[Simple] {
     let Some((last, before)) = commands.split_last() else { return commands };
     if commands.first().is_some_and(|first| sets_errexit(&first.words)) {
@@ -146,7 +146,7 @@ fn in_words(words: &[String], depth: usize) -> Boundaries {
     }
 }
 
-/// Past `NAME=value`, `env`, `sudo` and the like, to the program that runs.
+/// The command without `NAME=value`, `env`, `sudo` and the like in front.
 fn past_prefixes(words: &[String]) -> &[String] {
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
@@ -188,7 +188,7 @@ fn base_name(program: &str) -> &str {
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// The line behind `-c`, `-lc` and the like.
+/// The script after `-c`, `-lc` and the like.
 fn script(arguments: &[String]) -> Option<&str> {
     let at = arguments
         .iter()
@@ -254,7 +254,7 @@ enum Then {
 }
 
 /// Cuts a line at its unquoted operators; the words of each piece are read by the shell-word library.
-/// What that cannot read (an open quote, say) yields no words, and so no boundary.
+/// What that cannot parse (an open quote, for example) yields no words, and so no boundary.
 fn split(line: &str) -> Vec<Simple> {
     let mut commands: Vec<Simple> = Vec::new();
     let mut reader = Reader { rest: line, here_documents: Vec::new() };
@@ -277,7 +277,7 @@ fn split(line: &str) -> Vec<Simple> {
 
 struct Reader<'l> {
     rest: &'l str,
-    /// The closing words of here-documents whose bodies begin behind this line.
+    /// The closing words of here-documents whose bodies begin after this line.
     here_documents: Vec<String>,
 }
 
@@ -341,7 +341,7 @@ impl Reader<'_> {
     }
 }
 
-/// The length of a quoted stretch, both quotes included; an open one takes the rest.
+/// The length of quoted text including its quotes; an open quote extends to the end.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -355,7 +355,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The word that closes a here-document, from the text behind `<<`.
+/// The word that closes a here-document, from the text after `<<`.
 fn closing_word(text: &str) -> Option<String> {
     let text = text.trim_start_matches(['-', ' ', '\t']);
     let end = text.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c)).unwrap_or(text.len());
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_runner_that_ends_well_says_that_tests_passed() {
+    fn a_test_runner_that_succeeds_means_that_tests_passed() {
         let check = |line: &str, passed: bool| {
             assert_eq!(tests_passed(Command::Line(line), 0), passed, "{line}");
         };

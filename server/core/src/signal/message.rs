@@ -1,10 +1,10 @@
-//! Semantic breaks in the agent's last message: done, moving on, concluding. Wording is a secondary signal.
+//! Semantic breaks in the agent's messages, and standing instructions in the user's.
 
 use crate::boundary::{Boundaries, Boundary};
 use crate::policy::Phrases;
 use crate::steps;
 
-/// A phrase after one of these, in the same clause, says the opposite.
+/// A phrase after one of these in the same clause does not count.
 const NEGATIONS: [&str; 12] = [
     "not", "n't", "never", "no", "without", "before", "until", "unless", "once", "when", "if",
     "cannot",
@@ -12,7 +12,7 @@ const NEGATIONS: [&str; 12] = [
 
 /// The semantic breaks that a message of the agent contains (rule `1-2.semantic-break`).
 pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
-    // Most reports carry none.
+    // Most reports have no message.
     if message.is_empty() {
         return Boundaries::NONE;
     }
@@ -29,7 +29,7 @@ pub fn boundaries(message: &str, phrases: &Phrases) -> Boundaries {
         .collect()
 }
 
-/// Sentences of a user's that hold beyond their own turn, word for word. A long one is no rule but a task.
+/// The standing instructions in a user's message, word for word. A long sentence is a task and not an instruction.
 pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
     const LONGEST: usize = 300;
     const MOST: usize = 5;
@@ -50,7 +50,7 @@ pub fn directives(message: &str, phrases: &Phrases) -> Vec<String> {
         .collect()
 }
 
-/// A full stop inside a word, as in `main.rs`, ends nothing.
+/// A period inside a word, as in `main.rs`, does not end a sentence.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -80,7 +80,7 @@ fn whole_words(text: &str, start: usize, end: usize) -> bool {
         || inside(last) && inside(text[end..].chars().next()))
 }
 
-/// Looks back a bounded stretch: a phrase may be there once for every word, and all of them share one clause.
+/// Looks back only so far: a phrase may occur at every word of one long clause, and the work must stay linear.
 fn negated(before: &str) -> bool {
     const FARTHEST: usize = 200;
     let stretch = last_bytes(before, FARTHEST);
@@ -90,7 +90,7 @@ fn negated(before: &str) -> bool {
     words.any(|word| NEGATIONS.contains(&word) || word.ends_with("n't"))
 }
 
-/// At most so many bytes of a text's end, whole words only.
+/// The end of a text, at most this many bytes and whole words only.
 fn last_bytes(text: &str, most: usize) -> &str {
     let Some(cut) = text.len().checked_sub(most).filter(|cut| *cut > 0) else { return text };
     let tail = (cut..).find_map(|at| text.get(at..)).unwrap_or_default();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_break_is_heard() {
+    fn each_kind_of_break_is_found() {
         check("All done: the tests pass.", "agent_done");
         check("The refactoring is finished. Next, I'll write the docs.", "agent_done, topic_shift");
         check("To summarise: three files changed.", "concluding_thought");

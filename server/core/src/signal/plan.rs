@@ -1,4 +1,4 @@
-//! What changed between two versions of a plan.
+//! Boundaries from a change of the plan.
 
 use crate::boundary::{Boundaries, Boundary};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct PlanStep {
     pub status: StepStatus,
 }
 
-/// A step newly completed is a checkpoint as well as an update; the same plan again is nothing.
+/// A newly completed step is a checkpoint as well as an update. The same plan again yields nothing.
 pub fn boundaries(before: &[PlanStep], after: &[PlanStep]) -> Boundaries {
     if before == after {
         return Boundaries::NONE;

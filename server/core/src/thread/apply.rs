@@ -1,7 +1,7 @@
-//! The fold: what each event changes. It must depend on nothing but the state and the event. What takes more than a
-//! few lines stands in the file of its noun.
+//! The fold: what each event changes. It depends on nothing but the state and the event. Longer parts are in a file per
+//! subject.
 //!
-//! `v` is the format that a record was written in: what an older one meant, it still means.
+//! `v` is the format that a record was written in. An old record folds as it did in its time.
 
 mod actions;
 mod boundaries;
@@ -15,11 +15,11 @@ use crate::event::{EVERY_COMPACTION_HANDS_OVER, Event, Phase, Record, ThreadOpen
 use crate::thread::sequence::Sequence;
 use crate::units::{SignalId, Timestamp};
 
-/// Raised with every change of the fold or of what a [`Thread`] holds: a stored state of any other number is thrown away,
-/// and the log is folded again. A test compares it with what the samples fold to.
+/// The version of the fold, raised with every change of the fold or of [`Thread`]. A cached state with another version
+/// is discarded, and the log is folded again. A test compares it with the samples.
 pub const FOLD: u32 = 8;
 
-/// Events of earlier formats fold to what they folded to: nothing of theirs was let go of.
+/// Since this format, old messages are shortened and ended guards are dropped.
 const BOUNDED_SINCE: u16 = 2;
 
 impl Thread {
@@ -30,7 +30,7 @@ impl Thread {
             self.clock_was_set_back(at);
         }
         self.updated_at = at;
-        // A line that could not be read is missed here, and its number is not given out again.
+        // The number of a line that could not be read is not used again.
         self.last_event = record.id.unwrap_or_default().max(self.last_event.next());
         self.between_requests = None;
         match &record.event {
@@ -137,7 +137,7 @@ impl Thread {
             Event::SequenceStarted(started) => {
                 self.sequences += 1;
                 self.starting = None;
-                // Where it only hands over, it starts for no boundary.
+                // A sequence that only hands over uses up no boundary.
                 if started.late.is_none() || v < EVERY_COMPACTION_HANDS_OVER {
                     self.spend_boundaries(&started.sequence, v);
                 }
@@ -145,7 +145,7 @@ impl Thread {
                     self.fate_runs(&started.sequence, at);
                 }
                 self.sequence = Some(Sequence::new(started, at));
-                // Any other sequence may end before it has compacted: the handoff stays owed until then.
+                // Any other sequence may end before it compacts. The handoff stays due until then.
                 let hands_over = started.late.is_some();
                 if hands_over || v < EVERY_COMPACTION_HANDS_OVER {
                     self.late_handoff = None;
@@ -177,8 +177,8 @@ impl Thread {
         }
     }
 
-    /// The last message of a turn is wanted in full while a report may still name the turn as the answer to an action.
-    /// Of older ones the end says what came of the turn.
+    /// The last message of a turn is kept in full while a report may still name the turn as the answer to an action. Of
+    /// older turns the end of the message is enough.
     fn shorten_old_messages(&mut self) {
         const IN_FULL: usize = 4;
         const KEPT: usize = 4096;
@@ -192,7 +192,7 @@ impl Thread {
         }
     }
 
-    /// Nothing that waits began later than now.
+    /// No wait began later than now.
     fn clock_was_set_back(&mut self, now: Timestamp) {
         let given_up = self.gave_up_on.iter_mut().map(AsMut::as_mut);
         let sequences = self.sequence.iter_mut().chain(given_up);
@@ -203,7 +203,7 @@ impl Thread {
         self.compaction_since = self.compaction_since.min(now);
     }
 
-    /// A client is there that can answer: a person writes, a host's turn ended, or a host came back.
+    /// A client can answer again: a user wrote, a turn ended, or a host came back.
     fn may_ask_again(&mut self) {
         self.held.iter_mut().for_each(|held| held.asked_again = false);
     }
@@ -224,8 +224,8 @@ impl Thread {
         }
     }
 
-    /// A host that opens a thread again starts with a clean slate of running things, and the deadlines of a running
-    /// sequence start anew: the time in between was nobody's.
+    /// A host that opens a thread again has nothing running except what it reports. Deadlines restart, because no one
+    /// could act in the meantime.
     fn opened(&mut self, opened: &ThreadOpened, at: Timestamp, v: u16) {
         self.cwd.clone_from(&opened.cwd);
         self.host.clone_from(&opened.host);

@@ -1,5 +1,4 @@
-//! The breaker: after compactions in a row that did not help, a more urgent tier is needed for the next one. Strikes are
-//! part of the fold; what they hold back is read off them here.
+//! The breaker: after several compactions in a row that did not help, the next one needs a more urgent tier.
 
 use super::sequence::Sequence;
 use super::{LastCompaction, Thread};
@@ -8,44 +7,42 @@ use crate::policy::{Breaker, Policy, Tier, Worth};
 use crate::units::{Percent, SequenceId, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// The most strikes that are kept, and the most that a policy may ask for.
+/// How many strikes are kept, and the limit of `breaker_strikes`.
 pub const MOST_STRIKES: u32 = 50;
 
-/// An emergency frees at least this part of the window. A compaction reads all of it, so one that frees less than a
-/// twentieth costs more than twenty times what it gives; hosts compact by themselves not far above the emergency's
-/// threshold, so a larger part would leave it to them, without a packet.
+/// An emergency must be able to free 1/20 of the window. A compaction reads the whole window, so freeing less costs
+/// more than twenty times the gain. With a larger part, hosts would compact by themselves first, without a packet.
 const LEAST_GAIN: u64 = 20;
 
-/// A sequence that failed, or whose compaction was not worth having. Only the newest row of them is kept: a compaction
-/// that was worth having clears it.
+/// A sequence that failed, or whose compaction freed too little. A compaction that frees enough clears all strikes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Strike {
     /// When the sequence failed or its compaction was measured.
     pub at: Timestamp,
     /// The sequence.
     pub sequence: SequenceId,
-    /// The tier that it started at; the built-in compaction and a person's have none.
+    /// The tier at which it started; `None` for the built-in compaction and for one that a person asked for.
     pub tier: Option<Tier>,
     /// The rule that the compaction was measured by.
     pub worth: Worth,
-    /// How much it freed of what it could have; absent where the sequence failed.
+    /// How much it freed, in percent of what it could have; absent if the sequence failed.
     pub freed: Option<Percent>,
 }
 
-/// What the breaker holds back now.
+/// What the breaker pauses now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hold {
-    /// This tier and every less urgent one; `None`: the built-in compaction, which knows no tiers.
+    /// This tier and every less urgent one; `None`: the built-in compaction, which has no tiers.
     pub tier: Option<Tier>,
-    /// The tier that is needed now; `None` where no more urgent one is in use.
+    /// The tier that is needed now; `None` if no more urgent one is in use.
     pub needs: Option<Tier>,
     /// How many strikes count here.
     pub strikes: u32,
-    /// When it lets one more try pass; `None`: not by itself.
+    /// When one more try is allowed; `None`: only after a compaction that helps.
     pub until: Option<Timestamp>,
-    /// For people.
+    /// Why, for people.
     pub reason: String,
-    /// What lets the next compaction pass, for people.
+    /// What ends the pause, for people. To be read after "when".
     pub ends_when: String,
 }
 
@@ -70,7 +67,7 @@ impl Hold {
 }
 
 impl Thread {
-    /// What the breaker holds back under this policy, for people.
+    /// What the breaker pauses under this policy: of rawr's own compactions or of the built-in one, whichever is on.
     pub fn held_back(&self, policy: &Policy, now: Timestamp) -> Option<Hold> {
         match (policy.enabled, policy.inline.enabled) {
             (true, _) => self.hold(policy, now),
@@ -79,18 +76,18 @@ impl Thread {
         }
     }
 
-    /// What the breaker holds back from the golden path; an emergency is never held.
+    /// The most urgent tier that the breaker pauses. An emergency is never paused.
     pub fn hold(&self, policy: &Policy, now: Timestamp) -> Option<Hold> {
         let held = [Tier::Asap, Tier::Ready, Tier::Early].into_iter();
         held.map(Some).find_map(|tier| self.hold_at(tier, policy, now))
     }
 
-    /// The same of the built-in compaction, which every strike counts against.
+    /// Whether the breaker pauses the built-in compaction. Strikes of every tier count.
     pub fn inline_hold(&self, policy: &Policy, now: Timestamp) -> Option<Hold> {
         self.hold_at(None, policy, now)
     }
 
-    /// A strike at a more urgent tier counts at the less urgent ones, too: there is less to be freed at them.
+    /// The strikes that count at this tier: its own and those of more urgent ones, because less can be freed here.
     pub fn strikes_at(&self, tier: Option<Tier>) -> impl DoubleEndedIterator<Item = &Strike> {
         self.strikes.iter().filter(move |strike| strike.tier >= tier)
     }
@@ -119,23 +116,23 @@ impl Thread {
         Some(hold)
     }
 
-    /// What the last compaction left, the floor and the window, once all three are measured.
+    /// Tokens after the last compaction, the floor and the window, once all three are known.
     fn landing(&self) -> Option<[Tokens; 3]> {
         let last = self.last_compaction.as_ref().filter(|last| last.measured)?;
         Some([last.after?, self.floor?, self.window?])
     }
 
-    /// How many tokens make the next compaction worth its cost: as many as the last one left above the floor. With fewer,
-    /// most of what it would work on is what could not be freed a moment ago. Never more than a quarter of the room that
-    /// was left, so that a compaction that landed high is followed by another in time.
+    /// How many new tokens make the next compaction worth its cost: as many as the last one left above the floor. With
+    /// fewer, it would mostly process what could not be freed a moment ago. At most a quarter of the room that was
+    /// left, so that the next compaction comes in time.
     pub fn worth_waiting_for(&self) -> Tokens {
         let Some([after, floor, window]) = self.landing() else { return Tokens(0) };
         let room = window.0.saturating_sub(after.0);
         Tokens(after.0.saturating_sub(floor.0).min(room / 4))
     }
 
-    /// How many tokens make an emergency worth a compaction: so many that enough of them lie above the floor. Where the
-    /// floor itself is an emergency, each compaction would be followed by the next at once. Never more than half of the
+    /// How many new tokens make a compaction worth its cost in an emergency: enough must be above the floor. Otherwise,
+    /// if the floor itself is an emergency, each compaction would be followed by the next at once. At most half of the
     /// room above the floor, so that the compaction comes before the window is full.
     pub fn worth_an_emergency(&self) -> Tokens {
         let Some([after, floor, window]) = self.landing() else { return Tokens(0) };
@@ -144,10 +141,10 @@ impl Thread {
         Tokens(gain.saturating_sub(after.0.saturating_sub(floor.0)))
     }
 
-    /// The first request after a compaction has measured it.
+    /// Measures the last compaction by the first request after it.
     pub(crate) fn judge_compaction(&mut self, at: Timestamp) {
         let Some(last) = &self.last_compaction else { return };
-        // One that was not ours can only clear what there is.
+        // A compaction that was not rawr's can only clear strikes.
         let worth = last.worth.or_else(|| {
             let strike = self.strikes.last()?;
             matches!(strike.worth, Worth::AboveFloor(_)).then_some(strike.worth)
@@ -179,7 +176,7 @@ impl Thread {
         }
     }
 
-    /// One sequence is one strike. Format 1 counted its failure and its compaction apart.
+    /// A sequence is one strike. Format 1 counted its failure and its compaction separately.
     fn strike(&mut self, strike: Strike) {
         let known = self.strikes.iter().any(|known| known.sequence == strike.sequence);
         if !known || matches!(strike.worth, Worth::OfAll(_)) {
@@ -210,8 +207,8 @@ fn did_not_help(strikes: &[&Strike]) -> String {
 }
 
 impl LastCompaction {
-    /// How much it freed of what it could have, and whether that was enough; `None` while it is not known, and where
-    /// there was nothing to be freed.
+    /// How much it freed of what it could have, and whether that was enough. `None` while unknown, and if there was
+    /// nothing to free.
     fn freed(&self, worth: Worth, floor: Tokens) -> Option<(Percent, bool)> {
         let (before, after) = (self.before?, self.after?);
         let (floor, most) = match worth {
@@ -220,7 +217,7 @@ impl LastCompaction {
         };
         let (could, left) = (before.0.saturating_sub(floor.0), after.0.saturating_sub(floor.0));
         let freed = could.saturating_sub(left).saturating_mul(100).checked_div(could);
-        // Format 1 compared nothing with nothing, too.
+        // Format 1 measured that case as well.
         let freed = freed.or(matches!(worth, Worth::OfAll(_)).then_some(0))?;
         let enough = left.saturating_mul(100) <= could.saturating_mul(u64::from(most));
         Some((Percent(u8::try_from(freed).unwrap_or(100)), enough))

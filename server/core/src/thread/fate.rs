@@ -1,4 +1,4 @@
-//! What became of the decisions that were more than "nothing". Part of the fold; nothing is decided here.
+//! What became of the decisions from which something was to follow. Part of the fold.
 
 use super::sequence::Sequence;
 use super::{Answered, Thread};
@@ -6,7 +6,7 @@ use crate::event::{Ending, SequenceEnded};
 use crate::units::{DecisionId, SequenceId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Of how many decisions it is remembered.
+/// How many decisions are remembered.
 const REMEMBERED: usize = 16;
 
 /// A decision and what became of it.
@@ -26,7 +26,7 @@ pub struct DecisionFate {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// For a judge, the next message, or its sequence to start.
+    /// It waits for a judge, for the next message, or for its sequence to start.
     Waiting,
     /// Its sequence runs.
     Running,
@@ -37,7 +37,7 @@ pub enum Fate {
         /// Why, for people.
         why: String,
     },
-    /// By a person.
+    /// A person stopped it.
     CalledOff {
         /// Who.
         by: Option<String>,
@@ -49,7 +49,7 @@ pub enum Fate {
         /// Why, for people.
         why: String,
     },
-    /// A later decision took its place.
+    /// A later decision replaced it.
     Overtaken {
         /// The later decision.
         by: DecisionId,
@@ -62,7 +62,7 @@ impl Thread {
         self.fates.iter().rev().find(|known| known.decision == *decision)
     }
 
-    /// A decision that something is to follow from.
+    /// Adds a decision from which something is to follow.
     pub(crate) fn awaits_fate(&mut self, decision: &DecisionId, at: Timestamp) {
         let (decision, fate) = (decision.clone(), Fate::Waiting);
         self.fates.push_back(DecisionFate { decision, sequence: None, at, fate });
@@ -70,7 +70,7 @@ impl Thread {
         self.fates.drain(..many);
     }
 
-    /// What has waited so far waits no more.
+    /// Settles the decision that was waiting.
     pub(crate) fn settle_waiting(&mut self, fate: &Fate, at: Timestamp) {
         for known in self.fates.iter_mut().filter(|known| known.fate == Fate::Waiting) {
             (known.fate, known.at) = (fate.clone(), at);
@@ -101,7 +101,7 @@ impl Thread {
         self.set_fate(&sequence.id, fate, at);
     }
 
-    /// Its compaction was given up, and came all the same.
+    /// The host completed its compaction after the sequence had given up.
     pub(crate) fn fate_came_late(&mut self, sequence: &SequenceId, at: Timestamp) {
         self.set_fate(sequence, Fate::CarriedOut, at);
     }

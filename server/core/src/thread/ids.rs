@@ -1,17 +1,17 @@
-//! The names that a thread gives out next: they are counted, not drawn.
+//! The next ids of a thread. They are counted, not random.
 
 use super::Thread;
 use crate::event::{Event, FORMAT, Record};
 use crate::units::{DecisionId, GuardId, RequestId, SequenceId, Timestamp, stable_hash};
 
 impl Thread {
-    /// The line that this event is stored as.
+    /// The record of this event, with the next number.
     pub fn next_record(&self, at: Timestamp, event: Event) -> Record {
         let (id, thread) = (Some(self.last_event.next()), Some(self.id.clone()));
         Record { v: FORMAT, id, thread, at, event }
     }
 
-    /// Ids follow from the thread's own history: a replay and a restart come to the same ones.
+    /// The id that the next sequence gets. Ids follow from the thread's own events, so a replay yields the same ones.
     pub fn next_sequence_id(&self) -> SequenceId {
         SequenceId::new(format!(
             "s{}-{:08x}",
@@ -29,7 +29,7 @@ impl Thread {
         ))
     }
 
-    /// A question is named after the assessment that came to it.
+    /// The id of the question that follows from a decision.
     pub fn request_id(decision: &DecisionId) -> RequestId {
         RequestId::new(format!("j-{decision}"))
     }

@@ -4,7 +4,7 @@ use crate::event::Action;
 use crate::units::{ActionId, SequenceId, Timestamp, TurnId};
 use serde::{Deserialize, Serialize};
 
-/// An action that left, or is about to leave, for the host.
+/// An action that was issued.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Issued {
     /// The action's id. A host is never asked to do two different things under one id.
@@ -20,13 +20,13 @@ pub struct Issued {
     pub issued_at: Timestamp,
     /// The turn that carries it out, once known.
     pub turn: Option<TurnId>,
-    /// A person's message came into its turn before the agent had answered: what it said then may be meant for them.
+    /// A user's message joined its turn before the agent answered, so what the agent said may be meant for the user.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub talked_over: bool,
 }
 
 impl Issued {
-    /// Neither done nor given up.
+    /// Whether it has no end yet.
     pub const fn is_open(&self) -> bool {
         matches!(self.progress, Progress::Issued | Progress::Accepted)
     }
@@ -40,10 +40,10 @@ pub enum Progress {
     Issued,
     /// Its performer has it.
     Accepted,
-    /// With the text that the host gave along, if any.
+    /// It is done, with the agent's text if there is one.
     Completed(Option<String>),
     /// It was refused or went wrong; the performer's error.
     Failed(String),
-    /// Its sequence ended without it.
+    /// Its sequence ended without it, or its question is no longer open.
     Withdrawn,
 }

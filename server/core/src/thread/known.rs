@@ -1,5 +1,4 @@
-//! What is known of the work itself: plan, directives, repository, what was said. A packet and a judge live on it.
-//! Part of the fold; nothing is decided here.
+//! What is known of the work: plan, directives, repository, messages. Packets and judges use it. Part of the fold.
 
 use crate::event::{DirectiveGiven, Repo};
 use crate::signal::plan::{PlanStep, StepStatus};
@@ -7,15 +6,15 @@ use crate::units::{CallId, DirectiveId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// How much of each is remembered.
+/// How many of each are remembered.
 const MILESTONES: usize = 20;
 const MOVES: usize = 40;
 const CHANGED_FILES: usize = 50;
 const SAID: usize = 8;
 const SAID_CHARS: usize = 600;
-/// Of directives that nobody pinned, so many outlive a compaction, the newest: each handoff says all of them.
+/// How many directives that are not pinned survive a compaction: the newest. Each handoff contains all of them.
 const HEARD: usize = 20;
-/// In format 1 a directive that nobody pinned outlived one compaction, however many there were.
+/// Before this format, a directive that was not pinned survived one compaction, however many there were.
 const HEARD_STAY_SINCE: u16 = 2;
 
 /// What is known of the work.
@@ -23,13 +22,13 @@ const HEARD_STAY_SINCE: u16 = 2;
 pub struct Known {
     /// The user's first message, word for word.
     pub first_message: Option<String>,
-    /// The agent's last.
+    /// The agent's last message, in full.
     pub last_message: Option<String>,
-    /// The newest messages of both, oldest first, each cut to its end.
+    /// The newest messages of user and agent, oldest first, each cut to its end.
     pub said: VecDeque<Utterance>,
     /// The plan's steps, in order.
     pub plan: Vec<PlanStep>,
-    /// How the plan's steps went since the last compaction.
+    /// How the plan's steps changed since the last compaction.
     pub moves: VecDeque<StepMove>,
     /// Standing instructions of the user, oldest first.
     pub directives: Vec<Directive>,
@@ -37,7 +36,7 @@ pub struct Known {
     pub directives_given: u32,
     /// Commits, pull requests and ended phases since the last compaction.
     pub milestones: Vec<String>,
-    /// What was finished last since the last compaction: a step of the plan, or a phase by its label.
+    /// What was finished last since the compaction: a step of the plan, or the label of a phase.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub finished: Option<String>,
     /// The branch that is checked out.
@@ -46,16 +45,16 @@ pub struct Known {
     pub repo: Option<Repo>,
     /// When that was.
     pub repo_seen_at: Option<Timestamp>,
-    /// A commit was told of, and no look has seen HEAD move since: the next move is that commit's.
+    /// A commit was signaled, and no observation has seen HEAD move since: the next move belongs to that commit.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub commit_told: bool,
-    /// Where the last compaction found HEAD.
+    /// The hash of HEAD at the last compaction.
     pub compacted_head: Option<String>,
-    /// Files that changed since the last compaction, as far as the repository was looked at.
+    /// Files that were seen to change since the last compaction.
     pub changed_files: BTreeSet<String>,
-    /// The history has been rewritten, and a packet is still to be built from what was known before.
+    /// The history has been rewritten, but a packet is still to be built from what was known before.
     pub outdated: bool,
-    /// Tools and background commands that run, by name where it is known.
+    /// Tools and background commands that are running, with their names if known.
     pub tools_running: BTreeMap<CallId, Option<String>>,
 }
 
@@ -89,14 +88,14 @@ pub struct StepMove {
     pub at: Timestamp,
 }
 
-/// An instruction of the user's, word for word.
+/// A standing instruction of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Directive {
     /// Its id.
     pub id: DirectiveId,
     /// Its text, word for word.
     pub text: String,
-    /// Survives every compaction; of the others the newest do.
+    /// It survives every compaction; of the others only the newest do.
     pub pinned: bool,
     /// When it was given.
     pub given_at: Timestamp,
@@ -133,7 +132,7 @@ impl Known {
     }
 
     pub(super) fn planned(&mut self, steps: &[PlanStep], at: Timestamp) {
-        // Of two steps that say the same, the first counts.
+        // Of two steps with the same text the first counts.
         let before = self.plan.iter().rev().map(|step| (step.step.as_str(), step.status));
         let before: HashMap<_, _> = before.collect();
         for after in steps {
@@ -155,7 +154,7 @@ impl Known {
         self.directives.iter().any(|known| known.text == text.trim())
     }
 
-    /// The same words twice are one directive; a pin stays a pin.
+    /// The same text twice is one directive, and a pinned one stays pinned.
     pub(super) fn directed(&mut self, given: &DirectiveGiven, at: Timestamp) {
         let text = given.text.trim();
         if let Some(known) = self.directives.iter_mut().find(|known| known.text == text) {
@@ -198,7 +197,7 @@ impl Known {
         self.repo_seen_at = Some(at);
     }
 
-    /// The history has been rewritten: what happened before it is no news any more.
+    /// The history has been rewritten: forgets what happened before.
     pub(super) fn compacted(&mut self, v: u16) {
         self.outdated = false;
         self.finished = None;

@@ -1,11 +1,11 @@
-//! Boundaries that were signaled, and whose they are.
+//! Boundaries that were signaled, and the turns that they belong to.
 
 use super::{Thread, Turn};
 use crate::boundary::{Boundaries, Boundary};
 use crate::units::{SequenceId, TurnId};
 use serde::{Deserialize, Serialize};
 
-/// A boundary that was signalled. It counts at the end of the turn it belongs to, until a sequence spends it.
+/// A boundary that was signaled. It counts at the end of its turn and of later turns, until a sequence uses it up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
     /// The boundary.
@@ -14,9 +14,9 @@ pub struct Mark {
     pub turn: Option<TurnId>,
     /// The sequence that started because of it.
     pub spent_by: Option<SequenceId>,
-    /// A turn's end has been assessed with this mark present.
+    /// The end of a turn was assessed with this mark present.
     pub assessed: bool,
-    /// What a person or a program called the phase that ended here.
+    /// The label of the phase that ended here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub label: Option<String>,
 }
@@ -32,14 +32,14 @@ impl Mark {
 }
 
 impl Thread {
-    /// What the phases are called that ended at one of these boundaries, where it counts when this turn is assessed.
+    /// The labels of these boundaries, as far as they count when this turn is assessed.
     pub fn labels(&self, of: Boundaries, at: Option<&TurnId>) -> Vec<&str> {
         let counts =
             |mark: &&Mark| !mark.is_spent() && of.has(mark.boundary) && self.belongs(mark, at);
         self.boundaries.iter().filter(counts).filter_map(|mark| mark.label.as_deref()).collect()
     }
 
-    /// Boundaries that count when this turn is assessed; without one, those of every turn.
+    /// The boundaries that count when this turn is assessed; without a turn, those of all turns.
     pub fn present(&self, at: Option<&TurnId>) -> Boundaries {
         self.boundaries
             .iter()
@@ -48,8 +48,8 @@ impl Thread {
             .collect()
     }
 
-    /// A boundary counts with its own turn and with later ones, and not before its turn is known. A turn that is
-    /// older than all that are remembered is not known any more.
+    /// A boundary counts at its own turn and at later ones, but not while its turn is unknown. A turn that was
+    /// forgotten is unknown.
     pub(super) fn belongs(&self, mark: &Mark, at: Option<&TurnId>) -> bool {
         let place = |id: &TurnId| self.turns.iter().rposition(|turn| turn.id == *id);
         let Some(turn) = &mark.turn else { return true };
@@ -57,12 +57,12 @@ impl Thread {
         place(turn).is_some_and(|place| place <= latest)
     }
 
-    /// Nothing more is done in it: it has an end, or another has begun since.
+    /// Whether a turn is over: it has an end, or another turn began after it.
     pub(super) fn is_over(&self, turn: &Turn) -> bool {
         !turn.is_open() || self.is_followed(&turn.id)
     }
 
-    /// Another turn has begun since.
+    /// Whether another turn began after it.
     pub(super) fn is_followed(&self, id: &TurnId) -> bool {
         self.turns.iter().rev().skip(1).any(|turn| turn.id == *id)
     }

@@ -13,28 +13,28 @@ use serde::{Deserialize, Serialize};
 pub struct Starting {
     /// Why.
     pub trigger: Trigger,
-    /// Between two sampling requests of this turn.
+    /// The turn that it runs in, if it starts between two sampling requests.
     pub turn: Option<TurnId>,
     /// Whether a person has to approve it.
     pub needs_approval: bool,
 }
 
-/// One question at a time: a newer one takes its place, and an answer to another is late.
+/// The open question to the judge. There is one at a time: a newer one replaces it, and an answer to any other is late.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Judging {
     /// The question's id.
     pub request: RequestId,
-    /// The assessment that came to the question.
+    /// The assessment that asked.
     pub asked_by: Assessed,
     /// When the question was asked.
     pub since: Timestamp,
-    /// The action that carries it; `None` until it is issued.
+    /// The action that asks it; `None` until it is issued.
     pub action: Option<ActionId>,
     /// The first answer, with who gave it.
     pub answer: Option<(JudgeSource, Answer)>,
 }
 
-/// What judging has cost, kept apart from the thread's own usage.
+/// What judging has cost, separate from the thread's own usage.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Judged {
     /// Questions asked.
@@ -43,7 +43,7 @@ pub struct Judged {
     pub failures: u32,
     /// Tokens of all questions and answers.
     pub usage: JudgeUsage,
-    /// The newest.
+    /// The newest rate limits of the endpoint.
     pub rate_limits: Vec<RateLimit>,
 }
 
@@ -95,10 +95,10 @@ pub struct HeldInput {
     pub text: String,
     /// The action that delivers it.
     pub action: Option<ActionId>,
-    /// The host did not say in time that it took it, and was asked once more.
+    /// The host did not confirm the delivery in time and was asked once more.
     #[serde(default)]
     pub asked_again: bool,
-    /// It has been asked whether a compaction comes before it.
+    /// It has been assessed whether a compaction comes before it.
     pub assessed: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct LastPacket {
     pub sequence: SequenceId,
     /// The packet.
     pub packet: Packet,
-    /// How many turns had ended when it was taken: one more, and it is stale.
+    /// How many turns had ended when it was taken. After one more it is out of date.
     pub turns_ended: u32,
     /// Whether the agent has it back.
     pub handed_over: bool,
@@ -128,16 +128,16 @@ pub struct LastCompaction {
     pub trigger: Option<Trigger>,
     /// The sequence that it belongs to.
     pub sequence: Option<SequenceId>,
-    /// Who wrote the packet that went with it.
+    /// Who wrote its packet.
     pub author: Option<PacketAuthor>,
     /// Tokens in the context before it.
     pub before: Option<Tokens>,
-    /// The host's estimate, until the first sampling request after it has measured it.
+    /// Tokens in the context after it: the host's estimate until the next sampling request measures it.
     pub after: Option<Tokens>,
     /// Whether `after` is measured, and not the host's estimate.
     pub measured: bool,
-    /// When one of ours does not count against the breaker.
+    /// The rule that it is measured by, if it is rawr's own.
     pub worth: Option<Worth>,
-    /// What the packet had left out.
+    /// The facts that rawr added to its packet.
     pub added: Vec<Fact>,
 }

@@ -1,5 +1,5 @@
-//! The state of one run of the golden path: heads-up, packet, compaction, handoff. It is part of the fold;
-//! The room `sequence` reads it and names the next event, so that a restart at any point continues there.
+//! The state of a sequence: heads-up, packet, compaction, handoff. Part of the fold. The module `sequence` of the crate
+//! derives the next event from it, so that a restart continues at any point.
 
 use super::{Issued, Progress, Thread, Turn};
 use crate::event::{
@@ -21,13 +21,13 @@ pub struct Sequence {
     pub trigger: Trigger,
     /// Who was to write the packet.
     pub author: PacketAuthor,
-    /// Its packet is asked for outside of the transcript.
+    /// Its packet is asked for outside of the conversation.
     #[serde(default)]
     pub sampled: bool,
-    /// The compaction came before it, and it only hands over.
+    /// The compaction came first, and the sequence only hands over.
     #[serde(default)]
     pub late: bool,
-    /// The turn that it runs in; it goes on between turns should that one end first.
+    /// The turn that it runs in. It continues between turns if that one ends first.
     pub turn: Option<TurnId>,
     /// What is to be asked of the agent before the compaction, in order.
     pub requests: Vec<Request>,
@@ -39,28 +39,28 @@ pub struct Sequence {
     pub prompts: SequencePrompts,
     /// Whether it may go on; false while a person has to approve it.
     pub approved: bool,
-    /// Why a person stopped it.
+    /// Why it was cancelled.
     pub cancelled: Option<String>,
-    /// Counts the ids of its actions.
+    /// How many actions were issued; counts their ids.
     pub actions: u32,
-    /// How many turns of its queue have been asked for.
+    /// How many of its [`turns`](Self::turns) have been issued.
     pub turns_issued: usize,
-    /// How often the packet was asked for, since work was last done behind one.
+    /// How often the packet was asked for since the last work.
     #[serde(default)]
     pub packet_requests: u32,
-    /// The newest action; its progress is what the sequence waits for.
+    /// The newest action. The sequence waits for its progress.
     pub current: Option<ActionId>,
     /// The compaction that was asked for.
     pub compact: Option<ActionId>,
-    /// The host was asked to do without its provider's compaction.
+    /// The host was asked to compact without its provider.
     pub fell_back: bool,
     /// The action that gives the packet back.
     pub handoff: Option<ActionId>,
     /// The packet, once there is one.
     pub packet: Option<Packet>,
-    /// What the host reported of the compaction itself; its turn's end is the action's own progress.
+    /// What the host reported of the compaction. The end of its turn is the progress of the action.
     pub compaction: CompactionSeen,
-    /// When the newest wait began.
+    /// When the current wait began.
     pub since: Timestamp,
     /// The deadline of this wait has passed.
     pub overdue: bool,
@@ -109,7 +109,7 @@ impl Sequence {
         }
     }
 
-    /// The built-in compaction: no packet goes with it, and no handoff follows.
+    /// Whether it is the built-in compaction, which has no packet and no handoff.
     pub const fn is_inline(&self) -> bool {
         matches!(self.trigger, Trigger::Inline { .. })
     }
@@ -140,33 +140,34 @@ impl Sequence {
         }
     }
 
-    /// After a compaction that was not rawr's own, the agent does what it was asked, and nothing because of the handoff.
+    /// Whether the handoff only informs. After a compaction that was not rawr's, the agent does what it was asked last.
     pub const fn only_informs(&self) -> bool {
         self.late && matches!(self.trigger, Trigger::Host | Trigger::User)
     }
 
-    /// The host's history has been rewritten.
+    /// Whether the history has been rewritten.
     pub fn compacted(&self) -> bool {
         self.compaction == CompactionSeen::Completed
     }
 
-    /// Whether a compaction that completes now counts as this sequence's own, no matter who started it.
+    /// Whether a compaction that completes now counts as this sequence's, no matter who started it.
     pub const fn takes_compaction(&self) -> bool {
         self.approved && self.cancelled.is_none()
     }
 
-    /// Until the owner has come to act on an answer, it is the answer: whoever speaks later is late.
+    /// Whether the owner has acted on a person's answer. Until then the first answer counts, and later ones are
+    /// refused.
     pub const fn has_acted_on_answer(&self) -> bool {
         self.cancelled.is_none() && self.turns_issued > 0
     }
 
-    /// Whether a person can still stop it: once the compaction is asked for, it runs.
+    /// Whether a person can still stop it. A compaction that was asked for runs.
     pub fn can_be_stopped(&self) -> bool {
         self.compact.is_none() && !self.compacted()
     }
 
-    /// The queue as turns. An agent gets everything in one, since each turn costs it a full request; a sample comes
-    /// last and stays apart from the notes, which no sample can write.
+    /// The requests, grouped into turns. An agent gets all of them in one turn, because each turn costs a full request.
+    /// A sample is separate, because it cannot write the scratch file.
     pub(crate) fn turns(&self) -> impl Iterator<Item = &[Request]> {
         let has = |request| self.requests.contains(&request);
         let size = match has(Request::Packet) {
@@ -177,8 +178,7 @@ impl Sequence {
         self.requests.chunks(size.max(1))
     }
 
-    /// Nothing is asked of a host in the middle of its own work: a compaction would abort it. A sequence inside a
-    /// turn works between that turn's sampling requests.
+    /// Whether the host can be asked for something now: it is idle, or the sequence runs inside the running turn.
     pub fn may_act(&self, thread: &Thread) -> bool {
         thread.is_idle() || self.is_inside(thread)
     }
@@ -187,13 +187,13 @@ impl Sequence {
         self.turn.as_ref().is_some_and(|turn| thread.is_in_turn(turn))
     }
 
-    /// The turn that carries out the newest action goes on.
+    /// Whether the turn that carries out the newest action is running.
     pub(crate) fn runs(&self, thread: &Thread) -> bool {
         let turn = self.newest_action(thread).and_then(|issued| issued.turn.as_ref());
         turn.and_then(|turn| thread.turn(turn)).is_some_and(Turn::is_open)
     }
 
-    /// A host may call an action done as soon as its turn runs; the answer comes with the turn's end.
+    /// Whether an answer to the newest action may still come. A host may report an action as done when its turn begins.
     pub(crate) fn awaits_answer(&self, thread: &Thread) -> bool {
         self.newest_action(thread).is_some_and(|issued| {
             issued.is_open() || issued.progress == Progress::Completed(None) && self.runs(thread)
@@ -220,7 +220,7 @@ impl Sequence {
                 return None;
             }
         };
-        // A turn that goes on may take its time; one of which nothing more is heard may not.
+        // A running turn may take its time, as long as something is heard of it.
         let outlasts_turn = self.packet.is_some()
             && self.can_be_stopped()
             && self.is_inside(thread)
@@ -326,7 +326,7 @@ pub(crate) fn purpose(turn: &[Request]) -> Purpose {
     }
 }
 
-/// The text that an injected message carries, for hosts that cannot tell synthetic turns apart.
+/// The marker of an injected message, for hosts that cannot tell synthetic turns from others.
 pub fn marker(sequence: &SequenceId, purpose: Purpose) -> String {
     format!("[rawr:{sequence}:{}]", purpose.name())
 }

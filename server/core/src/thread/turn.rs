@@ -1,4 +1,4 @@
-//! A turn, as the thread remembers it.
+//! The state of a turn.
 
 use crate::boundary::Boundaries;
 use crate::event::{Origin, TurnStatus};
@@ -12,29 +12,28 @@ pub struct Turn {
     pub id: TurnId,
     /// Who began it.
     pub origin: Origin,
-    /// The action that this turn carries out. Known from the turn's start, from its marker, or only later from
-    /// the host's report.
+    /// The action that it carries out. Known from the turn's start, from its marker, or later from a report.
     pub action: Option<ActionId>,
-    /// Actions whose text went into it while it ran.
+    /// Actions whose message was put into it while it ran.
     pub steers: Vec<ActionId>,
-    /// A person's message joined it while it ran.
+    /// A user's message joined it while it ran.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub joined: bool,
-    /// Its start was reported: the same report again is no news.
+    /// Its start was reported. The same report again is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub started: bool,
     /// How it ended; `None` while that is not known.
     pub end: Option<TurnEnd>,
-    /// The host came back without it. It may be wrong about that: what it reports of the turn later holds.
+    /// The host came back without it. A later report about the turn still counts.
     #[serde(default)]
     pub lost: bool,
-    /// Boundaries that were spent or left behind here: the same ones told again are not new.
+    /// Boundaries that counted here. Reported again, they are not new.
     #[serde(default)]
     pub counted: Boundaries,
 }
 
 impl Turn {
-    /// Not known to be over. Only the newest turn can still be running.
+    /// Whether it is not known to be over. Only the newest turn can be running.
     pub const fn is_open(&self) -> bool {
         self.end.is_none() && !self.lost
     }

@@ -129,7 +129,7 @@ fn path_2_auto_with_a_packet_by_rawr() {
               user: [rawr] This thread's context will be compacted next, b … heads_up]
             compaction goes on
               assistant: ok
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: the parser
               user: The conversation before this point was compacted. You
@@ -187,7 +187,7 @@ fn path_3_auto_with_a_packet_by_the_agent() {
               user: [rawr] This thread's context will be compacted next, b … packet_request]
             compaction goes on
               assistant: <continuation_packet>
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: the parser
               user: The conversation before this point was compacted. You
@@ -242,7 +242,7 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
               user: [rawr] This thread's context will be compacted next, b … packet_request]
             compaction goes on
               assistant: <continuation_packet>
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: the parser
               user: The conversation before this point was compacted. You
@@ -281,7 +281,7 @@ fn path_5_mid_turn_compacts_between_two_requests_and_the_turn_goes_on() {
               user: [rawr] This thread's context will be compacted next, b … packet_request]
             compaction goes on
               assistant: <continuation_packet>
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: fill the window
               user: The conversation before this point was compacted. You
@@ -323,7 +323,7 @@ fn path_5_mid_turn_by_policy_at_a_boundary() {
               user: [rawr] This thread's context will be compacted next, b … packet_request]
             compaction goes on
               assistant: <continuation_packet>
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: the parser
               user: The conversation before this point was compacted. You
@@ -357,7 +357,7 @@ fn path_6_inline_compacts_inside_the_turn_without_packet_and_handoff() {
             compaction goes on
               assistant: <shell>
               tool: exit code 0
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: The conversation before this point was compacted. You
         "#]],
@@ -388,7 +388,7 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
               user: hello
             compaction goes on
               assistant: Hello.
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: The conversation before this point was compacted. You
               user: fits hardly: word word word word word word word word w
@@ -416,7 +416,7 @@ fn path_6_inline_cuts_off_an_answer_where_it_may() {
               user: talk on
             compaction goes on
               assistant: And so on and on. And so on and on. And so on and
-              user: Summarise this conversation, so that you can go on wit
+              user: Summarize this conversation so that you can continue t
             turn begins
               user: The conversation before this point was compacted. You
         "#]],

@@ -185,7 +185,7 @@ fn a_host_that_cannot_judge_is_not_asked() {
     let mut lab = Lab::configured(lines, false);
     let verdict = lab.turn(At::Ready);
     assert_eq!(verdict.outcome, Outcome::Defer);
-    assert_eq!(verdict.reason, "host gave no answer: the host says that it cannot judge");
+    assert_eq!(verdict.reason, "host gave no answer: the host cannot judge");
     assert_eq!(performed(&lab.sidecar.take_notes()), []);
     lab.leave();
 }

@@ -1,11 +1,11 @@
-//! What actions change: what was asked of the host, and what became of it.
+//! Folds actions and their reports.
 
 use super::Thread;
 use crate::event::{Action, ActionIssued, ActionReported, ActionStatus};
 use crate::thread::{Issued, Judging, Progress};
 use crate::units::{ActionId, Timestamp};
 
-/// How many turns and actions are remembered for reports that come late.
+/// How many turns and actions are remembered for late reports.
 const REMEMBERED: usize = 32;
 
 impl Thread {
@@ -65,7 +65,7 @@ impl Thread {
         let delivers = matches!(issued.kind, Action::DeliverInput { .. });
         let adds_text = issued.progress == Progress::Completed(None)
             && matches!(progress, Progress::Completed(Some(_)));
-        // A late "accepted" does not undo a "completed", and the first ending stands; only its text may still come.
+        // A late "accepted" does not undo a "completed", and the first end counts. Only its text may come later.
         if issued.is_open() || adds_text {
             issued.progress = progress;
         }
@@ -74,7 +74,7 @@ impl Thread {
         }
     }
 
-    /// Old turns and finished actions are dropped; an action that is still open never is.
+    /// Drops old turns and finished actions, but never an open action.
     pub(super) fn forget_old(&mut self) {
         let many = self.turns.len().saturating_sub(REMEMBERED);
         self.turns.drain(..many);

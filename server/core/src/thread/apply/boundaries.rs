@@ -1,20 +1,20 @@
-//! Which boundaries count, and that each counts once: a host that is not sure reports a thing again.
+//! Folds boundaries, each counted once even if a host reports it again.
 
 use super::Thread;
 use crate::boundary::{Boundaries, Boundary};
 use crate::thread::{Mark, Turn};
 use crate::units::{SequenceId, SignalId, TurnId};
 
-/// Ids of signals that are remembered. One that was forgotten is told from a new one by its turn alone.
+/// How many ids of signals are remembered. Beyond that a repeat is recognized by its turn only.
 const SIGNALS: usize = 64;
 
-/// Marks that are kept. More come only from turns that are not known, and those do not count before they are.
+/// How many marks are kept. More come only from unknown turns, and those do not count yet.
 const MARKS: usize = 64;
 
 impl Thread {
-    /// A signal with an id is new unless its id is known. One without an id is new unless its turn has counted the
-    /// same boundary: a second commit of a turn that has compacted at its first needs an id to be told from a repeat.
-    /// In a turn that is over nothing happens a second time, whatever the id.
+    /// A signal with an id is new unless the id is known. One without an id is new unless its turn has counted the same
+    /// boundary: the second commit of a turn that compacted at the first needs an id to count. In a turn that is over,
+    /// a boundary never counts twice.
     pub(super) fn signaled(
         &mut self,
         boundaries: Boundaries,
@@ -39,8 +39,8 @@ impl Thread {
         self.mark(boundaries.without(counted), turn.as_ref());
     }
 
-    /// Boundaries of a sequence's own turns never count. A signal that names no turn belongs to the running one, which
-    /// may turn out to be a sequence's later.
+    /// Boundaries of a sequence's own turns never count. A signal without a turn belongs to the running one, which may
+    /// later prove to be a sequence's.
     pub(super) fn mark(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
         if turn.and_then(|id| self.turn(id)).is_some_and(Turn::is_synthetic) {
             return;
@@ -56,7 +56,7 @@ impl Thread {
         self.boundaries.drain(..self.boundaries.len().saturating_sub(MARKS));
     }
 
-    /// The checkpoint of this turn, where it still counts, is the end of a phase of this name.
+    /// Labels the checkpoint of this turn, if it still counts.
     pub(super) fn name_checkpoint(&mut self, turn: Option<&TurnId>, label: &str) {
         let turn = turn.cloned().or_else(|| self.open_turn());
         let is_meant = |mark: &&mut Mark| {
@@ -67,7 +67,7 @@ impl Thread {
         }
     }
 
-    /// What an agent says along the way is outdated by what it says next.
+    /// Only the newest message of a turn yields semantic breaks.
     pub(super) fn only_newest_message(&mut self, turn: &TurnId) {
         self.boundaries.retain(|mark| {
             let semantic = Boundaries::SEMANTIC.has(mark.boundary);
@@ -75,18 +75,18 @@ impl Thread {
         });
     }
 
-    /// Boundaries stay behind with the turn that they belonged to, and so do those of the turns before it.
+    /// Boundaries of this turn and of earlier turns no longer count.
     pub(super) fn leave_boundaries_behind(&mut self, at: Option<&TurnId>, v: u16) {
         self.count_boundaries(at, v, |mark| mark.assessed = true);
     }
 
-    /// A compaction is after all of them.
+    /// Boundaries before a compaction no longer count.
     pub(super) fn spend_boundaries(&mut self, sequence: &SequenceId, v: u16) {
         self.boundaries.retain(|mark| mark.spent_by.is_none());
         self.count_boundaries(None, v, |mark| mark.spent_by = Some(sequence.clone()));
     }
 
-    /// Their turns remember that they have counted, so that the marks themselves may be dropped.
+    /// Their turns remember that they counted, so that the marks can be dropped.
     fn count_boundaries(&mut self, at: Option<&TurnId>, v: u16, count: impl Fn(&mut Mark)) {
         let mut marks = std::mem::take(&mut self.boundaries);
         for mark in &mut marks {
@@ -102,7 +102,7 @@ impl Thread {
         self.boundaries = marks;
     }
 
-    /// There a repeat was made out by the marks that were left.
+    /// Format 1 recognized a repeat by the remaining marks.
     fn signaled_in_format_1(&mut self, boundaries: Boundaries, turn: Option<&TurnId>) {
         let turn = turn.cloned().or_else(|| self.open_turn());
         let known = turn.as_ref().and_then(|id| self.turn(id));

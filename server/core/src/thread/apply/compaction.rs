@@ -1,4 +1,4 @@
-//! What a compaction changes, whoever started it, and the end of a sequence.
+//! Folds compactions, started by anyone, and the end of a sequence.
 
 use super::Thread;
 use crate::event::{
@@ -26,7 +26,7 @@ impl Thread {
                 let late = self.gave_up_on.take().filter(|_| {
                     self.sequence.is_none() && reported.origin == CompactionOrigin::Rawr
                 });
-                // A question that is still open, or was called off, is no sequence that will hand over.
+                // A sequence that was not approved or was cancelled will not hand over.
                 let takes = |of: &&Sequence| {
                     of.takes_compaction() || record.v < EVERY_COMPACTION_HANDS_OVER
                 };
@@ -66,7 +66,7 @@ impl Thread {
                     let may_be_its_own = running.filter(|turn| turn.origin == Origin::Host);
                     self.compacted_in = may_be_its_own.map(|turn| turn.id.clone());
                 } else if is_taken {
-                    // The running sequence hands over for both.
+                    // The running sequence hands over for both compactions.
                     self.late_handoff = None;
                     self.compacted_in = None;
                 }
@@ -84,7 +84,7 @@ impl Thread {
 
     pub(super) fn sequence_ended(&mut self, ended: &SequenceEnded, at: Timestamp, v: u16) {
         let Some(sequence) = self.sequence.take() else { return };
-        // There a question took the compaction that came before its answer, and handed nothing over.
+        // In format 1 a sequence that waited for approval took the compaction and handed nothing over.
         if self.known.outdated && v < EVERY_COMPACTION_HANDS_OVER {
             self.known.compacted(v);
         }
@@ -99,7 +99,7 @@ impl Thread {
                 }
             }
             Ending::Failed => {
-                // The message that waited is not held up by another try.
+                // The message that waited is not delayed by another try.
                 if let Some(held) = self.held.front_mut() {
                     held.assessed = true;
                 }

@@ -1,4 +1,4 @@
-//! What assessments, judges and people change.
+//! Folds decisions, judgments and people's answers.
 
 use super::Thread;
 use crate::event::{
@@ -12,7 +12,7 @@ use crate::units::{Timestamp, Tokens};
 impl Thread {
     pub(super) fn assessed(&mut self, assessed: &Assessed, at: Timestamp, v: u16) {
         self.decisions += 1;
-        // A person who asked during a turn is answered after it, by an assessment of their own.
+        // A person who asked during a turn gets a decision of their own after it.
         let asked_by_person =
             assessed.entrance == Entrance::TurnComplete && assessed.turn.is_none();
         let starts = matches!(assessed.outcome, Outcome::Compact | Outcome::Ask);
@@ -57,7 +57,7 @@ impl Thread {
             }
             Outcome::Nothing if assessed.entrance == Entrance::MidTurn && !assessed.vetoed => {}
             Outcome::Defer | Outcome::Nothing | Outcome::Tag | Outcome::Suggest => {
-                // A sequence's own turn leaves the marks of others alone.
+                // The end of a sequence's own turn leaves the marks of other turns alone.
                 let turn = assessed.turn.as_ref().and_then(|turn| self.turn(turn));
                 if !turn.is_none_or(Turn::is_synthetic) && self.sequence.is_none() {
                     self.leave_boundaries_behind(assessed.turn.as_ref(), v);
@@ -113,7 +113,7 @@ impl Thread {
         }
     }
 
-    /// The moment that the judge was asked about has passed.
+    /// The occasion that the judge was asked about has passed.
     pub(super) fn drop_question(&mut self) {
         if let Some(action) = self.judging.take().and_then(|judging| judging.action) {
             self.progressed(&action, Progress::Withdrawn);

@@ -1,4 +1,4 @@
-//! What turns change: who they belong to, what was said and used in them.
+//! Folds turns: who began them, what was said and used in them.
 
 use crate::boundary::Boundaries;
 use crate::event::{
@@ -24,14 +24,14 @@ impl Thread {
         let entry = self.turn_entry(&started.turn);
         entry.lost = false;
         let is_repeat = std::mem::replace(&mut entry.started, true);
-        // What a report has said of it already holds: a host may call every turn a user's.
+        // An earlier report takes precedence: a host may call every turn a user's.
         if entry.action.is_none() {
             entry.origin = started.origin;
         }
         if let Some(action) = action {
             self.bind(&started.turn, &action, v);
         }
-        // A host may name the turn that runs, and then first tell of older ones.
+        // A host may name the running turn before it reports older ones.
         if v > 1 && !is_repeat {
             self.make_newest(&started.turn);
         }
@@ -40,7 +40,7 @@ impl Thread {
         if v > 1 && is_repeat {
             return;
         }
-        // Whatever the host did by itself before is over, even if its end was never told.
+        // Whatever the host did before is over, even if its end was never reported.
         if v > 1 {
             self.compaction_running &= !is_new || self.compacts(&started.turn);
         } else {
@@ -48,7 +48,7 @@ impl Thread {
         }
         if origin != Origin::Synthetic {
             self.heard_person(started.text.as_deref(), &started.directives, at);
-            // A start that comes late says nothing of what runs and waits now.
+            // A late start says nothing about what runs and waits now.
             if v > 1 && is_over {
                 return;
             }
@@ -78,7 +78,8 @@ impl Thread {
         }
     }
 
-    /// A sequence's turn that a person writes into is theirs from then on, and what is said there answers them.
+    /// A sequence's turn becomes the user's when the user writes into it: what the agent says then is meant for the
+    /// user.
     pub(super) fn user_message(&mut self, said: &UserMessage, at: Timestamp) {
         self.silent = false;
         self.heard_person(Some(&said.text), &said.directives, at);
@@ -96,7 +97,7 @@ impl Thread {
             turn.origin = Origin::User;
         }
         let (action, steers) = (turn.action.clone(), turn.steers.clone());
-        // A turn of the compaction's own takes no message.
+        // A compaction's own turn takes no message.
         self.compacted_in = self.compacted_in.take().filter(|own| *own != id);
         let unanswered = |issued: &Issued| issued.is_open() && steers.contains(&issued.id);
         for issued in &mut self.actions {
@@ -104,14 +105,14 @@ impl Thread {
         }
     }
 
-    /// A turn is the compaction's own where its action says so.
+    /// Whether the turn carries out a compaction.
     fn compacts(&self, turn: &TurnId) -> bool {
         let action = self.turn(turn).and_then(|turn| turn.action.as_ref());
         let issued = action.and_then(|action| self.action(action));
         issued.is_some_and(|issued| matches!(issued.kind, Action::Compact { .. }))
     }
 
-    /// The host came back: of the turns whose end was never told, only this one still runs.
+    /// The host came back: of the turns without an end, only this one is still running.
     pub(super) fn only_runs(&mut self, running: Option<&TurnId>, at: Timestamp) {
         if let Some(running) = running {
             self.turn_entry(running);
@@ -130,7 +131,7 @@ impl Thread {
         self.forget_old();
     }
 
-    /// A turn that runs began after all others, in whatever order their reports came.
+    /// The running turn began after all others, in whatever order they were reported.
     fn make_newest(&mut self, running: &TurnId) {
         let open = |turn: &Turn| turn.id == *running && turn.end.is_none();
         if let Some(turn) = self.turns.iter().position(open).and_then(|at| self.turns.remove(at)) {
@@ -148,7 +149,7 @@ impl Thread {
         if reported.model.is_some() {
             self.model.clone_from(&reported.model);
         }
-        // What an older turn has used is not what the context holds now.
+        // The usage of an older turn is not what the context holds now.
         if v > 1 && self.is_followed(&reported.turn) {
             return;
         }
@@ -170,7 +171,7 @@ impl Thread {
         }
     }
 
-    /// The answer to a packet request that was put into the running turn.
+    /// Takes the answer to a packet request that was put into the running turn.
     pub(super) fn takes_packet(&mut self, message: &str, v: u16) -> bool {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.clone());
         let Some(action) = current else { return false };
@@ -188,7 +189,7 @@ impl Thread {
     }
 
     pub(super) fn used(&mut self, usage: Usage, at: Timestamp) {
-        // A host's numbers during a compaction are the summary request's own.
+        // During a compaction the host reports the usage of the summary request.
         if self.compaction_running {
             return;
         }
@@ -217,7 +218,7 @@ impl Thread {
         }
         let end = TurnEnd { status: completed.status, message: completed.last_message.clone() };
         entry.end = Some(end.clone());
-        // A turn ends once, so what it says last is news, whatever it said before.
+        // A turn ends once, so its last message is news, whatever it said before.
         entry.counted = entry.counted.without(Boundaries::SEMANTIC);
         let (synthetic, action) = (entry.is_synthetic(), entry.action.clone());
         let steers = entry.steers.clone();
@@ -236,10 +237,10 @@ impl Thread {
         for action in &answered {
             self.turn_of_action_ended(action, &end);
         }
-        // A turn that nobody announced, while an injected one is awaited, may be that one: its report will tell.
+        // A turn whose start was not reported may be the injected turn that is awaited. A report will show.
         if !synthetic && (known || !self.awaits_unbound_turn()) {
             self.turns_ended += 1;
-            // The packet that was taken from the turn's middle may also be the last that it says.
+            // The packet that was taken during the turn may also be its last message.
             let said = completed.last_message.as_deref();
             let ends_with_packet = !steers.is_empty() && said.is_some_and(packet::is_packet);
             if answered.is_empty() && !ends_with_packet {
@@ -252,7 +253,7 @@ impl Thread {
         self.forget_old();
     }
 
-    /// What is done in the very turn that the packet is asked for in comes before its answer.
+    /// Work in the turn that the packet is asked for in comes before the packet.
     fn is_asked_by_sequence(&self, action: Option<&ActionId>) -> bool {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
         action.is_some_and(|action| current == Some(action))
@@ -273,8 +274,8 @@ impl Thread {
         current.and_then(|action| self.action(action)).is_some_and(awaits)
     }
 
-    /// Work was done after the packet was written, or a sample taken: it is asked for again. A turn that was asked for
-    /// and has not begun comes after that work.
+    /// Work was done since the packet or the sample, so it is asked for again. An injected turn that has not begun
+    /// comes after that work.
     pub(super) fn packet_grew_stale(&mut self) {
         let current = self.sequence.as_ref().and_then(|sequence| sequence.current.as_ref());
         let comes_later = |issued: &Issued| issued.is_open() && !issued.kind.is_sample();
@@ -284,7 +285,7 @@ impl Thread {
         }
     }
 
-    /// Reports come in any order: whoever names a turn first makes its entry.
+    /// The entry of a turn. Reports come in any order, so the first one to name a turn creates it.
     pub(super) fn turn_entry(&mut self, id: &TurnId) -> &mut Turn {
         let at = self.turns.iter().position(|turn| turn.id == *id).unwrap_or_else(|| {
             self.turns.push_back(Turn {
@@ -309,7 +310,7 @@ impl Thread {
             self.steered(turn, action);
             return;
         }
-        // In format 1 a turn that began with a handoff was the sequence's, whatever came along.
+        // In format 1 a turn that began with a handoff belonged to the sequence, even with a user's message.
         let users_own = self.action(action).is_some_and(|issued| {
             issued.kind.delivered_text().is_some() && (v > 1 || !issued.kind.hands_over())
         });
@@ -335,7 +336,7 @@ impl Thread {
         self.forget_old();
     }
 
-    /// A turn that took a text in stays whose it was.
+    /// An injected message does not change whose turn it is.
     pub(super) fn steered(&mut self, turn: &TurnId, action: &ActionId) {
         let entry = self.turn_entry(turn);
         if !entry.steers.contains(action) {

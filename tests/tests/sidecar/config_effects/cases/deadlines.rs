@@ -23,7 +23,7 @@ pub fn cases() -> Vec<Case> {
             + decided turn_complete defer early: host gave no answer: the judge did not answer in time
             +   feature pass: features.rawr_auto_compaction is on
             +   pressure pass: 80% left is below 85% (early)
-            +   origin pass: a turn of the user's or the host's own
+            +   origin pass: a turn of the user or the host
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
             +   breaker pass: 0 of 3 strikes
@@ -31,7 +31,7 @@ pub fn cases() -> Vec<Case> {
             +   cooldown pass: never compacted
             +   boundary pass: pr_checkpoint
             +   weak_boundary pass: not a plan update alone
-            +   semantic_break pass: not only the plan speaks for it
+            +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
             +   judgment fail: host gave no answer: the judge did not answer in time

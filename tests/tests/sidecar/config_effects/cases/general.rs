@@ -98,7 +98,7 @@ pub fn cases() -> Vec<Case> {
                 -   boundaries ["pr_checkpoint"]
                 -   feature pass: features.rawr_auto_compaction is on
                 -   pressure pass: 80% left is below 85% (early)
-                -   origin pass: a turn of the user's or the host's own
+                -   origin pass: a turn of the user or the host
                 -   mode_of_host pass: the host allows it
                 -   guard pass: no guard is active
                 -   breaker pass: 0 of 3 strikes
@@ -106,7 +106,7 @@ pub fn cases() -> Vec<Case> {
                 -   cooldown pass: never compacted
                 -   boundary pass: pr_checkpoint
                 -   weak_boundary pass: not a plan update alone
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
                 -   packet_worth pass: there is something to carry over
                 -   judgment pass: not configured
@@ -128,7 +128,7 @@ pub fn cases() -> Vec<Case> {
             +   pressure pass: 70% left is below 85% (early)
             -   boundary pass: commit
             +   boundary fail: commit does not count at early
-            -   semantic_break pass: not only the plan speaks for it
+            -   semantic_break pass: not only plan boundaries
             +   semantic_break not_reached: no boundary counts
             - heads-up will_compact ready, packet by agent
             - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -179,7 +179,7 @@ pub fn cases() -> Vec<Case> {
                 + decided turn_complete nothing asap: commit does not count at asap
                 -   boundary pass: commit
                 +   boundary fail: commit does not count at asap
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -337,12 +337,12 @@ pub fn cases() -> Vec<Case> {
             - decided turn_complete nothing emergency: features.rawr_auto_compaction is off
             -   feature fail: features.rawr_auto_compaction is off
             -   pressure pass: 10% left is below 15% (emergency)
-            -   origin pass: a turn of the user's or the host's own
+            -   origin pass: a turn of the user or the host
             + verdict "compact": 10% left is below 15% (auto_compact)
             + decided inline compact -: 10% left is below 15% (auto_compact)
             +   feature pass: features.rawr_auto_compaction is off, and auto_compact.enabled is on
             +   pressure pass: 10% left is below 15% (auto_compact)
-            +   origin pass: any turn but a compaction's own
+            +   origin pass: not the compaction's own turn
             -   cooldown pass: never compacted
             -   boundary bypassed: no boundary in this turn
             -   weak_boundary pass: not a plan update alone
@@ -352,14 +352,14 @@ pub fn cases() -> Vec<Case> {
             -   judgment pass: not configured
             -   mode pass: auto
             - thread idle emergency 10%
-            +   cooldown not_reached: the built-in compaction does not ask this
-            +   boundary not_reached: the built-in compaction does not ask this
-            +   weak_boundary not_reached: the built-in compaction does not ask this
-            +   semantic_break not_reached: the built-in compaction does not ask this
-            +   active_work not_reached: the built-in compaction does not ask this
-            +   packet_worth not_reached: the built-in compaction does not ask this
-            +   judgment not_reached: the built-in compaction does not ask this
-            +   mode not_reached: the built-in compaction does not ask this
+            +   cooldown not_reached: does not apply to the built-in compaction
+            +   boundary not_reached: does not apply to the built-in compaction
+            +   weak_boundary not_reached: does not apply to the built-in compaction
+            +   semantic_break not_reached: does not apply to the built-in compaction
+            +   active_work not_reached: does not apply to the built-in compaction
+            +   packet_worth not_reached: does not apply to the built-in compaction
+            +   judgment not_reached: does not apply to the built-in compaction
+            +   mode not_reached: does not apply to the built-in compaction
             + perform compact for inline
             + thread compacting emergency 10%
         "#]])
@@ -371,19 +371,19 @@ pub fn cases() -> Vec<Case> {
             + decided inline compact -: 60% left is below 61% (auto_compact)
             +   feature pass: features.rawr_auto_compaction is off, and auto_compact.enabled is on
             +   pressure pass: 60% left is below 61% (auto_compact)
-            +   origin pass: any turn but a compaction's own
+            +   origin pass: not the compaction's own turn
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
             +   breaker pass: 0 of 3 strikes
             +   rearm pass: never compacted
-            +   cooldown not_reached: the built-in compaction does not ask this
-            +   boundary not_reached: the built-in compaction does not ask this
-            +   weak_boundary not_reached: the built-in compaction does not ask this
-            +   semantic_break not_reached: the built-in compaction does not ask this
-            +   active_work not_reached: the built-in compaction does not ask this
-            +   packet_worth not_reached: the built-in compaction does not ask this
-            +   judgment not_reached: the built-in compaction does not ask this
-            +   mode not_reached: the built-in compaction does not ask this
+            +   cooldown not_reached: does not apply to the built-in compaction
+            +   boundary not_reached: does not apply to the built-in compaction
+            +   weak_boundary not_reached: does not apply to the built-in compaction
+            +   semantic_break not_reached: does not apply to the built-in compaction
+            +   active_work not_reached: does not apply to the built-in compaction
+            +   packet_worth not_reached: does not apply to the built-in compaction
+            +   judgment not_reached: does not apply to the built-in compaction
+            +   mode not_reached: does not apply to the built-in compaction
             + perform compact for inline
             + thread compacting asap 60%
         "#]])

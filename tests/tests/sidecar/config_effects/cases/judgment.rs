@@ -56,7 +56,7 @@ pub fn cases() -> Vec<Case> {
             + decided turn_complete defer ready: chat gave no answer: no answer within 1s, in 1 request(s)
             +   feature pass: features.rawr_auto_compaction is on
             +   pressure pass: 70% left is below 75% (ready)
-            +   origin pass: a turn of the user's or the host's own
+            +   origin pass: a turn of the user or the host
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
             +   breaker pass: 0 of 3 strikes
@@ -64,7 +64,7 @@ pub fn cases() -> Vec<Case> {
             +   cooldown pass: never compacted
             +   boundary pass: commit
             +   weak_boundary pass: not a plan update alone
-            +   semantic_break pass: not only the plan speaks for it
+            +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
             +   judgment fail: chat gave no answer: no answer within 1s, in 1 request(s)
@@ -77,7 +77,7 @@ pub fn cases() -> Vec<Case> {
             + decided turn_complete judge ready: 70% left (ready) at commit; the judge is asked
             +   feature pass: features.rawr_auto_compaction is on
             +   pressure pass: 70% left is below 75% (ready)
-            +   origin pass: a turn of the user's or the host's own
+            +   origin pass: a turn of the user or the host
             +   mode_of_host pass: the host allows it
             +   guard pass: no guard is active
             +   breaker pass: 0 of 3 strikes
@@ -85,7 +85,7 @@ pub fn cases() -> Vec<Case> {
             +   cooldown pass: never compacted
             +   boundary pass: commit
             +   weak_boundary pass: not a plan update alone
-            +   semantic_break pass: not only the plan speaks for it
+            +   semantic_break pass: not only plan boundaries
             +   active_work pass: nothing is running
             +   packet_worth pass: there is something to carry over
             +   judgment not_reached: the judge is asked
@@ -93,7 +93,7 @@ pub fn cases() -> Vec<Case> {
             + the judge is asked
             + thread awaiting_judgment ready 70%
             + judged by chat: true, yes, error -
-            -   judgment not_reached: no model is asked where mode compacts nothing
+            -   judgment not_reached: mode compacts nothing, so no model is asked
             +   judgment pass: chat: yes
             + shown POST /v1/chat/completions
             + shown Bearer usual

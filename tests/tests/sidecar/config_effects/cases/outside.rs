@@ -36,7 +36,7 @@ pub fn cases() -> Vec<Case> {
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: agent_done
                 -   semantic_break not_reached: no boundary counts
-                +   semantic_break pass: not only the plan speaks for it
+                +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (agent_done) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -56,7 +56,7 @@ pub fn cases() -> Vec<Case> {
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: topic_shift
                 -   semantic_break not_reached: no boundary counts
-                +   semantic_break pass: not only the plan speaks for it
+                +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (topic_shift) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -76,7 +76,7 @@ pub fn cases() -> Vec<Case> {
                 -   boundary fail: no boundary in this turn
                 +   boundary pass: concluding_thought
                 -   semantic_break not_reached: no boundary counts
-                +   semantic_break pass: not only the plan speaks for it
+                +   semantic_break pass: not only plan boundaries
                 - thread idle asap 60%
                 + heads-up will_compact asap, packet by agent
                 + perform inject_turn packet_request: HEADS-UP a phase ended here (concluding_thought) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]

@@ -23,7 +23,7 @@ pub fn cases() -> Vec<Case> {
                 -   boundaries ["pr_checkpoint"]
                 -   feature pass: features.rawr_auto_compaction is on
                 -   pressure pass: 80% left is below 85% (early)
-                -   origin pass: a turn of the user's or the host's own
+                -   origin pass: a turn of the user or the host
                 -   mode_of_host pass: the host allows it
                 -   guard pass: no guard is active
                 -   breaker pass: 0 of 3 strikes
@@ -31,7 +31,7 @@ pub fn cases() -> Vec<Case> {
                 -   cooldown pass: never compacted
                 -   boundary pass: pr_checkpoint
                 -   weak_boundary pass: not a plan update alone
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 -   active_work pass: nothing is running
                 -   packet_worth pass: there is something to carry over
                 -   judgment pass: not configured
@@ -55,7 +55,7 @@ pub fn cases() -> Vec<Case> {
                 + decided turn_complete nothing early: pr_checkpoint does not count at early
                 -   boundary pass: pr_checkpoint
                 +   boundary fail: pr_checkpoint does not count at early
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact early, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -68,12 +68,12 @@ pub fn cases() -> Vec<Case> {
             "false",
             plan_step(EARLY),
             expect![[r#"
-                - verdict "nothing": only the plan speaks for it
-                - decided turn_complete nothing early: only the plan speaks for it
+                - verdict "nothing": only plan boundaries
+                - decided turn_complete nothing early: only plan boundaries
                 + verdict "compact": 80% left (early) at plan_checkpoint, plan_update
                 + decided turn_complete compact early: 80% left (early) at plan_checkpoint, plan_update
                 +   boundaries ["plan_checkpoint","plan_update"]
-                -   semantic_break fail: only the plan speaks for it
+                -   semantic_break fail: only plan boundaries
                 +   semantic_break pass: early does not ask for one
                 - thread idle early 80%
                 + heads-up will_compact early, packet by agent
@@ -116,7 +116,7 @@ pub fn cases() -> Vec<Case> {
                 +   pressure pass: 70% left is below 85% (early)
                 -   boundary pass: commit
                 +   boundary fail: commit does not count at early
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact ready, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -148,12 +148,12 @@ pub fn cases() -> Vec<Case> {
             "false",
             plan_step(READY),
             expect![[r#"
-                - verdict "nothing": only the plan speaks for it
-                - decided turn_complete nothing ready: only the plan speaks for it
+                - verdict "nothing": only plan boundaries
+                - decided turn_complete nothing ready: only plan boundaries
                 + verdict "compact": 70% left (ready) at plan_checkpoint, plan_update
                 + decided turn_complete compact ready: 70% left (ready) at plan_checkpoint, plan_update
                 +   boundaries ["plan_checkpoint","plan_update"]
-                -   semantic_break fail: only the plan speaks for it
+                -   semantic_break fail: only plan boundaries
                 +   semantic_break pass: ready does not ask for one
                 - thread idle ready 70%
                 + heads-up will_compact ready, packet by agent
@@ -199,7 +199,7 @@ pub fn cases() -> Vec<Case> {
                 + decided turn_complete nothing asap: commit does not count at asap
                 -   boundary pass: commit
                 +   boundary fail: commit does not count at asap
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (commit) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -215,10 +215,10 @@ pub fn cases() -> Vec<Case> {
                 - verdict "compact": 60% left (asap) at plan_checkpoint, plan_update
                 - decided turn_complete compact asap: 60% left (asap) at plan_checkpoint, plan_update
                 -   boundaries ["plan_checkpoint","plan_update"]
-                + verdict "nothing": only the plan speaks for it
-                + decided turn_complete nothing asap: only the plan speaks for it
+                + verdict "nothing": only plan boundaries
+                + decided turn_complete nothing asap: only plan boundaries
                 -   semantic_break pass: asap does not ask for one
-                +   semantic_break fail: only the plan speaks for it
+                +   semantic_break fail: only plan boundaries
                 - heads-up will_compact asap, packet by agent
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (plan_checkpoint, plan_update) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 - thread awaiting_packet asap 60%
@@ -275,7 +275,7 @@ pub fn cases() -> Vec<Case> {
                 +   boundaries []
                 -   boundary pass: pr_checkpoint
                 +   boundary bypassed: pr_checkpoint does not count at emergency
-                -   semantic_break pass: not only the plan speaks for it
+                -   semantic_break pass: not only plan boundaries
                 +   semantic_break not_reached: no boundary counts
                 - perform inject_turn packet_request: HEADS-UP a phase ended here (pr_checkpoint) / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
                 + perform inject_turn packet_request: HEADS-UP the context is nearly full / WRITE-PACKET / [rawr:s1-860202a3:packet_request]
@@ -287,7 +287,7 @@ pub fn cases() -> Vec<Case> {
             plan_step(EMERGENCY),
             expect![[r#"
                 -   semantic_break pass: emergency does not ask for one
-                +   semantic_break bypassed: only the plan speaks for it
+                +   semantic_break bypassed: only plan boundaries
             "#]],
         ),
         case(
@@ -296,7 +296,7 @@ pub fn cases() -> Vec<Case> {
             commit(EMERGENCY),
             expect![[r#"
                 -   judgment pass: not configured
-                +   judgment bypassed: an emergency asks nobody
+                +   judgment bypassed: no judge is asked in an emergency
             "#]],
         ),
     ]
