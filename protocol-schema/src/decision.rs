@@ -1,4 +1,4 @@
-//! Payloads about decisions: verdicts and the record of all gates behind them. Shapes only.
+//! Payloads about decisions: verdicts and the record of all gates behind them.
 
 use crate::names::names;
 use crate::{
@@ -34,7 +34,7 @@ names! {
     pub enum Outcome {
         /// Nothing.
         Nothing = "nothing" => "no compaction",
-        /// Say that compaction would have happened.
+        /// Log that a compaction would have happened.
         Tag = "tag" => "would compact",
         /// Recommend it to the person.
         Suggest = "suggest" => "compaction recommended",
@@ -49,7 +49,7 @@ names! {
     }
 }
 
-/// A verdict with everything that led to it: "why" and "why not" are the same record.
+/// A verdict with everything that led to it. The same record explains "why" and "why not".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -74,7 +74,7 @@ pub struct Decision {
     /// What the compaction is recorded under; absent where none was in sight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<CompactionTrigger>,
-    /// The door through which the assessment came in.
+    /// The entrance that asked.
     pub entrance: Entrance,
     /// Every gate, in the order in which they run.
     #[serde(default, deserialize_with = "crate::lenient::list")]
@@ -102,12 +102,12 @@ pub struct DecisionFate {
     pub decision_id: String,
     /// How far it came.
     pub status: FateStatus,
-    /// When it came to this, Unix milliseconds.
+    /// When that happened, Unix milliseconds.
     pub at_ms: i64,
     /// Who called it off, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The decision that took its place.
+    /// The decision that replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overtaken_by: Option<String>,
     /// All of it in a few words for people, without the time: "called off by Neovim (snoozed)".
@@ -153,7 +153,7 @@ impl Decision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionJudgment {
-    /// The question; absent where nobody had to be asked.
+    /// The question; absent for the heuristic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// Who was asked.
@@ -232,7 +232,7 @@ pub struct DecisionExplainResult {
 pub struct DecisionListParams {
     /// The thread.
     pub thread_id: String,
-    /// At most so many, the latest of them; all if absent.
+    /// How many to return at most, the latest; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// Only decisions before this one, for the next page.

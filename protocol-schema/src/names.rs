@@ -1,6 +1,7 @@
-//! The closed vocabularies of the wire: snake_case names that several payloads share. Names only; what follows from them is decided in the core.
+//! The closed vocabularies of the wire: snake_case names that several payloads share.
 
-/// One line a name, so that the table of a vocabulary is its definition. A name that people read has its label beside it:
+/// One line a name, so that the table of a vocabulary is its definition. A name that people read has its label beside
+/// it:
 /// clients translate labels and have no words of their own.
 macro_rules! names {
     (@labels $name:ident $($variant:ident),+) => {};
@@ -73,19 +74,19 @@ names! {
         Emergency = "emergency" => "emergency",
     }
 
-    /// An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
+    /// A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
     pub enum Boundary {
         /// A commit was made.
         Commit = "commit" => "commit",
-        /// A plan step was newly completed.
+        /// A step of the plan was completed.
         PlanCheckpoint = "plan_checkpoint" => "plan step done",
-        /// The plan changed in some other way; weak on its own.
+        /// The plan changed in another way; weak on its own.
         PlanUpdate = "plan_update" => "plan changed",
         /// A pull request was opened, updated, merged or the like.
         PrCheckpoint = "pr_checkpoint" => "pull request",
         /// The agent's last message says that it is done.
         AgentDone = "agent_done" => "agent done",
-        /// The agent's last message turns to another subject.
+        /// The agent's last message moves on to another subject.
         TopicShift = "topic_shift" => "new topic",
         /// The agent's last message concludes.
         ConcludingThought = "concluding_thought" => "conclusion",
@@ -129,7 +130,7 @@ names! {
         ModeOfHost = "mode_of_host" => "Host mode",
         /// No guard is active.
         Guard = "guard" => "Guards",
-        /// The last sequences did what they were for.
+        /// The last compactions helped.
         Breaker = "breaker" => "Circuit breaker",
         /// Enough was added since the last compaction.
         Rearm = "rearm" => "New content",
@@ -139,7 +140,7 @@ names! {
         Boundary = "boundary" => "Boundary",
         /// There is more than a bare plan update.
         WeakBoundary = "weak_boundary" => "Strong boundary",
-        /// A plan boundary has a semantic break beside it.
+        /// A plan boundary comes with a semantic break.
         SemanticBreak = "semantic_break" => "Semantic break",
         /// No tool runs and the turn finished.
         ActiveWork = "active_work" => "No active work",
@@ -151,19 +152,19 @@ names! {
         Mode = "mode" => "Mode",
     }
 
-    /// What came of one gate.
+    /// The result of a gate.
     pub enum GateOutcome {
         /// The gate lets the decision through.
         Pass = "pass" => "passed",
         /// The gate stops it.
         Fail = "fail" => "failed",
-        /// The gate would have stopped it, and the tier or the entrance goes past it.
+        /// The gate would have stopped it, but an emergency or a person overrides it.
         Bypassed = "bypassed" => "bypassed",
-        /// A gate before it failed.
+        /// It was not evaluated.
         NotReached = "not_reached" => "not reached",
     }
 
-    /// The door through which an assessment came in (docs/spec/decisions.md#entrances).
+    /// The entrance of a decision (docs/spec/decisions.md#entrances).
     pub enum Entrance {
         /// A turn ended.
         TurnComplete = "turn_complete" => "at the end of a turn",
@@ -187,11 +188,11 @@ names! {
         Handoff = "handoff",
     }
 
-    /// Who wrote a packet, or is to write it (docs/spec/packet.md#author).
+    /// Who wrote a packet, or will write it (docs/spec/packet.md#author).
     pub enum PacketAuthor {
         /// The agent, in a turn asked for this.
         Agent = "agent" => "the agent",
-        /// rawr, from structured state; always labelled as such.
+        /// rawr, from structured state; always labeled as such.
         Watcher = "watcher" => "rawr",
         /// A person, by submitting or editing one; never a plan, only a fact about a packet that exists.
         Person = "person" => "a person",
@@ -219,7 +220,7 @@ names! {
 
     /// Who started a compaction.
     pub enum CompactionOrigin {
-        /// The arbiter.
+        /// rawr.
         Rawr = "rawr" => "by rawr",
         /// The host by itself.
         Host = "host" => "by the host",

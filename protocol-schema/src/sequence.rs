@@ -1,10 +1,11 @@
-//! Payloads about a person's part in a sequence: the banner and the answer to it. Shapes only.
+//! Payloads about a person's part in a sequence: the banner and the answer to it.
 
 use crate::names::names;
 use crate::{Boundary, PacketAuthor, Phase, Tier};
 use serde::{Deserialize, Serialize};
 
-/// `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from then
+/// `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from
+/// then
 /// on is in `headsUp` of `rawr/thread/changed` and `rawr/thread/get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -145,10 +146,10 @@ pub struct SequenceRespondParams {
     /// The sequence that is answered; the running one if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_id: Option<String>,
-    /// With `snooze`: for so many user turns.
+    /// With `snooze`: for how many user turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// With `snooze`: for so many minutes.
+    /// With `snooze`: for how many minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u64>,
     /// With `edit_packet`: the packet as edited.
@@ -156,7 +157,7 @@ pub struct SequenceRespondParams {
     pub packet: Option<String>,
 }
 
-/// `rawr/sequence/responded`: a person has answered at another client; the banner may go.
+/// `rawr/sequence/responded`: a person answered at another client, so the banner can be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Payloads about threads: open, close, list, get, changed. Shapes only.
+//! Payloads about threads: open, close, list, get, changed.
 
 use crate::names::names;
 use crate::{
@@ -7,16 +7,16 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// `rawr/thread/open`: a client announces a conversation and what its host can do.
+/// `rawr/thread/open`: a client opens a conversation and declares what its host can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadOpenParams {
-    /// The host's name for the conversation: at most 200 bytes, never a path.
+    /// The host's id of the conversation: at most 200 bytes, never a path.
     pub thread_id: String,
     /// The conversation's working directory, absolute.
     pub cwd: String,
-    /// What the client wants to be to the thread.
+    /// The role that the client wants.
     pub role: Role,
     /// The agent program that owns the transcript.
     pub host: Host,
@@ -26,25 +26,25 @@ pub struct ThreadOpenParams {
     /// Size of the context window, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
+    /// Whether that size was looked up by the model's name instead of reported by the host; then nothing is an
+    /// emergency.
     #[serde(
         default,
         skip_serializing_if = "std::ops::Not::not",
         deserialize_with = "crate::lenient::or_default"
     )]
     pub context_window_assumed: bool,
-    /// Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent
-    /// (docs/spec/tiers.md#percent-left).
+    /// Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if
+    /// absent (docs/spec/tiers.md#percent-left).
     #[serde(default, deserialize_with = "crate::lenient::or_default")]
     pub baseline_tokens: u64,
-    /// Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where).
+    /// Whose conversation it is. A sub-agent's scratch file has its name (docs/spec/scratch-notes.md#where).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_source: Option<SessionSource>,
-    /// Where the host keeps its own transcript, if it keeps any.
+    /// The host's own transcript, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Transcript>,
-    /// The turn that still runs. Every other turn whose end was never reported is over with the process that ran it;
-    /// should its end be reported later, that holds.
+    /// The turn that is still running. Every other turn without an end is over; an end reported later still counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub running_turn: Option<String>,
 }
@@ -54,7 +54,7 @@ pub struct ThreadOpenParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
-    /// The file, absolute. It need not be there yet.
+    /// The file, absolute. It need not exist yet.
     pub path: String,
 }
 
@@ -65,7 +65,7 @@ pub struct Transcript {
 pub struct TranscriptPosition {
     /// The file, absolute.
     pub path: String,
-    /// How long it was, in bytes; absent where it was not there.
+    /// Its length in bytes; absent if it did not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -115,7 +115,7 @@ pub struct HostCapabilities {
     /// Compact its own history.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub compact: bool,
-    /// A person types the compaction once the packet is there: none is ordered.
+    /// Only a person can compact, once the packet is there.
     #[serde(deserialize_with = "crate::lenient::or_default")]
     pub compact_by_person: bool,
     /// Compact between two sampling requests of a turn.
@@ -138,7 +138,7 @@ pub enum SessionSource {
     User,
     /// A sub-agent's.
     Subagent {
-        /// Its name; sanitised before it names a file.
+        /// Its name; sanitized before it is used in a file name.
         name: String,
     },
 }
@@ -150,22 +150,21 @@ pub enum SessionSource {
 pub struct ThreadOpenResult {
     /// The thread that is open.
     pub thread_id: String,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
     /// The agent's scratch file, relative to the working directory, with forward slashes.
     pub scratch_file: String,
     /// Percent of the context window left; absent while usage or window is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_remaining: Option<u8>,
-    /// What was asked of the host and not reported done: to be done now, under the same ids
-    /// (docs/spec/clients.md#actions).
+    /// Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions).
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub pending_actions: Vec<PendingAction>,
     /// Whether this client is to perform the thread's actions.
     pub owner: bool,
 }
 
-/// `rawr/thread/close`: the client will say no more of the thread.
+/// `rawr/thread/close`: the client lets go of the thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -199,7 +198,7 @@ pub struct ThreadSummary {
     pub thread_id: String,
     /// Its working directory, absolute.
     pub cwd: String,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
     /// Its tier; absent above every tier, or while usage is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,7 +210,7 @@ pub struct ThreadSummary {
     pub updated_at_ms: i64,
     /// Whether a client of this sidecar has it open.
     pub open: bool,
-    /// Who performs its actions now, for people; absent if nobody does.
+    /// Who performs its actions now, for people; absent if no process does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The name of the sub-agent whose conversation it is; absent for a person's.
@@ -220,10 +219,10 @@ pub struct ThreadSummary {
     /// Compactions are paused because the last ones did not help; absent while none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerHold>,
-    /// What became of the last decision that something was to follow from.
+    /// What became of the last decision from which something was to follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
-    /// The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same.
+    /// The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
     #[serde(
         default,
         skip_serializing_if = "std::ops::Not::not",
@@ -238,8 +237,9 @@ pub struct ThreadSummary {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BreakerHold {
-    /// The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which
-    /// knows no tiers.
+    /// The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction,
+    /// which
+    /// has no tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_tier: Option<Tier>,
     /// The tier that is needed now.
@@ -256,13 +256,13 @@ pub struct BreakerHold {
     pub ends_when: String,
 }
 
-/// `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread
-/// of this home, also of those to come. What is watched may be answered like what is open.
+/// `rawr/thread/watch`: subscribes to what other sidecars record. With neither field: for every thread of this home,
+/// future ones included. A watched thread can be answered like an open one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadWatchParams {
-    /// Only this thread, whether it is there already or not.
+    /// Only this thread. It need not exist yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// Only threads that work in this folder or below it; absolute.
@@ -275,13 +275,12 @@ pub struct ThreadWatchParams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadWatchResult {
-    /// Those of the watched threads that somebody runs or that something happened in last, latest first;
-    /// `rawr/thread/list` has all.
+    /// The watched threads that are running or changed last, latest first. `rawr/thread/list` has all.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub threads: Vec<ThreadSummary>,
 }
 
-/// `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same.
+/// `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -322,10 +321,10 @@ pub struct ThreadGetResult {
     /// Boundaries seen, oldest first.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub boundaries: Vec<BoundaryMark>,
-    /// The last compaction, whoever started it.
+    /// The last compaction, started by anyone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_compaction: Option<LastCompaction>,
-    /// What was asked of the host and not reported done.
+    /// Actions without an end.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub pending_actions: Vec<PendingAction>,
     /// Ids of user inputs that wait for a sequence, in order.
@@ -352,13 +351,13 @@ pub struct ThreadGetResult {
 pub struct JudgmentTotals {
     /// How often a judge was asked.
     pub calls: u64,
-    /// How often no answer came that could be used.
+    /// How often there was no usable answer.
     pub failures: u64,
     /// Tokens sent, as far as judges tell.
     pub input_tokens: u64,
     /// Tokens received, as far as judges tell.
     pub output_tokens: u64,
-    /// What the judge's endpoint last said of its limits.
+    /// The newest rate limits of the judge's endpoint.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub rate_limits: Vec<RateLimit>,
 }
@@ -384,7 +383,7 @@ pub struct BoundaryMark {
     /// The turn that it was seen in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity).
+    /// The sequence that it started. After that it no longer counts (docs/spec/boundaries.md#identity).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_by: Option<String>,
     /// What a person or a program called the phase that ended here.
@@ -436,7 +435,7 @@ pub struct ThreadListChangedNotification {
 pub struct ThreadChangedNotification {
     /// The thread.
     pub thread_id: String,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
     /// Its tier; absent above every tier, or while usage is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -450,13 +449,13 @@ pub struct ThreadChangedNotification {
     /// Active guards.
     #[serde(default, deserialize_with = "crate::lenient::list")]
     pub guards: Vec<Guard>,
-    /// The last compaction, whoever started it.
+    /// The last compaction, started by anyone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_compaction: Option<LastCompaction>,
     /// Compactions are paused because the last ones did not help; absent while none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerHold>,
-    /// What became of the last decision that something was to follow from.
+    /// What became of the last decision from which something was to follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_fate: Option<DecisionFate>,
     /// The banner as it stands now; absent when there is none, and while no process runs the thread.

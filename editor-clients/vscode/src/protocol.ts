@@ -1,9 +1,9 @@
 // Generated from protocol-schema by `npm run protocol`; do not edit.
 
-/** One thing that the arbiter asks a host to do. */
+/** What rawr asks a host to do. */
 export type Action = {
   kind: 'inject_turn';
-  /** A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`. */
+  /** A short part of the text that identifies the turn: `[rawr:<sequenceId>:<purpose>]`. */
   marker: string;
   /** What the text is for. */
   purpose: Purpose;
@@ -12,10 +12,10 @@ export type Action = {
   /** Whether to add it to the running turn instead of starting one. */
   viaSteer: boolean;
 } | {
-  /** A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption). */
+  /** A running sampling request may be aborted (docs/spec/built-in-compaction.md#interruption). */
   interrupt?: boolean;
   kind: 'compact';
-  /** By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures). */
+  /** Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures). */
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
@@ -28,7 +28,7 @@ export type Action = {
 } | {
   /** The input. */
   inputId: string;
-  /** In order, each an item of its own (docs/spec/sequence.md#messages-that-wait). */
+  /** The messages, in order (docs/spec/sequence.md#messages-that-wait). */
   items: Array<InputItem>;
   kind: 'deliver_input';
 } | {
@@ -47,11 +47,14 @@ export type Action = {
   prompt: string;
 };
 
-/** `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions). */
+/**
+ * `rawr/action/perform`: the owner is to perform an action, once however often it is asked
+ * (docs/spec/clients.md#actions).
+ */
 export interface ActionPerformNotification {
   /** What to do. */
   action: Action;
-  /** The action's name for good: also after a crash. */
+  /** The action's id. It stays the same, even after a crash. */
   actionId: string;
   /** The sequence that the action belongs to. */
   sequenceId: string;
@@ -79,7 +82,7 @@ export interface ActionReportParams {
 export type ActionStatus = {
 } & ('accepted' | 'completed' | 'failed');
 
-/** An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
+/** A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds). */
 export type Boundary = 'commit' | 'plan_checkpoint' | 'plan_update' | 'pr_checkpoint' | 'agent_done' | 'topic_shift' | 'concluding_thought' | 'turn_complete';
 
 /** A boundary that was seen, and what became of it. */
@@ -88,7 +91,7 @@ export interface BoundaryMark {
   boundary: Boundary;
   /** What a person or a program called the phase that ended here. */
   label?: string;
-  /** The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity). */
+  /** The sequence that it started. After that it no longer counts (docs/spec/boundaries.md#identity). */
   spentBy?: string;
   /** The turn that it was seen in. */
   turnId?: string;
@@ -102,8 +105,9 @@ export interface BreakerHold {
   /** What ends the pause, for people: to be read after "when". */
   endsWhen: string;
   /**
-   * The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which
-   * knows no tiers.
+   * The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction,
+   * which
+   * has no tiers.
    */
   heldTier?: Tier;
   /** The tier that is needed now. */
@@ -126,10 +130,7 @@ export interface CancelParams {
 export interface Capsule {
   /** When, Unix milliseconds. */
   atMs: number;
-  /**
-   * The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that
-   * the host began.
-   */
+  /** The capsule's id: the sequence of the compaction, or an id of its own for a compaction that the host began. */
   capsuleId: string;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
@@ -137,15 +138,15 @@ export interface Capsule {
   cwd: string;
   /** User instructions that were in force. */
   directives: Array<Directive>;
-  /** Whether the host's history lies beside it. */
+  /** Whether it includes the host's history. */
   hasHistory: boolean;
   /** User inputs that waited for the sequence, in order. */
   heldInputs: Array<HeldInput>;
   /** The agent program that owned the transcript. */
   host: CapsuleHost;
-  /** The turn in whose middle the compaction came. */
+  /** The turn inside which the compaction came. */
   insideTurnId?: string;
-  /** The last turn that had ended, by the host's name: a transcript up to and with it is what there was. */
+  /** The host's id of the last turn that had ended. The transcript up to and including it is what there was. */
   lastTurnId?: string;
   /** The model in use. */
   model?: string;
@@ -171,7 +172,7 @@ export interface Capsule {
   workTree?: WorkTree;
 }
 
-/** `rawr/capsule/attach`: a host that keeps no transcript of its own gives its history, before it compacts. */
+/** `rawr/capsule/attach`: a host without a transcript sends its history before it compacts. */
 export interface CapsuleAttachParams {
   /** The capsule: the sequence of the compaction that was asked for. */
   capsuleId: string;
@@ -183,7 +184,7 @@ export interface CapsuleAttachParams {
 
 /** Answer to `rawr/capsule/attach`. */
 export interface CapsuleAttachResult {
-  /** So many secrets were taken out before it was written. */
+  /** How many secrets were removed before it was written. */
   redactions: number;
 }
 
@@ -193,7 +194,7 @@ export interface CapsuleGetParams {
   capsuleId: string;
   /** The thread. */
   threadId: string;
-  /** Whether the host's history is wanted too, where it lies beside the capsule; it may be long. */
+  /** Whether to return the host's history as well, if there is one. It may be long. */
   withHistory?: boolean;
 }
 
@@ -215,7 +216,7 @@ export interface CapsuleHost {
   version?: string;
 }
 
-/** `rawr/capsule/list`: which compactions of a thread can be gone back to? */
+/** `rawr/capsule/list`: the capsules of a thread. */
 export interface CapsuleListParams {
   /** The thread. */
   threadId: string;
@@ -225,7 +226,7 @@ export interface CapsuleListParams {
 export interface CapsuleListResult {
   /** Latest first; the latest 20 of a thread are kept. */
   capsules: Array<CapsuleSummary>;
-  /** What lies among them and cannot be read. */
+  /** Files among them that cannot be read. */
   unread: Array<Unread>;
 }
 
@@ -241,9 +242,9 @@ export interface CapsulePacket {
 
 /** Working notes as a capsule keeps them. */
 export interface CapsuleScratch {
-  /** What they said; absent where that is long. */
+  /** Their text; absent if it is long. */
   content?: string;
-  /** By which a change is known: FNV-1a of what the notes said, in 16 hexadecimal digits. */
+  /** A hash to detect changes: FNV-1a of the notes, in 16 hexadecimal digits. */
   contentHash: string;
   /** The file, relative to the working directory, with forward slashes. */
   scratchFile: string;
@@ -253,12 +254,9 @@ export interface CapsuleScratch {
 export interface CapsuleSummary {
   /** When, Unix milliseconds. */
   atMs: number;
-  /**
-   * The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that
-   * the host began.
-   */
+  /** The capsule's id: the sequence of the compaction, or an id of its own for a compaction that the host began. */
   capsuleId: string;
-  /** Whether the host's history lies beside it. */
+  /** Whether it includes the host's history. */
   hasHistory: boolean;
   /** Who wrote the packet that is in it, if there was one. */
   packetAuthor?: PacketAuthor;
@@ -280,7 +278,7 @@ export type CommandLine = {
 /** Who started a compaction. */
 export type CompactionOrigin = 'rawr' | 'host' | 'user';
 
-/** `rawr/compaction/report`: how a compaction goes, whoever started it. */
+/** `rawr/compaction/report`: the progress of a compaction, started by anyone. */
 export interface CompactionReportParams {
   /** The action that asked for it, if one did. */
   actionId?: string;
@@ -288,7 +286,7 @@ export interface CompactionReportParams {
   error?: string;
   /** Who started it. */
   origin: CompactionOrigin;
-  /** How it goes. */
+  /** The progress. */
   status: CompactionReportStatus;
   /** The thread. */
   threadId: string;
@@ -298,13 +296,14 @@ export interface CompactionReportParams {
   tokensBefore?: number;
 }
 
-/** How a compaction goes, as a host sees it. */
+/** The progress of a compaction, as a host reports it. */
 export type CompactionReportStatus = {
 } & ('started' | 'completed' | 'failed');
 
 /**
  * `rawr/compaction/rewrite`: history in, history out, for hosts without their own
- * (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages; the summary; the snapshots.
+ * (docs/spec/hosts.md#rewriting-a-history). What stays, in this order: the initial context; the newest user messages;
+ * the summary; the snapshots.
  */
 export interface CompactionRewriteParams {
   /** The encoding to count by, as in `rawr/tokens/count`. */
@@ -335,14 +334,14 @@ export interface CompactionRewriteResult {
   tokensBefore: number;
 }
 
-/** How a compaction goes, as clients are told; the agent client protocol's names. */
+/** The progress of a compaction, as clients are told. The names are those of the Agent Client Protocol. */
 export type CompactionStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
 
 /** What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail). */
 export type CompactionTrigger = {
   /** The boundaries that counted. */
   boundaries: Array<Boundary>;
-  /** The door through which the assessment came in. */
+  /** The entrance that asked. */
   entrance: Entrance;
   kind: 'rawr';
   /** Who was to write the packet. */
@@ -371,7 +370,7 @@ export interface CompactionUpdateNotification {
   origin: CompactionOrigin;
   /** The sequence that it belongs to. */
   sequenceId?: string;
-  /** How it goes. */
+  /** The progress. */
   status: CompactionStatus;
   /** The thread. */
   threadId: string;
@@ -410,7 +409,7 @@ export interface ConfigGetResult {
   problems: Array<Problem>;
 }
 
-/** A verdict with everything that led to it: "why" and "why not" are the same record. */
+/** A verdict with everything that led to it. The same record explains "why" and "why not". */
 export interface Decision {
   /** When, Unix milliseconds. */
   atMs: number;
@@ -418,7 +417,7 @@ export interface Decision {
   compaction?: DecisionCompaction;
   /** The decision. */
   decisionId: string;
-  /** The door through which the assessment came in. */
+  /** The entrance that asked. */
   entrance: Entrance;
   /** What became of it; absent where nothing was to follow, and of old decisions. */
   fate?: DecisionFate;
@@ -472,13 +471,13 @@ export interface DecisionExplainResult {
 
 /** What became of a decision. */
 export interface DecisionFate {
-  /** When it came to this, Unix milliseconds. */
+  /** When that happened, Unix milliseconds. */
   atMs: number;
   /** Who called it off, for people. */
   by?: string;
   /** The decision. */
   decisionId: string;
-  /** The decision that took its place. */
+  /** The decision that replaced it. */
   overtakenBy?: string;
   /** How far it came. */
   status: FateStatus;
@@ -492,7 +491,7 @@ export interface DecisionJudgment {
   error?: string;
   /** Why, in the judge's words; empty without an answer. */
   reason: string;
-  /** The question; absent where nobody had to be asked. */
+  /** The question; absent for the heuristic. */
   requestId?: string;
   /** The answer; absent while it is waited for, or where none came that could be used. */
   shouldCompact?: boolean;
@@ -504,7 +503,7 @@ export interface DecisionJudgment {
 export interface DecisionListParams {
   /** Only decisions before this one, for the next page. */
   before?: string;
-  /** At most so many, the latest of them; all if absent. */
+  /** How many to return at most, the latest; all if absent. */
   limit?: number;
   /** The thread. */
   threadId: string;
@@ -570,7 +569,7 @@ export type Disposition = 'deliver' | 'held';
 /** Nothing to say. Written as `{}`; whatever it is read from is ignored. */
 export type Empty = Record<string, unknown>;
 
-/** The door through which an assessment came in (docs/spec/decisions.md#entrances). */
+/** The entrance of a decision (docs/spec/decisions.md#entrances). */
 export type Entrance = 'turn_complete' | 'preflight' | 'mid_turn' | 'inline';
 
 /** Why a request failed. */
@@ -594,7 +593,7 @@ export type FateStatus = 'waiting' | 'running' | 'carried_out' | 'dropped' | 'ca
 /** A named check on the way to "compact now", in the order in which they run (docs/spec/decisions.md#gates). */
 export type Gate = 'feature' | 'pressure' | 'origin' | 'mode_of_host' | 'guard' | 'breaker' | 'rearm' | 'cooldown' | 'boundary' | 'weak_boundary' | 'semantic_break' | 'active_work' | 'packet_worth' | 'judgment' | 'mode';
 
-/** What came of one gate. */
+/** The result of a gate. */
 export type GateOutcome = 'pass' | 'fail' | 'bypassed' | 'not_reached';
 
 /** What came of one gate. */
@@ -611,7 +610,7 @@ export interface GateResult {
 export interface Guard {
   /** Its name. */
   guardId: string;
-  /** Why it was set, in the words of whoever set it. */
+  /** Why it was set, in the words of its author. */
   note?: string;
   /** When it was set, Unix milliseconds. */
   setAtMs: number;
@@ -647,7 +646,7 @@ export interface GuardListResult {
   guards: Array<Guard>;
 }
 
-/** `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers). */
+/** `rawr/guard/set`: no compaction until then, except in an emergency (docs/spec/clients.md#guards-and-answers). */
 export interface GuardSetParams {
   /** Why. */
   note?: string;
@@ -673,7 +672,7 @@ export interface HandoffBuildParams {
 
 /** Answer to `rawr/handoff/build`. */
 export interface HandoffBuildResult {
-  /** The part by which it is known again. */
+  /** The part that identifies it. */
   marker: string;
   /** The whole message, marker included. */
   text: string;
@@ -727,7 +726,7 @@ export interface HeldInput {
 
 /** One item of a history. */
 export interface HistoryItem {
-  /** The host's name for the item; kept, so that the host finds what only it knows of it. */
+  /** The host's id of the item; kept, so that the host can find the item again. */
   id?: string;
   /**
    * What it is to a compaction; a message if absent. Without it, the system items before the first other message are
@@ -760,7 +759,7 @@ export interface Host {
 export interface HostCapabilities {
   /** Compact its own history. */
   compact?: boolean;
-  /** A person types the compaction once the packet is there: none is ordered. */
+  /** Only a person can compact, once the packet is there. */
   compactByPerson?: boolean;
   /** Put items into the history without a turn. */
   injectItems?: boolean;
@@ -963,13 +962,13 @@ export type JudgmentSource = 'host' | 'responses' | 'chat' | 'heuristic';
 export interface JudgmentTotals {
   /** How often a judge was asked. */
   calls: number;
-  /** How often no answer came that could be used. */
+  /** How often there was no usable answer. */
   failures: number;
   /** Tokens sent, as far as judges tell. */
   inputTokens: number;
   /** Tokens received, as far as judges tell. */
   outputTokens: number;
-  /** What the judge's endpoint last said of its limits. */
+  /** The newest rate limits of the judge's endpoint. */
   rateLimits: Array<RateLimit>;
 }
 
@@ -1020,12 +1019,12 @@ export interface OfferedChoice {
 /** What was decided. */
 export type Outcome = 'nothing' | 'tag' | 'suggest' | 'ask' | 'judge' | 'defer' | 'compact';
 
-/** Who wrote a packet, or is to write it (docs/spec/packet.md#author). */
+/** Who wrote a packet, or will write it (docs/spec/packet.md#author). */
 export type PacketAuthor = 'agent' | 'watcher' | 'person';
 
 /** `rawr/packet/build`: rawr writes a packet from structured state. */
 export interface PacketBuildParams {
-  /** `watcher`: nobody else's packet can be built on request. */
+  /** Always `watcher`: only rawr's own packet can be built on request. */
   author: PacketAuthor;
   /** The thread. */
   threadId: string;
@@ -1037,20 +1036,20 @@ export interface PacketBuildResult {
   author: PacketAuthor;
   /** What a check of it found. */
   checked: PacketCheck;
-  /** The packet, labelled as built by rawr (docs/spec/packet.md#author). */
+  /** The packet, labeled as built by rawr (docs/spec/packet.md#author). */
   packet: string;
 }
 
-/** What became of a packet. */
+/** What happened to a packet. */
 export type PacketChange = 'taken' | 'edited' | 'outdated';
 
-/** `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it. */
+/** `rawr/packet/changed`: the packet of a running sequence changed; `rawr/packet/get` returns it. */
 export interface PacketChangedNotification {
   /** Who wrote it. */
   author: PacketAuthor;
   /** The client at which a person edited it. */
   by?: string;
-  /** What became of it. */
+  /** What happened to it. */
   change: PacketChange;
   /** The sequence that it belongs to. */
   sequenceId: string;
@@ -1063,8 +1062,8 @@ export interface PacketCheck {
   /** Sections that it must have and lacks. */
   missing: Array<string>;
   /**
-   * Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their
-   * own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+   * Facts about the session that the packet does not name, for people. rawr adds them under a heading when a
+   * sequence takes the packet; for a taken packet, these are the added ones.
    */
   missingFacts: Array<string>;
   /** Whether it can be handed over as it is. */
@@ -1075,7 +1074,7 @@ export interface PacketCheck {
   tokens: number;
 }
 
-/** `rawr/packet/check`: would this packet do? */
+/** `rawr/packet/check`: checks a packet. */
 export interface PacketCheckParams {
   /** The packet. */
   packet: string;
@@ -1137,7 +1136,7 @@ export interface PeerInfo {
   version?: string;
 }
 
-/** An action that was asked for and not reported done: the action's own fields, and its ids beside them. */
+/** An action without an end: its fields and its ids. */
 export type PendingAction = {
   /** The action's name, as it was when it was first asked for. */
   actionId: string;
@@ -1147,7 +1146,7 @@ export type PendingAction = {
   sequenceId: string;
 } & ({
   kind: 'inject_turn';
-  /** A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`. */
+  /** A short part of the text that identifies the turn: `[rawr:<sequenceId>:<purpose>]`. */
   marker: string;
   /** What the text is for. */
   purpose: Purpose;
@@ -1156,10 +1155,10 @@ export type PendingAction = {
   /** Whether to add it to the running turn instead of starting one. */
   viaSteer: boolean;
 } | {
-  /** A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption). */
+  /** A running sampling request may be aborted (docs/spec/built-in-compaction.md#interruption). */
   interrupt?: boolean;
   kind: 'compact';
-  /** By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures). */
+  /** Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures). */
   local?: boolean;
   /** The model to compact with, if another than the thread's. */
   model?: string;
@@ -1172,7 +1171,7 @@ export type PendingAction = {
 } | {
   /** The input. */
   inputId: string;
-  /** In order, each an item of its own (docs/spec/sequence.md#messages-that-wait). */
+  /** The messages, in order (docs/spec/sequence.md#messages-that-wait). */
   items: Array<InputItem>;
   kind: 'deliver_input';
 } | {
@@ -1196,7 +1195,7 @@ export type Phase = 'idle' | 'awaiting_judgment' | 'awaiting_approval' | 'deferr
 
 /** One step of a plan. */
 export interface PlanStep {
-  /** Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint. */
+  /** How far it has come. An unknown status is read as pending, because only `completed` makes a checkpoint. */
   status: StepStatus;
   /** What is to be done. */
   step: string;
@@ -1508,7 +1507,8 @@ export interface ScratchReadResult {
 }
 
 /**
- * `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from then
+ * `rawr/sequence/headsUp`: a banner has come up. It says when to make a sound or show a toast; what the banner is from
+ * then
  * on is in `headsUp` of `rawr/thread/changed` and `rawr/thread/get`.
  */
 export interface SequenceHeadsUpNotification {
@@ -1542,7 +1542,7 @@ export interface SequenceHeadsUpNotification {
 export interface SequenceRespondParams {
   /** The answer. */
   choice: Choice;
-  /** With `snooze`: for so many minutes. */
+  /** With `snooze`: for how many minutes. */
   minutes?: number;
   /** With `edit_packet`: the packet as edited. */
   packet?: string;
@@ -1550,7 +1550,7 @@ export interface SequenceRespondParams {
   sequenceId?: string;
   /** The thread. */
   threadId: string;
-  /** With `snooze`: for so many user turns. */
+  /** With `snooze`: for how many user turns. */
   turns?: number;
 }
 
@@ -1560,7 +1560,7 @@ export interface SequenceRespondResult {
   phase: Phase;
 }
 
-/** `rawr/sequence/responded`: a person has answered at another client; the banner may go. */
+/** `rawr/sequence/responded`: a person answered at another client, so the banner can be removed. */
 export interface SequenceRespondedNotification {
   /** The client where it was given. */
   by?: string;
@@ -1578,7 +1578,7 @@ export type SessionSource = {
   kind: 'user';
 } | {
   kind: 'subagent';
-  /** Its name; sanitised before it names a file. */
+  /** Its name; sanitized before it is used in a file name. */
   name: string;
 });
 
@@ -1591,7 +1591,7 @@ export interface SetTraceParams {
 /** How bad a problem is. */
 export type Severity = 'error' | 'warning' | 'hint';
 
-/** An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals). */
+/** An observation (docs/spec/boundaries.md#signals). */
 export type Signal = {
 } & ({
   /** Why the plan changed. */
@@ -1654,9 +1654,9 @@ export interface SignalReportParams {
   /** What happened. */
   signal: Signal;
   /**
-   * The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a
-   * repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its
-   * turn has counted does not count again.
+   * The host's id of the signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a repeat;
+   * another id is another signal, even of the same kind in the same turn. Without an id, a boundary that already
+   * counted in its turn does not count again.
    */
   signalId?: string;
   /** The thread. */
@@ -1708,13 +1708,13 @@ export interface ThreadChangedNotification {
   guards: Array<Guard>;
   /** The banner as it stands now; absent when there is none, and while no process runs the thread. */
   headsUp?: HeadsUp;
-  /** The last compaction, whoever started it. */
+  /** The last compaction, started by anyone. */
   lastCompaction?: LastCompaction;
-  /** What became of the last decision that something was to follow from. */
+  /** What became of the last decision from which something was to follow. */
   lastFate?: DecisionFate;
   /** Percent of the context window left. */
   percentRemaining?: number;
-  /** Where it stands. */
+  /** Its phase. */
   phase: Phase;
   /** The sequence that runs. */
   sequenceId?: string;
@@ -1724,7 +1724,7 @@ export interface ThreadChangedNotification {
   tier?: Tier;
 }
 
-/** `rawr/thread/close`: the client will say no more of the thread. */
+/** `rawr/thread/close`: the client lets go of the thread. */
 export interface ThreadCloseParams {
   /** The thread. */
   threadId: string;
@@ -1752,9 +1752,9 @@ export interface ThreadGetResult {
   heldInputs: Array<string>;
   /** What judging has cost; absent while no judge was asked. */
   judgments?: JudgmentTotals;
-  /** The last compaction, whoever started it. */
+  /** The last compaction, started by anyone. */
   lastCompaction?: LastCompaction;
-  /** What was asked of the host and not reported done. */
+  /** Actions without an end. */
   pendingActions: Array<PendingAction>;
   /** The agent's plan as last reported. */
   plan: Array<PlanStep>;
@@ -1762,17 +1762,6 @@ export interface ThreadGetResult {
   sequenceId?: string;
   /** The thread in short. */
   thread: ThreadSummary;
-}
-
-/**
- * `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked
- * for the list once keeps it current with this.
- */
-export interface ThreadListChangedNotification {
-  /** Ids of threads whose files are gone. */
-  gone: Array<string>;
-  /** Threads that have come, or whose `owner` is another now, as `rawr/thread/list` gives them. */
-  threads: Array<ThreadSummary>;
 }
 
 /** `rawr/thread/list`: all threads in this home. */
@@ -1785,16 +1774,19 @@ export interface ThreadListResult {
   threads: Array<ThreadSummary>;
 }
 
-/** `rawr/thread/open`: a client announces a conversation and what its host can do. */
+/** `rawr/thread/open`: a client opens a conversation and declares what its host can do. */
 export interface ThreadOpenParams {
   /**
-   * Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent
-   * (docs/spec/tiers.md#percent-left).
+   * Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if
+   * absent (docs/spec/tiers.md#percent-left).
    */
   baselineTokens?: number;
   /** Size of the context window, in tokens. */
   contextWindow?: number;
-  /** Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency. */
+  /**
+   * Whether that size was looked up by the model's name instead of reported by the host; then nothing is an
+   * emergency.
+   */
   contextWindowAssumed?: boolean;
   /** The conversation's working directory, absolute. */
   cwd: string;
@@ -1802,18 +1794,15 @@ export interface ThreadOpenParams {
   host: Host;
   /** The model in use; `rawr/turn/usage` reports another. */
   model?: string;
-  /** What the client wants to be to the thread. */
+  /** The role that the client wants. */
   role: Role;
-  /**
-   * The turn that still runs. Every other turn whose end was never reported is over with the process that ran it;
-   * should its end be reported later, that holds.
-   */
+  /** The turn that is still running. Every other turn without an end is over; an end reported later still counts. */
   runningTurn?: string;
-  /** Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where). */
+  /** Whose conversation it is. A sub-agent's scratch file has its name (docs/spec/scratch-notes.md#where). */
   sessionSource?: SessionSource;
-  /** The host's name for the conversation: at most 200 bytes, never a path. */
+  /** The host's id of the conversation: at most 200 bytes, never a path. */
   threadId: string;
-  /** Where the host keeps its own transcript, if it keeps any. */
+  /** The host's own transcript, if it has one. */
   transcript?: Transcript;
 }
 
@@ -1821,14 +1810,11 @@ export interface ThreadOpenParams {
 export interface ThreadOpenResult {
   /** Whether this client is to perform the thread's actions. */
   owner: boolean;
-  /**
-   * What was asked of the host and not reported done: to be done now, under the same ids
-   * (docs/spec/clients.md#actions).
-   */
+  /** Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions). */
   pendingActions: Array<PendingAction>;
   /** Percent of the context window left; absent while usage or window is unknown. */
   percentRemaining?: number;
-  /** Where it stands. */
+  /** Its phase. */
   phase: Phase;
   /** The agent's scratch file, relative to the working directory, with forward slashes. */
   scratchFile: string;
@@ -1842,17 +1828,17 @@ export interface ThreadSummary {
   breaker?: BreakerHold;
   /** Its working directory, absolute. */
   cwd: string;
-  /** What became of the last decision that something was to follow from. */
+  /** What became of the last decision from which something was to follow. */
   lastFate?: DecisionFate;
   /** Whether a client of this sidecar has it open. */
   open: boolean;
-  /** Who performs its actions now, for people; absent if nobody does. */
+  /** Who performs its actions now, for people; absent if no process does. */
   owner?: string;
   /** Percent of the context window left. */
   percentRemaining?: number;
-  /** Where it stands. */
+  /** Its phase. */
   phase: Phase;
-  /** The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same. */
+  /** The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned. */
   runsByHooks?: boolean;
   /** The name of the sub-agent whose conversation it is; absent for a person's. */
   subAgent?: string;
@@ -1864,7 +1850,7 @@ export interface ThreadSummary {
   updatedAtMs: number;
 }
 
-/** `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same. */
+/** `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params. */
 export interface ThreadUnwatchParams {
   /** As in `rawr/thread/watch`. */
   threadId?: string;
@@ -1873,11 +1859,11 @@ export interface ThreadUnwatchParams {
 }
 
 /**
- * `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread
- * of this home, also of those to come. What is watched may be answered like what is open.
+ * `rawr/thread/watch`: subscribes to what other sidecars record. With neither field: for every thread of this home,
+ * future ones included. A watched thread can be answered like an open one.
  */
 export interface ThreadWatchParams {
-  /** Only this thread, whether it is there already or not. */
+  /** Only this thread. It need not exist yet. */
   threadId?: string;
   /** Only threads that work in this folder or below it; absolute. */
   workspaceFolder?: string;
@@ -1885,10 +1871,7 @@ export interface ThreadWatchParams {
 
 /** Answer to `rawr/thread/watch`. */
 export interface ThreadWatchResult {
-  /**
-   * Those of the watched threads that somebody runs or that something happened in last, latest first;
-   * `rawr/thread/list` has all.
-   */
+  /** The watched threads that are running or changed last, latest first. `rawr/thread/list` has all. */
   threads: Array<ThreadSummary>;
 }
 
@@ -1899,7 +1882,7 @@ export type Tier = 'early' | 'ready' | 'asap' | 'emergency';
 export interface TokenUsage {
   /** Of those, tokens served from a cache. */
   cachedInputTokens?: number;
-  /** Tokens in the context window now: what percentages are formed of. */
+  /** Tokens in the context window now, from which percentages are computed. */
   contextTokens: number;
   /** Tokens sent. */
   inputTokens?: number;
@@ -1943,19 +1926,19 @@ export type Trace = {
 
 /** A host's own record of a conversation. */
 export interface Transcript {
-  /** The file, absolute. It need not be there yet. */
+  /** The file, absolute. It need not exist yet. */
   path: string;
 }
 
 /** A host's own record of a conversation, up to a moment. */
 export interface TranscriptPosition {
-  /** How long it was, in bytes; absent where it was not there. */
+  /** Its length in bytes; absent if it did not exist. */
   bytes?: number;
   /** The file, absolute. */
   path: string;
 }
 
-/** `rawr/turn/completed`: a turn is over, however it ended. */
+/** `rawr/turn/completed`: a turn ended. */
 export interface TurnCompletedParams {
   /** The agent's last message in it. */
   lastAgentMessage?: string;
@@ -1983,17 +1966,17 @@ export interface TurnCompletedResult {
 export type TurnOrigin = {
 } & ('user' | 'synthetic' | 'host');
 
-/** `rawr/turn/started`: the host begins to work on something. */
+/** `rawr/turn/started`: a turn began. */
 export interface TurnStartedParams {
   /** The action that asked for the turn, if one did. */
   actionId?: string;
   /** Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns). */
   origin: TurnOrigin;
-  /** The input; a marker in it gives away a turn of ours that the host calls a user's. */
+  /** The input. A marker in it identifies an injected turn that the host reports as the user's. */
   text?: string;
   /** The thread. */
   threadId: string;
-  /** The host's name for the turn. */
+  /** The host's id of the turn. */
   turnId: string;
 }
 
@@ -2003,7 +1986,7 @@ export type TurnStatus = {
 
 /** `rawr/turn/usage`: a sampling request ended and the turn may go on. */
 export interface TurnUsageParams {
-  /** Size of the context window in tokens, if it is known anew. */
+  /** Size of the context window in tokens, if it changed. */
   contextWindow?: number;
   /** The agent's latest message. */
   lastAgentMessage?: string;
@@ -2073,9 +2056,9 @@ export interface Verdict {
 export interface WorkTree {
   /** The branch. */
   branch?: string;
-  /** How many files are not as the commit has them. */
+  /** How many files differ from the commit. */
   dirty: number;
-  /** The first of them. */
+  /** The first of those files. */
   files: Array<string>;
   /** The commit. */
   head?: string;
@@ -2201,15 +2184,15 @@ export const LABELS: {
 export interface Requests {
   /** Announces a conversation and what its host can do. */
   'rawr/thread/open': [params: ThreadOpenParams, result: ThreadOpenResult];
-  /** Ends what this client has to say about a thread. */
+  /** Closes a thread for this client. */
   'rawr/thread/close': [params: ThreadCloseParams, result: Empty];
   /** Lists all threads of this home. */
   'rawr/thread/list': [params: ThreadListParams, result: ThreadListResult];
   /** Gives all that is known of one thread. */
   'rawr/thread/get': [params: ThreadGetParams, result: ThreadGetResult];
-  /** Asks to hear what other clients' sidecars record. */
+  /** Subscribes to what other sidecars record. */
   'rawr/thread/watch': [params: ThreadWatchParams, result: ThreadWatchResult];
-  /** Takes a watch back. */
+  /** Ends a subscription. */
   'rawr/thread/unwatch': [params: ThreadUnwatchParams, result: Empty];
   /** Reports that the host begins to work on something. */
   'rawr/turn/started': [params: TurnStartedParams, result: Empty];
@@ -2223,9 +2206,9 @@ export interface Requests {
   'rawr/input/submit': [params: InputSubmitParams, result: InputSubmitResult];
   /** Lists the inputs that are held. */
   'rawr/input/queued': [params: InputQueuedParams, result: InputQueuedResult];
-  /** Takes a held input back. */
+  /** Cancels a held input. */
   'rawr/input/cancel': [params: InputCancelParams, result: InputCancelResult];
-  /** Reports what became of an action. */
+  /** Reports how far an action has come. */
   'rawr/action/report': [params: ActionReportParams, result: Empty];
   /** Asks the judge about a given situation. */
   'rawr/judgment/evaluate': [params: JudgmentEvaluateParams, result: JudgmentEvaluateResult];
@@ -2233,7 +2216,7 @@ export interface Requests {
   'rawr/judgment/answer': [params: JudgmentAnswerParams, result: JudgmentAnswerResult];
   /** Builds a packet from structured state. */
   'rawr/packet/build': [params: PacketBuildParams, result: PacketBuildResult];
-  /** Says whether a packet would do. */
+  /** Checks a packet. */
   'rawr/packet/check': [params: PacketCheckParams, result: PacketCheckResult];
   /** Gives the packet that a sequence waits for. */
   'rawr/packet/submit': [params: PacketSubmitParams, result: PacketSubmitResult];
@@ -2241,7 +2224,7 @@ export interface Requests {
   'rawr/packet/get': [params: PacketGetParams, result: PacketGetResult];
   /** Builds the message that would give a packet back. */
   'rawr/handoff/build': [params: HandoffBuildParams, result: HandoffBuildResult];
-  /** Says where the agent's notes are. */
+  /** Gives the path of the agent's notes. */
   'rawr/scratch/path': [params: ScratchPathParams, result: ScratchPathResult];
   /** Adds to the agent's notes. */
   'rawr/scratch/append': [params: ScratchAppendParams, result: ScratchAppendResult];
@@ -2275,15 +2258,15 @@ export interface Requests {
   'rawr/sequence/respond': [params: SequenceRespondParams, result: SequenceRespondResult];
   /** Rewrites a history for a host that cannot. */
   'rawr/compaction/rewrite': [params: CompactionRewriteParams, result: CompactionRewriteResult];
-  /** Reports how a compaction goes, whoever started it. */
+  /** Reports the progress of a compaction, started by anyone. */
   'rawr/compaction/report': [params: CompactionReportParams, result: Empty];
-  /** Lists the compactions of a thread that can be gone back to. */
+  /** Lists the capsules of a thread, from which a conversation can be restored. */
   'rawr/capsule/list': [params: CapsuleListParams, result: CapsuleListResult];
-  /** Gives what was kept before a compaction. */
+  /** Gives a capsule. */
   'rawr/capsule/get': [params: CapsuleGetParams, result: CapsuleGetResult];
-  /** Keeps the history of a host that keeps none itself. */
+  /** Stores the history of a host that has no transcript. */
   'rawr/capsule/attach': [params: CapsuleAttachParams, result: CapsuleAttachResult];
-  /** Finds where words were said. */
+  /** Searches what was said. */
   'rawr/recall/search': [params: RecallSearchParams, result: RecallSearchResult];
   /** Gives the configuration in force. */
   'rawr/config/get': [params: ConfigGetParams, result: ConfigGetResult];
@@ -2293,36 +2276,34 @@ export interface Requests {
 
 /** What the sidecar tells. */
 export interface Notifications {
-  /** Says that what a status bar shows of a thread has changed. */
+  /** Reports that what a status bar shows of a thread has changed. */
   'rawr/thread/changed': ThreadChangedNotification;
-  /** Says which watched threads have come, gone, or are run by another process than before. */
-  'rawr/thread/listChanged': ThreadListChangedNotification;
-  /** Says that a thread's files cannot be written: its sequence stands still, and messages that wait are the host's. */
+  /** Reports that a thread's files cannot be written: its sequence pauses, and the host delivers messages itself. */
   'rawr/store/failed': StoreFailedNotification;
-  /** Says that they can be written again. */
+  /** Reports that they can be written again. */
   'rawr/store/recovered': StoreRecoveredNotification;
-  /** Asks the thread's owner to do one thing. */
+  /** Asks the thread's owner to perform an action. */
   'rawr/action/perform': ActionPerformNotification;
-  /** Says that the judge is asked. */
+  /** Reports that the judge was asked. */
   'rawr/judgment/requested': JudgmentRequestedNotification;
-  /** Says what the judge said. */
+  /** Reports the judge's answer. */
   'rawr/judgment/result': JudgmentResultNotification;
-  /** Says that a packet was taken, edited, or is outdated. */
+  /** Reports that a packet was taken, edited, or is outdated. */
   'rawr/packet/changed': PacketChangedNotification;
-  /** Says that an agent's notes were written to. */
+  /** Reports that an agent's notes were written. */
   'rawr/scratch/changed': ScratchChangedNotification;
-  /** Says that a prompt file was edited. */
+  /** Reports that a prompt file was edited. */
   'rawr/prompt/changed': PromptChangedNotification;
-  /** Says how a prompt reads that is being edited and was asked for, to a client that cannot refresh `rawr://` texts. */
+  /** Sends the rendered text of a prompt that is being edited, to a client that cannot refresh `rawr://` texts. */
   'rawr/prompt/previewChanged': PromptPreviewChangedNotification;
-  /** Says that a decision was written down. */
+  /** Reports that a decision was stored. */
   'rawr/decision/recorded': DecisionRecordedNotification;
   /** Shows the banner. */
   'rawr/sequence/headsUp': SequenceHeadsUpNotification;
-  /** Says that a person has answered at another client. */
+  /** Reports that a person answered at another client. */
   'rawr/sequence/responded': SequenceRespondedNotification;
-  /** Says that a compaction began or ended. */
+  /** Reports that a compaction began or ended. */
   'rawr/compaction/update': CompactionUpdateNotification;
-  /** Says that a configuration file was edited. */
+  /** Reports that a configuration file was edited. */
   'rawr/config/changed': ConfigChangedNotification;
 }

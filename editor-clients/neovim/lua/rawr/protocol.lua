@@ -1,18 +1,18 @@
 ---@meta rawr.protocol
 --- Generated from protocol-schema/schema.json by `nvim -l editor-clients/neovim/spec/types.lua`. The payloads of the protocol.
 
---- One thing that the arbiter asks a host to do.
+--- What rawr asks a host to do.
 ---@class rawr.Action.inject_turn
 ---@field kind 'inject_turn'
----@field marker string A short stable part of the text, by which the turn is known again: `[rawr:<sequenceId>:<purpose>]`.
+---@field marker string A short part of the text that identifies the turn: `[rawr:<sequenceId>:<purpose>]`.
 ---@field purpose rawr.Purpose What the text is for.
 ---@field text string The whole text, marker included.
 ---@field viaSteer boolean Whether to add it to the running turn instead of starting one.
 
 ---@class rawr.Action.compact
----@field interrupt? boolean A sampling request that runs may be cut off for it (docs/spec/built-in-compaction.md#interruption).
+---@field interrupt? boolean A running sampling request may be aborted (docs/spec/built-in-compaction.md#interruption).
 ---@field kind 'compact'
----@field local? boolean By the host itself: its provider's compaction freed too little (docs/spec/built-in-compaction.md#failures).
+---@field local? boolean Compact without the provider, whose compaction freed too little (docs/spec/built-in-compaction.md#failures).
 ---@field model? string The model to compact with, if another than the thread's.
 ---@field reasoningEffort? string How hard that model is to think.
 ---@field trigger rawr.CompactionTrigger What led to it, for the host's own records.
@@ -20,7 +20,7 @@
 
 ---@class rawr.Action.deliver_input
 ---@field inputId string The input.
----@field items rawr.InputItem[] In order, each an item of its own (docs/spec/sequence.md#messages-that-wait).
+---@field items rawr.InputItem[] The messages, in order (docs/spec/sequence.md#messages-that-wait).
 ---@field kind 'deliver_input'
 
 ---@class rawr.Action.judge
@@ -35,16 +35,16 @@
 ---@field prompt string What to ask.
 
 ---@alias rawr.Action
----| rawr.Action.inject_turn # Give the agent a text of ours.
+---| rawr.Action.inject_turn # Give the agent a message of rawr.
 ---| rawr.Action.compact # Compact the history.
 ---| rawr.Action.deliver_input # Hand over an input that was held, in one turn of the items given.
 ---| rawr.Action.judge # Run a judgment outside the transcript; answered by `rawr/judgment/answer`.
 ---| rawr.Action.sample_packet # Sample a packet from the agent's context without a turn; its text comes with `rawr/action/report`.
 
---- `rawr/action/perform`: the owner is to do one thing, once however often it is asked (docs/spec/clients.md#actions).
+--- `rawr/action/perform`: the owner is to perform an action, once however often it is asked (docs/spec/clients.md#actions).
 ---@class rawr.ActionPerformNotification
 ---@field action rawr.Action What to do.
----@field actionId string The action's name for good: also after a crash.
+---@field actionId string The action's id. It stays the same, even after a crash.
 ---@field sequenceId string The sequence that the action belongs to.
 ---@field threadId string The thread.
 
@@ -63,14 +63,14 @@
 ---| 'completed' # It is done.
 ---| 'failed' # It will not be done.
 
---- An explicit signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
+--- A signal that a phase of work may have ended (docs/spec/boundaries.md#kinds).
 ---@alias rawr.Boundary
 ---| 'commit' # A commit was made.
----| 'plan_checkpoint' # A plan step was newly completed.
----| 'plan_update' # The plan changed in some other way; weak on its own.
+---| 'plan_checkpoint' # A step of the plan was completed.
+---| 'plan_update' # The plan changed in another way; weak on its own.
 ---| 'pr_checkpoint' # A pull request was opened, updated, merged or the like.
 ---| 'agent_done' # The agent's last message says that it is done.
----| 'topic_shift' # The agent's last message turns to another subject.
+---| 'topic_shift' # The agent's last message moves on to another subject.
 ---| 'concluding_thought' # The agent's last message concludes.
 ---| 'turn_complete' # A turn ended; counts only where a policy names it.
 
@@ -78,13 +78,13 @@
 ---@class rawr.BoundaryMark
 ---@field boundary rawr.Boundary Which.
 ---@field label? string What a person or a program called the phase that ended here.
----@field spentBy? string The sequence that it started, after which it counts no more (docs/spec/boundaries.md#identity).
+---@field spentBy? string The sequence that it started. After that it no longer counts (docs/spec/boundaries.md#identity).
 ---@field turnId? string The turn that it was seen in.
 
 --- Compactions that are paused because the last ones failed or freed too little. An emergency and a person's own are never paused.
 ---@class rawr.BreakerHold
 ---@field endsWhen string What ends the pause, for people: to be read after "when".
----@field heldTier? rawr.Tier The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which knows no tiers.
+---@field heldTier? rawr.Tier The most urgent tier that is paused, and every less urgent one with it; absent for the built-in compaction, which has no tiers.
 ---@field neededTier? rawr.Tier The tier that is needed now.
 ---@field reason string Why, for people: a sentence without its capital and its period.
 ---@field strikes integer How many compactions in a row did not help.
@@ -97,15 +97,15 @@
 --- What is kept before a compaction, without what looks like a key or a token.
 ---@class rawr.Capsule
 ---@field atMs integer When, Unix milliseconds.
----@field capsuleId string The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that the host began.
+---@field capsuleId string The capsule's id: the sequence of the compaction, or an id of its own for a compaction that the host began.
 ---@field contextWindow? integer Size of the context window, in tokens.
 ---@field cwd string The thread's working directory, absolute.
 ---@field directives rawr.Directive[] User instructions that were in force.
----@field hasHistory boolean Whether the host's history lies beside it.
+---@field hasHistory boolean Whether it includes the host's history.
 ---@field heldInputs rawr.HeldInput[] User inputs that waited for the sequence, in order.
 ---@field host rawr.CapsuleHost The agent program that owned the transcript.
----@field insideTurnId? string The turn in whose middle the compaction came.
----@field lastTurnId? string The last turn that had ended, by the host's name: a transcript up to and with it is what there was.
+---@field insideTurnId? string The turn inside which the compaction came.
+---@field lastTurnId? string The host's id of the last turn that had ended. The transcript up to and including it is what there was.
 ---@field model? string The model in use.
 ---@field packet? rawr.CapsulePacket The continuation packet.
 ---@field packetAuthor? rawr.PacketAuthor Who wrote the packet that is in it, if there was one.
@@ -118,7 +118,7 @@
 ---@field turnsEnded integer How many turns of the user or the host had ended.
 ---@field workTree? rawr.WorkTree The work tree, as it was last looked at before.
 
---- `rawr/capsule/attach`: a host that keeps no transcript of its own gives its history, before it compacts.
+--- `rawr/capsule/attach`: a host without a transcript sends its history before it compacts.
 ---@class rawr.CapsuleAttachParams
 ---@field capsuleId string The capsule: the sequence of the compaction that was asked for.
 ---@field history table<string, any>[] The whole history in the host's own shape, oldest first.
@@ -126,13 +126,13 @@
 
 --- Answer to `rawr/capsule/attach`.
 ---@class rawr.CapsuleAttachResult
----@field redactions integer So many secrets were taken out before it was written.
+---@field redactions integer How many secrets were removed before it was written.
 
 --- `rawr/capsule/get`: everything in a capsule, and what the work tree looks like now.
 ---@class rawr.CapsuleGetParams
 ---@field capsuleId string The capsule.
 ---@field threadId string The thread.
----@field withHistory? boolean Whether the host's history is wanted too, where it lies beside the capsule; it may be long.
+---@field withHistory? boolean Whether to return the host's history as well, if there is one. It may be long.
 
 --- Answer to `rawr/capsule/get`.
 ---@class rawr.CapsuleGetResult
@@ -145,14 +145,14 @@
 ---@field name string Its name.
 ---@field version? string Its version.
 
---- `rawr/capsule/list`: which compactions of a thread can be gone back to?
+--- `rawr/capsule/list`: the capsules of a thread.
 ---@class rawr.CapsuleListParams
 ---@field threadId string The thread.
 
 --- Answer to `rawr/capsule/list`.
 ---@class rawr.CapsuleListResult
 ---@field capsules rawr.CapsuleSummary[] Latest first; the latest 20 of a thread are kept.
----@field unread rawr.Unread[] What lies among them and cannot be read.
+---@field unread rawr.Unread[] Files among them that cannot be read.
 
 --- A packet as a capsule keeps it.
 ---@class rawr.CapsulePacket
@@ -162,15 +162,15 @@
 
 --- Working notes as a capsule keeps them.
 ---@class rawr.CapsuleScratch
----@field content? string What they said; absent where that is long.
----@field contentHash string By which a change is known: FNV-1a of what the notes said, in 16 hexadecimal digits.
+---@field content? string Their text; absent if it is long.
+---@field contentHash string A hash to detect changes: FNV-1a of the notes, in 16 hexadecimal digits.
 ---@field scratchFile string The file, relative to the working directory, with forward slashes.
 
 --- One capsule in short.
 ---@class rawr.CapsuleSummary
 ---@field atMs integer When, Unix milliseconds.
----@field capsuleId string The capsule: the id of the sequence whose compaction it stands before, or one of its own for a compaction that the host began.
----@field hasHistory boolean Whether the host's history lies beside it.
+---@field capsuleId string The capsule's id: the sequence of the compaction, or an id of its own for a compaction that the host began.
+---@field hasHistory boolean Whether it includes the host's history.
 ---@field packetAuthor? rawr.PacketAuthor Who wrote the packet that is in it, if there was one.
 ---@field threadId string The thread that it was taken of.
 ---@field tokensBefore? integer Tokens in the context at that time.
@@ -189,21 +189,21 @@
 
 --- Who started a compaction.
 ---@alias rawr.CompactionOrigin
----| 'rawr' # The arbiter.
+---| 'rawr' # rawr.
 ---| 'host' # The host by itself.
 ---| 'user' # A person, by the host's own command.
 
---- `rawr/compaction/report`: how a compaction goes, whoever started it.
+--- `rawr/compaction/report`: the progress of a compaction, started by anyone.
 ---@class rawr.CompactionReportParams
 ---@field actionId? string The action that asked for it, if one did.
 ---@field error? string Why it failed, for people.
 ---@field origin rawr.CompactionOrigin Who started it.
----@field status rawr.CompactionReportStatus How it goes.
+---@field status rawr.CompactionReportStatus The progress.
 ---@field threadId string The thread.
 ---@field tokensAfter? integer Tokens in the context after.
 ---@field tokensBefore? integer Tokens in the context before.
 
---- How a compaction goes, as a host sees it.
+--- The progress of a compaction, as a host reports it.
 ---@alias rawr.CompactionReportStatus
 ---| 'started' # It runs.
 ---| 'completed' # The history is rewritten.
@@ -224,17 +224,17 @@
 ---@field tokensAfter integer Size of the new one, counted the same way.
 ---@field tokensBefore integer Size of the old one: its items' texts.
 
---- How a compaction goes, as clients are told; the agent client protocol's names.
+--- The progress of a compaction, as clients are told. The names are those of the Agent Client Protocol.
 ---@alias rawr.CompactionStatus
 ---| 'in_progress' # It runs.
 ---| 'completed' # The history is rewritten.
 ---| 'failed' # The history is as it was.
----| 'cancelled' # Somebody stopped it before the history was touched.
+---| 'cancelled' # It was stopped before the history was changed.
 
 --- What led to a compaction: recorded before it, attached to it after (docs/spec/sequence.md#audit-trail).
 ---@class rawr.CompactionTrigger.rawr
 ---@field boundaries rawr.Boundary[] The boundaries that counted.
----@field entrance rawr.Entrance The door through which the assessment came in.
+---@field entrance rawr.Entrance The entrance that asked.
 ---@field kind 'rawr'
 ---@field packetAuthor rawr.PacketAuthor Who was to write the packet.
 ---@field percentRemaining integer Percent of the context window left.
@@ -252,7 +252,7 @@
 ---@field kind 'user'
 
 ---@alias rawr.CompactionTrigger
----| rawr.CompactionTrigger.rawr # The arbiter decided so.
+---| rawr.CompactionTrigger.rawr # A decision of rawr.
 ---| rawr.CompactionTrigger.inline # Built-in inline compaction, used only when rawr is off (docs/spec/built-in-compaction.md).
 ---| rawr.CompactionTrigger.host # The host by itself.
 ---| rawr.CompactionTrigger.user # A person.
@@ -262,7 +262,7 @@
 ---@field error? string Why it failed, for people.
 ---@field origin rawr.CompactionOrigin Who started it.
 ---@field sequenceId? string The sequence that it belongs to.
----@field status rawr.CompactionStatus How it goes.
+---@field status rawr.CompactionStatus The progress.
 ---@field threadId string The thread.
 ---@field tokensAfter? integer Tokens in the context after.
 ---@field tokensBefore? integer Tokens in the context before.
@@ -283,12 +283,12 @@
 ---@field layers string[] Where values came from, the strongest first: files as paths, others by name.
 ---@field problems rawr.Problem[] What is wrong with the files; the last good values stay in force (docs/spec/clients.md#configuration-files).
 
---- A verdict with everything that led to it: "why" and "why not" are the same record.
+--- A verdict with everything that led to it. The same record explains "why" and "why not".
 ---@class rawr.Decision
 ---@field atMs integer When, Unix milliseconds.
 ---@field compaction? rawr.DecisionCompaction What came of the sequence that it started; absent until that has reached its compaction.
 ---@field decisionId string The decision.
----@field entrance rawr.Entrance The door through which the assessment came in.
+---@field entrance rawr.Entrance The entrance that asked.
 ---@field fate? rawr.DecisionFate What became of it; absent where nothing was to follow, and of old decisions.
 ---@field gates rawr.GateResult[] Every gate, in the order in which they run.
 ---@field judgment? rawr.DecisionJudgment The judge's part in it; absent where no judge was asked.
@@ -319,10 +319,10 @@
 
 --- What became of a decision.
 ---@class rawr.DecisionFate
----@field atMs integer When it came to this, Unix milliseconds.
+---@field atMs integer When that happened, Unix milliseconds.
 ---@field by? string Who called it off, for people.
 ---@field decisionId string The decision.
----@field overtakenBy? string The decision that took its place.
+---@field overtakenBy? string The decision that replaced it.
 ---@field status rawr.FateStatus How far it came.
 ---@field text string All of it in a few words for people, without the time: "called off by Neovim (snoozed)".
 
@@ -330,14 +330,14 @@
 ---@class rawr.DecisionJudgment
 ---@field error? string Why there is no answer, for people.
 ---@field reason string Why, in the judge's words; empty without an answer.
----@field requestId? string The question; absent where nobody had to be asked.
+---@field requestId? string The question; absent for the heuristic.
 ---@field shouldCompact? boolean The answer; absent while it is waited for, or where none came that could be used.
 ---@field source rawr.JudgmentSource Who was asked.
 
 --- `rawr/decision/list`: past decisions.
 ---@class rawr.DecisionListParams
 ---@field before? string Only decisions before this one, for the next page.
----@field limit? integer At most so many, the latest of them; all if absent.
+---@field limit? integer How many to return at most, the latest; all if absent.
 ---@field threadId string The thread.
 
 --- Answer to `rawr/decision/list`.
@@ -382,7 +382,7 @@
 --- Nothing to say. Written as `{}`; whatever it is read from is ignored.
 ---@class rawr.Empty
 
---- The door through which an assessment came in (docs/spec/decisions.md#entrances).
+--- The entrance of a decision (docs/spec/decisions.md#entrances).
 ---@alias rawr.Entrance
 ---| 'turn_complete' # A turn ended.
 ---| 'preflight' # A user input arrived while a compaction was deferred.
@@ -433,23 +433,23 @@
 ---| 'origin' # The turn is the user's and no sequence runs.
 ---| 'mode_of_host' # The host is not in review mode or the like.
 ---| 'guard' # No guard is active.
----| 'breaker' # The last sequences did what they were for.
+---| 'breaker' # The last compactions helped.
 ---| 'rearm' # Enough was added since the last compaction.
 ---| 'cooldown' # Enough turns and time passed since the last compaction.
 ---| 'boundary' # A required and allowed boundary is present and unspent.
 ---| 'weak_boundary' # There is more than a bare plan update.
----| 'semantic_break' # A plan boundary has a semantic break beside it.
+---| 'semantic_break' # A plan boundary comes with a semantic break.
 ---| 'active_work' # No tool runs and the turn finished.
 ---| 'packet_worth' # There is something to build a packet from.
 ---| 'judgment' # The judge agrees.
 ---| 'mode' # The configured mode lets compaction go on by itself.
 
---- What came of one gate.
+--- The result of a gate.
 ---@alias rawr.GateOutcome
 ---| 'pass' # The gate lets the decision through.
 ---| 'fail' # The gate stops it.
----| 'bypassed' # The gate would have stopped it, and the tier or the entrance goes past it.
----| 'not_reached' # A gate before it failed.
+---| 'bypassed' # The gate would have stopped it, but an emergency or a person overrides it.
+---| 'not_reached' # It was not evaluated.
 
 --- What came of one gate.
 ---@class rawr.GateResult
@@ -460,7 +460,7 @@
 --- One active guard.
 ---@class rawr.Guard
 ---@field guardId string Its name.
----@field note? string Why it was set, in the words of whoever set it.
+---@field note? string Why it was set, in the words of its author.
 ---@field setAtMs integer When it was set, Unix milliseconds.
 ---@field setBy? string Who set it, for people.
 ---@field until rawr.Until What ends it.
@@ -482,7 +482,7 @@
 ---@class rawr.GuardListResult
 ---@field guards rawr.Guard[] Oldest first.
 
---- `rawr/guard/set`: no compaction until then, short of an emergency (docs/spec/clients.md#guards-and-answers).
+--- `rawr/guard/set`: no compaction until then, except in an emergency (docs/spec/clients.md#guards-and-answers).
 ---@class rawr.GuardSetParams
 ---@field note? string Why.
 ---@field threadId string The thread.
@@ -499,7 +499,7 @@
 
 --- Answer to `rawr/handoff/build`.
 ---@class rawr.HandoffBuildResult
----@field marker string The part by which it is known again.
+---@field marker string The part that identifies it.
 ---@field text string The whole message, marker included.
 
 --- The banner of a thread as it stands now: everything to draw, nothing to decide.
@@ -530,7 +530,7 @@
 
 --- One item of a history.
 ---@class rawr.HistoryItem
----@field id? string The host's name for the item; kept, so that the host finds what only it knows of it.
+---@field id? string The host's id of the item; kept, so that the host can find the item again.
 ---@field kind? rawr.HistoryKind What it is to a compaction; a message if absent. Without it, the system items before the first other message are the initial context, and a user message that begins with the prefix of summaries is a summary.
 ---@field role rawr.HistoryRole Who speaks.
 ---@field text string What.
@@ -538,14 +538,14 @@
 --- What a history item is to a compaction.
 ---@alias rawr.HistoryKind
 ---| 'message' # What was said or done in the conversation.
----| 'initial_context' # What every conversation of this host begins with, whoever speaks; kept.
----| 'snapshot' # The host's own note of a state that it can go back to; kept, after the summary.
----| 'summary' # The summary of an earlier compaction; a new one takes its place.
+---| 'initial_context' # What every conversation of this host begins with, in any role; kept.
+---| 'snapshot' # A snapshot of the host's state; kept, after the summary.
+---| 'summary' # The summary of an earlier compaction; replaced by the new one.
 
 --- Who speaks in a history item.
 ---@alias rawr.HistoryRole
 ---| 'system' # Fixed instructions.
----| 'user' # The user, or rawr in a turn of its own.
+---| 'user' # The user, or rawr in an injected turn.
 ---| 'assistant' # The agent.
 ---| 'tool' # A tool's output.
 
@@ -558,7 +558,7 @@
 --- What a host can do, probed by its client (docs/spec/clients.md#owner-and-observers). Absent means no.
 ---@class rawr.HostCapabilities
 ---@field compact? boolean Compact its own history.
----@field compactByPerson? boolean A person types the compaction once the packet is there: none is ordered.
+---@field compactByPerson? boolean Only a person can compact, once the packet is there.
 ---@field injectItems? boolean Put items into the history without a turn.
 ---@field injectTurn? boolean Start a turn with a text that rawr gives.
 ---@field judge? boolean Run a judgment with its own model and login.
@@ -629,7 +629,7 @@
 
 --- Whose text an item is.
 ---@alias rawr.ItemRole
----| 'handoff' # Ours: the packet and what to do with it.
+---| 'handoff' # rawr's: the packet and what to do with it.
 ---| 'input' # The person's.
 
 --- `rawr/judgment/answer`: the host's answer to a `judge` action.
@@ -687,10 +687,10 @@
 --- What judging has cost a thread; kept apart from the thread's own usage.
 ---@class rawr.JudgmentTotals
 ---@field calls integer How often a judge was asked.
----@field failures integer How often no answer came that could be used.
+---@field failures integer How often there was no usable answer.
 ---@field inputTokens integer Tokens sent, as far as judges tell.
 ---@field outputTokens integer Tokens received, as far as judges tell.
----@field rateLimits rawr.RateLimit[] What the judge's endpoint last said of its limits.
+---@field rateLimits rawr.RateLimit[] The newest rate limits of the judge's endpoint.
 
 --- A compaction that is over.
 ---@class rawr.LastCompaction
@@ -722,53 +722,53 @@
 --- What was decided.
 ---@alias rawr.Outcome
 ---| 'nothing' # Nothing.
----| 'tag' # Say that compaction would have happened.
+---| 'tag' # Log that a compaction would have happened.
 ---| 'suggest' # Recommend it to the person.
 ---| 'ask' # Ask the person.
 ---| 'judge' # Ask the judge; the sequence goes on or ends with the answer.
 ---| 'defer' # Compact before the next user input.
 ---| 'compact' # Compact.
 
---- Who wrote a packet, or is to write it (docs/spec/packet.md#author).
+--- Who wrote a packet, or will write it (docs/spec/packet.md#author).
 ---@alias rawr.PacketAuthor
 ---| 'agent' # The agent, in a turn asked for this.
----| 'watcher' # rawr, from structured state; always labelled as such.
+---| 'watcher' # rawr, from structured state; always labeled as such.
 ---| 'person' # A person, by submitting or editing one; never a plan, only a fact about a packet that exists.
 
 --- `rawr/packet/build`: rawr writes a packet from structured state.
 ---@class rawr.PacketBuildParams
----@field author rawr.PacketAuthor `watcher`: nobody else's packet can be built on request.
+---@field author rawr.PacketAuthor Always `watcher`: only rawr's own packet can be built on request.
 ---@field threadId string The thread.
 
 --- Answer to `rawr/packet/build`.
 ---@class rawr.PacketBuildResult
 ---@field author rawr.PacketAuthor Who wrote it.
 ---@field checked rawr.PacketCheck What a check of it found.
----@field packet string The packet, labelled as built by rawr (docs/spec/packet.md#author).
+---@field packet string The packet, labeled as built by rawr (docs/spec/packet.md#author).
 
---- What became of a packet.
+--- What happened to a packet.
 ---@alias rawr.PacketChange
 ---| 'taken' # The sequence has taken it.
 ---| 'edited' # A person gave another one.
----| 'outdated' # Work was done behind it; it is asked for again.
+---| 'outdated' # Work was done since it was written. It is asked for again.
 
---- `rawr/packet/changed`: the packet of a running sequence is another one; `rawr/packet/get` gives it.
+--- `rawr/packet/changed`: the packet of a running sequence changed; `rawr/packet/get` returns it.
 ---@class rawr.PacketChangedNotification
 ---@field author rawr.PacketAuthor Who wrote it.
 ---@field by? string The client at which a person edited it.
----@field change rawr.PacketChange What became of it.
+---@field change rawr.PacketChange What happened to it.
 ---@field sequenceId string The sequence that it belongs to.
 ---@field threadId string The thread.
 
 --- What a check of a packet found.
 ---@class rawr.PacketCheck
 ---@field missing string[] Sections that it must have and lacks.
----@field missingFacts string[] Facts about the session that its author left out, in words for people. rawr adds them, under a heading of their own, when a sequence takes the packet; of a packet that was taken they are those that were added.
+---@field missingFacts string[] Facts about the session that the packet does not name, for people. rawr adds them under a heading when a sequence takes the packet; for a taken packet, these are the added ones.
 ---@field ok boolean Whether it can be handed over as it is.
 ---@field redactions integer How many secrets were taken out of it.
 ---@field tokens integer Its size.
 
---- `rawr/packet/check`: would this packet do?
+--- `rawr/packet/check`: checks a packet.
 ---@class rawr.PacketCheckParams
 ---@field packet string The packet.
 ---@field threadId string The thread.
@@ -806,7 +806,7 @@
 ---@field name string Its name.
 ---@field version? string Its version.
 
---- An action that was asked for and not reported done: the action's own fields, and its ids beside them.
+--- An action without an end: its fields and its ids.
 ---@class rawr.PendingAction
 ---@field actionId string The action's name, as it was when it was first asked for.
 ---@field issuedAtMs? integer When it was first asked for; a host that may have done it before it was lost looks for it from then on.
@@ -827,7 +827,7 @@
 
 --- One step of a plan.
 ---@class rawr.PlanStep
----@field status rawr.StepStatus Where it stands; a status of a newer peer is read as pending, since only `completed` makes a checkpoint.
+---@field status rawr.StepStatus How far it has come. An unknown status is read as pending, because only `completed` makes a checkpoint.
 ---@field step string What is to be done.
 
 --- A place in a text, as in LSP.
@@ -1052,17 +1052,17 @@
 --- `rawr/sequence/respond`: a person's answer, from any client of the thread.
 ---@class rawr.SequenceRespondParams
 ---@field choice rawr.Choice The answer.
----@field minutes? integer With `snooze`: for so many minutes.
+---@field minutes? integer With `snooze`: for how many minutes.
 ---@field packet? string With `edit_packet`: the packet as edited.
 ---@field sequenceId? string The sequence that is answered; the running one if absent.
 ---@field threadId string The thread.
----@field turns? integer With `snooze`: for so many user turns.
+---@field turns? integer With `snooze`: for how many user turns.
 
 --- Answer to `rawr/sequence/respond`.
 ---@class rawr.SequenceRespondResult
 ---@field phase rawr.Phase Where the thread stands now.
 
---- `rawr/sequence/responded`: a person has answered at another client; the banner may go.
+--- `rawr/sequence/responded`: a person answered at another client, so the banner can be removed.
 ---@class rawr.SequenceRespondedNotification
 ---@field by? string The client where it was given.
 ---@field choice rawr.Choice The answer.
@@ -1075,7 +1075,7 @@
 
 ---@class rawr.SessionSource.subagent
 ---@field kind 'subagent'
----@field name string Its name; sanitised before it names a file.
+---@field name string Its name; sanitized before it is used in a file name.
 
 ---@alias rawr.SessionSource
 ---| rawr.SessionSource.user # A person's.
@@ -1091,7 +1091,7 @@
 ---| 'warning' # It is in force and likely not what was meant.
 ---| 'hint' # It could be better.
 
---- An observation, told by whoever knows it for certain (docs/spec/boundaries.md#signals).
+--- An observation (docs/spec/boundaries.md#signals).
 ---@class rawr.Signal.plan_updated
 ---@field explanation? string Why the plan changed.
 ---@field kind 'plan_updated'
@@ -1140,21 +1140,21 @@
 ---@field text string The instruction, unchanged.
 
 ---@alias rawr.Signal
----| rawr.Signal.plan_updated # The agent wrote its plan anew.
+---| rawr.Signal.plan_updated # The agent set or changed its plan.
 ---| rawr.Signal.command_finished # A shell command ended.
----| rawr.Signal.commit # A commit was made, seen by other means than its command.
+---| rawr.Signal.commit # A commit was made other than by a reported command.
 ---| rawr.Signal.pr_checkpoint # Something happened to a pull request.
 ---| rawr.Signal.branch_changed # Another branch was checked out.
 ---| rawr.Signal.tool_started # A tool call began; until it ends, work is active.
 ---| rawr.Signal.tool_finished # A tool call ended, well or not.
----| rawr.Signal.phase_boundary # A person or a program says that a phase ended. Taken from every client, not only from the thread's owner.
----| rawr.Signal.user_message # A person's message joined the turn: they wrote while the agent worked. From then on the turn is theirs, whoever began it. The message that a turn begins with is told with `rawr/turn/started`.
+---| rawr.Signal.phase_boundary # A person or a program declared that a phase ended. Accepted from every client, not only from the owner.
+---| rawr.Signal.user_message # A user's message joined a running turn. From then on the turn counts as the user's. The message that begins a turn is reported with `rawr/turn/started`.
 ---| rawr.Signal.directive # A user instruction that must survive word for word.
 
 --- `rawr/signal/report`: something happened that may matter to a decision.
 ---@class rawr.SignalReportParams
 ---@field signal rawr.Signal What happened.
----@field signalId? string The host's name for this one signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a repeat; another id is another signal, even of the same kind in the same turn. Without one, a boundary that its turn has counted does not count again.
+---@field signalId? string The host's id of the signal, at most 200 bytes: an item's id, a commit's hash. The same id again is a repeat; another id is another signal, even of the same kind in the same turn. Without an id, a boundary that already counted in its turn does not count again.
 ---@field threadId string The thread.
 ---@field turnId? string The turn that it happened in.
 
@@ -1191,15 +1191,15 @@
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field guards rawr.Guard[] Active guards.
 ---@field headsUp? rawr.HeadsUp The banner as it stands now; absent when there is none, and while no process runs the thread.
----@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
----@field lastFate? rawr.DecisionFate What became of the last decision that something was to follow from.
+---@field lastCompaction? rawr.LastCompaction The last compaction, started by anyone.
+---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field percentRemaining? integer Percent of the context window left.
----@field phase rawr.Phase Where it stands.
+---@field phase rawr.Phase Its phase.
 ---@field sequenceId? string The sequence that runs.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
 
---- `rawr/thread/close`: the client will say no more of the thread.
+--- `rawr/thread/close`: the client lets go of the thread.
 ---@class rawr.ThreadCloseParams
 ---@field threadId string The thread.
 
@@ -1216,8 +1216,8 @@
 ---@field headsUp? rawr.HeadsUp The banner as it stands now; absent when there is none, and while no process runs the thread.
 ---@field heldInputs string[] Ids of user inputs that wait for a sequence, in order.
 ---@field judgments? rawr.JudgmentTotals What judging has cost; absent while no judge was asked.
----@field lastCompaction? rawr.LastCompaction The last compaction, whoever started it.
----@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done.
+---@field lastCompaction? rawr.LastCompaction The last compaction, started by anyone.
+---@field pendingActions rawr.PendingAction[] Actions without an end.
 ---@field plan rawr.PlanStep[] The agent's plan as last reported.
 ---@field sequenceId? string The sequence that runs.
 ---@field thread rawr.ThreadSummary The thread in short.
@@ -1234,26 +1234,26 @@
 ---@class rawr.ThreadListResult
 ---@field threads rawr.ThreadSummary[] Latest first.
 
---- `rawr/thread/open`: a client announces a conversation and what its host can do.
+--- `rawr/thread/open`: a client opens a conversation and declares what its host can do.
 ---@class rawr.ThreadOpenParams
----@field baselineTokens? integer Tokens of fixed instructions and tools, taken off both sides before a percentage is formed; 0 if absent (docs/spec/tiers.md#percent-left).
+---@field baselineTokens? integer Tokens of fixed instructions and tools, subtracted from usage and window before a percentage is computed; 0 if absent (docs/spec/tiers.md#percent-left).
 ---@field contextWindow? integer Size of the context window, in tokens.
 ---@field contextWindowAssumed? boolean Whether that size was looked up by the model's name instead of reported by the host; then nothing is an emergency.
 ---@field cwd string The conversation's working directory, absolute.
 ---@field host rawr.Host The agent program that owns the transcript.
 ---@field model? string The model in use; `rawr/turn/usage` reports another.
----@field role rawr.Role What the client wants to be to the thread.
----@field runningTurn? string The turn that still runs. Every other turn whose end was never reported is over with the process that ran it; should its end be reported later, that holds.
----@field sessionSource? rawr.SessionSource Whose conversation it is; a sub-agent's name becomes its scratch file's (docs/spec/scratch-notes.md#where).
----@field threadId string The host's name for the conversation: at most 200 bytes, never a path.
----@field transcript? rawr.Transcript Where the host keeps its own transcript, if it keeps any.
+---@field role rawr.Role The role that the client wants.
+---@field runningTurn? string The turn that is still running. Every other turn without an end is over; an end reported later still counts.
+---@field sessionSource? rawr.SessionSource Whose conversation it is. A sub-agent's scratch file has its name (docs/spec/scratch-notes.md#where).
+---@field threadId string The host's id of the conversation: at most 200 bytes, never a path.
+---@field transcript? rawr.Transcript The host's own transcript, if it has one.
 
 --- Answer to `rawr/thread/open`.
 ---@class rawr.ThreadOpenResult
 ---@field owner boolean Whether this client is to perform the thread's actions.
----@field pendingActions rawr.PendingAction[] What was asked of the host and not reported done: to be done now, under the same ids (docs/spec/clients.md#actions).
+---@field pendingActions rawr.PendingAction[] Actions without an end. Perform them now, under the same ids (docs/spec/clients.md#actions).
 ---@field percentRemaining? integer Percent of the context window left; absent while usage or window is unknown.
----@field phase rawr.Phase Where it stands.
+---@field phase rawr.Phase Its phase.
 ---@field scratchFile string The agent's scratch file, relative to the working directory, with forward slashes.
 ---@field threadId string The thread that is open.
 
@@ -1261,30 +1261,30 @@
 ---@class rawr.ThreadSummary
 ---@field breaker? rawr.BreakerHold Compactions are paused because the last ones did not help; absent while none are.
 ---@field cwd string Its working directory, absolute.
----@field lastFate? rawr.DecisionFate What became of the last decision that something was to follow from.
+---@field lastFate? rawr.DecisionFate What became of the last decision from which something was to follow.
 ---@field open boolean Whether a client of this sidecar has it open.
----@field owner? string Who performs its actions now, for people; absent if nobody does.
+---@field owner? string Who performs its actions now, for people; absent if no process does.
 ---@field percentRemaining? integer Percent of the context window left.
----@field phase rawr.Phase Where it stands.
----@field runsByHooks? boolean The agent calls rawr by hooks: between two of them there is no owner, and the thread goes on all the same.
+---@field phase rawr.Phase Its phase.
+---@field runsByHooks? boolean The agent calls rawr through hooks. Between two of them the thread has no owner, and it is not abandoned.
 ---@field subAgent? string The name of the sub-agent whose conversation it is; absent for a person's.
 ---@field threadId string The thread.
 ---@field tier? rawr.Tier Its tier; absent above every tier, or while usage is unknown.
 ---@field updatedAtMs integer When something last happened in it, Unix milliseconds.
 
---- `rawr/thread/unwatch`: takes back the `rawr/thread/watch` that said the same.
+--- `rawr/thread/unwatch`: ends the `rawr/thread/watch` with the same params.
 ---@class rawr.ThreadUnwatchParams
 ---@field threadId? string As in `rawr/thread/watch`.
 ---@field workspaceFolder? string As in `rawr/thread/watch`.
 
---- `rawr/thread/watch`: the client wants to hear what other clients' sidecars record. With neither field: of every thread of this home, also of those to come. What is watched may be answered like what is open.
+--- `rawr/thread/watch`: subscribes to what other sidecars record. With neither field: for every thread of this home, future ones included. A watched thread can be answered like an open one.
 ---@class rawr.ThreadWatchParams
----@field threadId? string Only this thread, whether it is there already or not.
+---@field threadId? string Only this thread. It need not exist yet.
 ---@field workspaceFolder? string Only threads that work in this folder or below it; absolute.
 
 --- Answer to `rawr/thread/watch`.
 ---@class rawr.ThreadWatchResult
----@field threads rawr.ThreadSummary[] Those of the watched threads that somebody runs or that something happened in last, latest first; `rawr/thread/list` has all.
+---@field threads rawr.ThreadSummary[] The watched threads that are running or changed last, latest first. `rawr/thread/list` has all.
 
 --- Urgency by percent of the context window remaining, in rising order (docs/spec/tiers.md#selection).
 ---@alias rawr.Tier
@@ -1296,7 +1296,7 @@
 --- Tokens as the host's model reported them.
 ---@class rawr.TokenUsage
 ---@field cachedInputTokens? integer Of those, tokens served from a cache.
----@field contextTokens integer Tokens in the context window now: what percentages are formed of.
+---@field contextTokens integer Tokens in the context window now, from which percentages are computed.
 ---@field inputTokens? integer Tokens sent.
 ---@field outputTokens? integer Tokens received.
 ---@field reasoningTokens? integer Of those, tokens of hidden reasoning.
@@ -1320,14 +1320,14 @@
 
 --- A host's own record of a conversation.
 ---@class rawr.Transcript
----@field path string The file, absolute. It need not be there yet.
+---@field path string The file, absolute. It need not exist yet.
 
 --- A host's own record of a conversation, up to a moment.
 ---@class rawr.TranscriptPosition
----@field bytes? integer How long it was, in bytes; absent where it was not there.
+---@field bytes? integer Its length in bytes; absent if it did not exist.
 ---@field path string The file, absolute.
 
---- `rawr/turn/completed`: a turn is over, however it ended.
+--- `rawr/turn/completed`: a turn ended.
 ---@class rawr.TurnCompletedParams
 ---@field lastAgentMessage? string The agent's last message in it.
 ---@field queuedInputs? integer How many user inputs wait in the host.
@@ -1347,23 +1347,23 @@
 ---| 'synthetic' # A turn that rawr asked for.
 ---| 'host' # The host by itself, such as its own compaction.
 
---- `rawr/turn/started`: the host begins to work on something.
+--- `rawr/turn/started`: a turn began.
 ---@class rawr.TurnStartedParams
 ---@field actionId? string The action that asked for the turn, if one did.
 ---@field origin rawr.TurnOrigin Where the turn came from; only the user's trigger anything (docs/spec/sequence.md#synthetic-turns).
----@field text? string The input; a marker in it gives away a turn of ours that the host calls a user's.
+---@field text? string The input. A marker in it identifies an injected turn that the host reports as the user's.
 ---@field threadId string The thread.
----@field turnId string The host's name for the turn.
+---@field turnId string The host's id of the turn.
 
 --- How a turn ended.
 ---@alias rawr.TurnStatus
 ---| 'completed' # The agent finished.
----| 'interrupted' # Somebody stopped it.
----| 'failed' # It broke off with an error.
+---| 'interrupted' # The user or the host stopped it.
+---| 'failed' # It failed with an error.
 
 --- `rawr/turn/usage`: a sampling request ended and the turn may go on.
 ---@class rawr.TurnUsageParams
----@field contextWindow? integer Size of the context window in tokens, if it is known anew.
+---@field contextWindow? integer Size of the context window in tokens, if it changed.
 ---@field lastAgentMessage? string The agent's latest message.
 ---@field model? string The model in use, if it is not the one that was reported last. From here on the thread goes by that model's configuration.
 ---@field needsFollowUp? boolean Whether the agent goes on sampling in this turn: the mid-turn entrance (docs/spec/mid-turn.md).
@@ -1399,11 +1399,11 @@
 ---@field kind 'released'
 
 ---@alias rawr.Until
----| rawr.Until.turns # So many user turns.
----| rawr.Until.minutes # So many minutes.
+---| rawr.Until.turns # A number of user turns.
+---| rawr.Until.minutes # A number of minutes.
 ---| rawr.Until.next_commit # The next commit.
 ---| rawr.Until.tests_pass # A test run that passes.
----| rawr.Until.released # `rawr/guard/clear` alone.
+---| rawr.Until.released # Only `rawr/guard/clear`.
 
 --- The outcome of an assessment, in short.
 ---@class rawr.Verdict
@@ -1417,8 +1417,8 @@
 --- A git work tree at one moment.
 ---@class rawr.WorkTree
 ---@field branch? string The branch.
----@field dirty integer How many files are not as the commit has them.
----@field files string[] The first of them.
+---@field dirty integer How many files differ from the commit.
+---@field files string[] The first of those files.
 ---@field head? string The commit.
 ---@field seenAtMs? integer When it was looked at, Unix milliseconds; absent means now.
 
