@@ -143,6 +143,8 @@ methods! {
         request ThreadUnwatch = "rawr/thread/unwatch" (ThreadUnwatchParams) -> Empty;
         /// Says that what a status bar shows of a thread has changed.
         notification(from server) ThreadChanged = "rawr/thread/changed" (ThreadChangedNotification);
+        /// Says which watched threads have come, gone, or are run by another process than before.
+        notification(from server) ThreadListChanged = "rawr/thread/listChanged" (ThreadListChangedNotification);
     }
 
     source "docs/spec/recovery.md#written-before-done" {

@@ -415,6 +415,20 @@ pub struct LastCompaction {
     pub tokens_after: Option<u64>,
 }
 
+/// `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked
+/// for the list once keeps it current with this.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadListChangedNotification {
+    /// Threads that have come, or whose `owner` is another now, as `rawr/thread/list` gives them.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub threads: Vec<ThreadSummary>,
+    /// Ids of threads whose files are gone.
+    #[serde(default, deserialize_with = "crate::lenient::list")]
+    pub gone: Vec<String>,
+}
+
 /// `rawr/thread/changed`: what a status bar shows has changed, or the instructions that stay have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,7 @@
 //! The desk's notices as notifications. What a client must act on is an order, which a client that reads late still gets.
 
 use crate::config::Config;
-use crate::desk::Notice;
+use crate::desk::{Notice, Summary};
 use crate::outbox::Outbox;
 use crate::store::Damage;
 use crate::wire::{self, ToWire};
@@ -11,13 +11,13 @@ use rawr_core::{Thread, machine};
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, ConfigChanged, DecisionRecorded, JudgmentRequested,
     JudgmentResult, LogMessage, PacketChanged, PromptChanged, ScratchChanged, SequenceHeadsUp,
-    SequenceResponded, StoreFailed, StoreRecovered, ThreadChanged,
+    SequenceResponded, StoreFailed, StoreRecovered, ThreadChanged, ThreadListChanged,
 };
 use rawr_protocol::{
     ActionPerformNotification, ConfigChangedNotification, DecisionRecordedNotification,
     JudgmentRequestedNotification, LogMessageParams, MessageType, PacketChangedNotification,
     Problem, PromptChangedNotification, ScratchChangedNotification, StoreFailedNotification,
-    StoreRecoveredNotification,
+    StoreRecoveredNotification, ThreadListChangedNotification, ThreadSummary,
 };
 
 /// Sends one notice to the client.
@@ -25,6 +25,18 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
     match notice {
         Notice::Thread { thread, config, now, notice, heads_up } => {
             publish_thread(thread, config, *now, notice, heads_up.as_ref(), outbox);
+        }
+        Notice::Listed { summary } => {
+            outbox.notify::<ThreadListChanged>(&ThreadListChangedNotification {
+                threads: vec![thread_summary(summary)],
+                gone: Vec::new(),
+            });
+        }
+        Notice::Gone { thread } => {
+            outbox.notify::<ThreadListChanged>(&ThreadListChangedNotification {
+                threads: Vec::new(),
+                gone: vec![thread.to_string()],
+            });
         }
         Notice::Decided { thread, decision } => {
             outbox.notify::<DecisionRecorded>(&DecisionRecordedNotification {
@@ -87,6 +99,24 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
                 effective: config.effective(),
             });
         }
+    }
+}
+
+/// A thread in short.
+pub fn thread_summary(summary: &Summary) -> ThreadSummary {
+    ThreadSummary {
+        thread_id: summary.thread.to_string(),
+        cwd: summary.cwd.clone(),
+        phase: summary.phase.to_wire(),
+        tier: summary.tier.map(ToWire::to_wire),
+        percent_remaining: summary.percent.map(wire::percent),
+        updated_at_ms: summary.updated_at.0,
+        open: summary.open,
+        owner: summary.owner.clone(),
+        sub_agent: summary.sub_agent.clone(),
+        breaker: summary.held_back.as_ref().map(wire::breaker_hold),
+        last_fate: summary.last_fate.as_ref().map(wire::fate),
+        runs_by_hooks: summary.runs_by_hooks,
     }
 }
 

@@ -9,7 +9,7 @@ mod files;
 pub use files::{Edited, TELLS_OF_CLOSING};
 
 use files::Files;
-use notify::event::{CreateKind, EventKind, ModifyKind};
+use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,10 @@ struct Shared {
 pub struct ChangeSet {
     /// Names of thread folders.
     pub threads: BTreeSet<String>,
+    /// Names of thread folders whose lock was closed by a process that held it.
+    pub closed: BTreeSet<String>,
+    /// Names of thread folders that were removed.
+    pub removed: BTreeSet<String>,
     /// Some changes were missed: look at every thread and every file.
     pub all: bool,
     /// Prompt and configuration files.
@@ -54,6 +58,16 @@ impl ChangeNotifier {
             changes.all = true;
         }
         drop(changes);
+        self.0.heard.notify_one();
+    }
+
+    fn closed(&self, thread: &str) {
+        self.state().closed.insert(thread.to_owned());
+        self.0.heard.notify_one();
+    }
+
+    fn removed(&self, thread: &str) {
+        self.state().removed.insert(thread.to_owned());
         self.0.heard.notify_one();
     }
 
@@ -230,23 +244,28 @@ fn whole(notifier: &ChangeNotifier, event: notify::Result<notify::Event>) -> Opt
 
 /// On the watcher's own thread: nothing here may take long.
 fn hear(root: &Path, notifier: &ChangeNotifier, event: &notify::Event) {
-    let matters = matches!(
+    let written = matches!(
         event.kind,
         EventKind::Create(CreateKind::Any | CreateKind::File | CreateKind::Folder)
             | EventKind::Modify(ModifyKind::Any | ModifyKind::Data(_) | ModifyKind::Name(_))
             | EventKind::Modify(ModifyKind::Metadata(_))
     );
-    if !matters {
-        return;
-    }
+    // A process that ends, however it ends, closes the lock of the threads that it ran.
+    let closed = matches!(event.kind, EventKind::Access(AccessKind::Close(AccessMode::Write)));
+    let removed = matches!(
+        event.kind,
+        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+    );
     for path in &event.paths {
         let mut names = path.strip_prefix(root).into_iter().flat_map(Path::iter);
         let Some(thread) = names.next().and_then(|name| name.to_str()) else { continue };
         match names.next().and_then(|file| file.to_str()) {
+            None if removed => notifier.removed(thread),
             // The thread's folder itself has come.
-            None => notifier.thread(thread),
-            Some(file) if FILES.contains(&file) => notifier.thread(thread),
-            Some(_) => {}
+            None if written => notifier.thread(thread),
+            Some(file) if written && FILES.contains(&file) => notifier.thread(thread),
+            Some(crate::store::OWNER) if closed => notifier.closed(thread),
+            None | Some(_) => {}
         }
     }
 }

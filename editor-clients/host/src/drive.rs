@@ -324,6 +324,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             // Another thread's.
             Note::Perform(_)
             | Note::Changed(_)
+            | Note::ListChanged(_)
             | Note::Decided(_)
             | Note::HeadsUp(_)
             | Note::Compaction(_)

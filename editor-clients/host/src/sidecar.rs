@@ -15,7 +15,8 @@ use rawr_protocol::{
     InitializeParams, JudgmentRequestedNotification, JudgmentResultNotification, LogMessageParams,
     Notification, PROTOCOL_VERSION, PeerInfo, PromptChangedNotification, Request,
     SequenceHeadsUpNotification, SequenceRespondedNotification, StoreFailedNotification,
-    StoreRecoveredNotification, ThreadChangedNotification, methods, read_params,
+    StoreRecoveredNotification, ThreadChangedNotification, ThreadListChangedNotification, methods,
+    read_params,
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -74,6 +75,7 @@ pub enum Note {
     Perform(Box<ActionPerformNotification>),
     HeadsUp(SequenceHeadsUpNotification),
     Changed(Box<ThreadChangedNotification>),
+    ListChanged(ThreadListChangedNotification),
     Decided(Box<DecisionRecordedNotification>),
     Compaction(CompactionUpdateNotification),
     Responded(SequenceRespondedNotification),
@@ -309,6 +311,9 @@ impl Note {
             }
             methods::ThreadChanged::METHOD => {
                 shape::<methods::ThreadChanged>(params, |changed| Self::Changed(Box::new(changed)))
+            }
+            methods::ThreadListChanged::METHOD => {
+                shape::<methods::ThreadListChanged>(params, Self::ListChanged)
             }
             methods::DecisionRecorded::METHOD => {
                 shape::<methods::DecisionRecorded>(params, |it| Self::Decided(Box::new(it)))

@@ -66,6 +66,13 @@ describe('threads', function()
     assert.is_nil(threads.banner(all, 'a'))
   end)
 
+  it('go with their banner', function()
+    threads.show(all, 'a', heads_up('will_compact'))
+    threads.remove(all, 'a')
+    assert.is_nil(all.rows.a)
+    assert.is_nil(threads.banner(all, 'a'))
+  end)
+
   it('are found by the beginning of a name, where it is of one only', function()
     threads.put(all, summary('abc'))
     assert.equal('a', threads.find(all, 'a').thread.threadId)

@@ -5,8 +5,6 @@ import { runs } from './model/threads';
 import type { Notifications, ThreadSummary, ThreadWatchParams } from './protocol';
 import { type Disposable, type Sidecar, askOfThread, said } from './sidecar';
 
-/** Who runs a thread is told by no notification: the list says it. */
-const LIST_EVERY_MS = 3_000;
 /** How many decisions are kept at hand of each thread. */
 const DECISIONS = 30;
 
@@ -25,8 +23,9 @@ export interface Surroundings {
 export class Watch implements Disposable {
   private readonly listening: Disposable[] = [];
   private readonly looking = new Map<string, 'looking' | 'stale'>();
-  private timer: NodeJS.Timeout | undefined;
   private isListing = false;
+  /** The list on its way may be older than what was told since. */
+  private isListStale = false;
   private isOver = false;
 
   constructor(
@@ -44,7 +43,7 @@ export class Watch implements Disposable {
     this.threads.listed(unique(watched.flatMap(({ threads }) => threads)));
     await Promise.all(this.threads.all.map(({ summary }) => this.look(summary.threadId)));
     this.around.changed();
-    this.timer = setInterval(() => void this.list(), LIST_EVERY_MS);
+    void this.list();
   }
 
   /** All threads of interest as they are now, each in full. */
@@ -66,7 +65,6 @@ export class Watch implements Disposable {
 
   dispose(): void {
     this.isOver = true;
-    clearInterval(this.timer);
     for (const one of this.listening) one.dispose();
   }
 
@@ -74,12 +72,17 @@ export class Watch implements Disposable {
     const { threads, around } = this;
     this.hear('rawr/thread/changed', (news) => {
       if (threads.changed(news, around.now())) void this.look(news.threadId);
-      if (!this.isRun(news.threadId)) void this.list();
-    });
-    this.hear('rawr/sequence/headsUp', (news) => {
-      if (this.isRun(news.threadId)) void this.look(news.threadId);
       else void this.list();
     });
+    this.hear('rawr/thread/listChanged', (news) => {
+      this.isListStale = true;
+      const known = threads.all.map(({ summary }) => summary);
+      const told = news.threads.filter((thread) => this.isOfInterest(thread));
+      const rest = known.filter(({ threadId }) => !news.gone.includes(threadId));
+      threads.listed(unique([...rest, ...told]));
+      for (const { threadId } of told) void this.look(threadId);
+    });
+    this.hear('rawr/sequence/headsUp', (news) => void this.look(news.threadId));
     this.hear('rawr/sequence/responded', (news) => threads.responded(news));
     this.hear('rawr/compaction/update', (news) => {
       threads.compacted(news);
@@ -98,18 +101,17 @@ export class Watch implements Disposable {
     this.listening.push(this.sidecar.on(method, heard));
   }
 
-  /** Whoever begins to run a thread is told of by the list alone. */
-  private isRun(threadId: string): boolean {
-    const thread = this.threads.get(threadId);
-    return thread !== undefined && runs(thread);
-  }
-
   private async list(): Promise<void> {
+    this.isListStale = true;
     if (this.isListing || this.isOver) return;
     this.isListing = true;
     try {
-      const { threads } = await this.sidecar.ask('rawr/thread/list', {});
-      if (this.hasEnded()) return;
+      let threads: readonly ThreadSummary[];
+      do {
+        this.isListStale = false;
+        ({ threads } = await this.sidecar.ask('rawr/thread/list', {}));
+        if (this.hasEnded()) return;
+      } while (this.wasOvertaken());
       const before = new Map(this.threads.all.map((thread) => [thread.summary.threadId, runs(thread)]));
       this.threads.listed(threads.filter((thread) => this.isOfInterest(thread)));
       const news = this.threads.all.filter((thread) => before.get(thread.summary.threadId) !== runs(thread));
@@ -120,6 +122,10 @@ export class Watch implements Disposable {
     } finally {
       this.isListing = false;
     }
+  }
+
+  private wasOvertaken(): boolean {
+    return this.isListStale;
   }
 
   /** Also while something was waited for. */
@@ -190,5 +196,5 @@ function real(path: string): string {
   return found;
 }
 
-/** The list comes every few seconds, with every thread. */
+/** The list comes with every thread. */
 const realPaths = new Map<string, string>();

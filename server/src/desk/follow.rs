@@ -7,12 +7,12 @@ use super::work::Later;
 use super::{Desk, DeskError, NOBODYS, Notice, Open, Summary, tell_damage};
 use crate::config::is_within;
 use crate::store::{Damage, StoreError, StoredDecision};
-use crate::watch::{ChangeSet, POLL_EVERY};
+use crate::watch::{ChangeSet, POLL_EVERY, TELLS_OF_CLOSING};
 use crate::workers::{Followed, Opened, Task};
 use rawr_core::machine;
 use rawr_core::units::{ThreadId, Timestamp};
 use rawr_core::{Effect, Input, Thread};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// So many threads are mentioned when a watch begins, beside those that somebody runs.
@@ -31,6 +31,11 @@ pub struct WatchFilter {
 }
 
 impl WatchFilter {
+    /// Of a thread of which nothing but its id is known any more.
+    fn may_be_for(&self, id: &ThreadId) -> bool {
+        self.thread.as_ref().is_none_or(|wanted| wanted == id)
+    }
+
     fn is_for(&self, thread: &Thread) -> bool {
         self.thread.as_ref().is_none_or(|wanted| *wanted == thread.id)
             && self.folder.as_ref().is_none_or(|folder| is_within(folder, Path::new(&thread.cwd)))
@@ -44,6 +49,10 @@ pub(super) struct Watching {
     since: Timestamp,
     /// Read, and not wanted for.
     passed_over: HashSet<ThreadId>,
+    /// Looked for at the beginning of a watch: its answer tells of them.
+    asked_for: HashSet<ThreadId>,
+    /// Who runs each thread, as it was told last.
+    runners: HashMap<ThreadId, Option<String>>,
     again: Vec<(Timestamp, ThreadId)>,
     polled_at: Timestamp,
 }
@@ -106,10 +115,16 @@ impl Desk {
         now: Timestamp,
     ) -> Result<Option<Summary>, DeskError> {
         if !self.threads.contains_key(id) {
+            self.watching.asked_for.insert(id.clone());
             self.take_up(id, now)?;
         }
+        self.watching.asked_for.remove(id);
         match self.threads.get(id).filter(|open| filter.is_for(open.machine.thread())) {
-            Some(_) => self.summary_of_open(id, now).map(Some),
+            Some(_) => {
+                let summary = self.summary_of_open(id, now)?;
+                self.watching.runners.insert(id.clone(), summary.owner.clone());
+                Ok(Some(summary))
+            }
             None => Ok(None),
         }
     }
@@ -137,6 +152,22 @@ impl Desk {
     /// Something was written. What is owned here goes on from it, what is watched is told of.
     pub fn follow(&mut self, changes: ChangeSet, now: Timestamp) {
         self.ticket = NOBODYS;
+        for id in changes.removed.into_iter().map(ThreadId::new) {
+            if !self.store.exists(&id) {
+                self.watching.runners.remove(&id);
+                if self.threads.get(&id).is_some_and(|open| open.watched && !open.by_client) {
+                    self.threads.remove(&id);
+                }
+                if self.watching.filters.iter().any(|filter| filter.may_be_for(&id)) {
+                    (self.tell)(Notice::Gone { thread: &id });
+                }
+            }
+        }
+        // The lock itself is given back a moment after its file is closed.
+        let again = now.plus_millis(LOOK_AGAIN_AFTER_MS);
+        let closed = changes.closed.into_iter().map(ThreadId::new);
+        let closed = closed.filter(|id| self.store.exists(id)).map(|id| (again, id));
+        self.watching.again.extend(closed);
         let ids = if changes.all {
             self.watching.passed_over.clear();
             self.everything()
@@ -154,6 +185,26 @@ impl Desk {
         }
     }
 
+    /// Tells of a watched thread that is new here, or that another process runs than before.
+    pub(super) fn tell_runner(&mut self, id: &ThreadId, now: Timestamp) {
+        // Before its first event, nothing is known of a thread.
+        let is_known = |open: &Open| open.machine.thread().updated_at > Timestamp::default();
+        if !self.threads.get(id).is_some_and(|open| open.watched && is_known(open)) {
+            return;
+        }
+        let Ok(summary) = self.summary_of_open(id, now) else { return };
+        let before = self.watching.runners.insert(id.clone(), summary.owner.clone());
+        if before.as_ref() == Some(&summary.owner) || self.watching.asked_for.contains(id) {
+            return;
+        }
+        (self.tell)(Notice::Listed { summary: &summary });
+        // The banner stands only while someone runs the thread.
+        if let Some(open) = self.threads.get_mut(id) {
+            let changed = vec![Effect::Tell(machine::Notice::Changed)];
+            publish(open, &mut self.tell, changed, now);
+        }
+    }
+
     fn everything(&self) -> Vec<ThreadId> {
         let open = self.threads.keys().cloned();
         if self.watching.filters.is_empty() {
@@ -165,6 +216,12 @@ impl Desk {
     }
 
     pub(super) fn catch_up(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
+        self.catch_up_with_files(id, now)?;
+        self.tell_runner(id, now);
+        Ok(())
+    }
+
+    fn catch_up_with_files(&mut self, id: &ThreadId, now: Timestamp) -> Result<(), DeskError> {
         let Some(open) = self.threads.get_mut(id) else { return self.take_up(id, now) };
         if open.owner.is_some() {
             let log = open.log.as_ref().ok_or_else(|| DeskError::Busy(id.clone()))?;
@@ -284,6 +341,7 @@ impl Desk {
         self.watching.again.push((now.plus_millis(LOOK_AGAIN_AFTER_MS), id.clone()));
         self.make_room();
         self.threads.insert(id.clone(), open);
+        self.tell_runner(id, now);
         self.look_at_notes(id);
         Ok(())
     }
@@ -312,7 +370,8 @@ impl Desk {
             self.watching.again.iter().map(|(at, _)| within(*at, LOOK_AGAIN_AFTER_MS, now)).min();
         let follows = || !self.watching.filters.is_empty() || self.owns_any();
         let every = POLL_EVERY.as_millis() as u64;
-        let polls = (self.watcher.polls() && follows())
+        let runs = || !TELLS_OF_CLOSING && self.watching.runners.values().any(Option::is_some);
+        let polls = (self.watcher.polls() && follows() || runs())
             .then(|| within(self.watching.polled_at.plus_millis(every), every, now));
         again.into_iter().chain(polls).min()
     }
@@ -329,6 +388,10 @@ impl Desk {
         changes.threads.extend(due.map(|(_, id)| id.to_string()));
         if self.watcher.polls() {
             changes.all = true;
+            self.watching.polled_at = now;
+        } else if !TELLS_OF_CLOSING {
+            let run = self.watching.runners.iter().filter(|(_, owner)| owner.is_some());
+            changes.threads.extend(run.map(|(id, _)| id.to_string()));
             self.watching.polled_at = now;
         }
         self.follow(changes, now);

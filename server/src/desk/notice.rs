@@ -1,7 +1,7 @@
 //! What leaves the desk for clients, once it is stored. It knows no client and no wire.
 
 use super::held::with_original;
-use super::{Listener, Open, spans};
+use super::{Listener, Open, Summary, spans};
 use crate::config::Config;
 use crate::problem::Problem;
 use crate::store::{Damage, DecisionFile, StoredDecision};
@@ -24,6 +24,10 @@ pub enum Notice<'n> {
         /// The banner that stands now, where the notice is that something changed.
         heads_up: Option<HeadsUp>,
     },
+    /// A watched thread has come, or another process runs it than before.
+    Listed { summary: &'n Summary },
+    /// A watched thread's files are gone.
+    Gone { thread: &'n ThreadId },
     /// A decision was stored.
     Decided { thread: &'n Thread, decision: &'n Decision },
     /// The thread's host has an action to carry out.

@@ -1,7 +1,8 @@
 //! `rawr/thread/*`.
 
 use super::{Module, Session, aside, directive, now, on, on_async};
-use crate::desk::{DeskError, Opening, Summary, WatchFilter};
+use crate::desk::{DeskError, Opening, WatchFilter};
+use crate::publish::thread_summary;
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
 use rawr_core::event::{Capabilities, HostInfo};
@@ -12,8 +13,8 @@ use rawr_protocol::methods::{
 };
 use rawr_protocol::{
     BoundaryMark, Empty, SessionSource, ThreadCloseParams, ThreadGetParams, ThreadGetResult,
-    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadSummary,
-    ThreadUnwatchParams, ThreadWatchParams, ThreadWatchResult,
+    ThreadListParams, ThreadListResult, ThreadOpenParams, ThreadOpenResult, ThreadUnwatchParams,
+    ThreadWatchParams, ThreadWatchResult,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,13 +52,13 @@ fn close(session: &Session, params: ThreadCloseParams) -> Result<Empty, RpcError
 async fn list(session: Arc<Session>, _: ThreadListParams) -> Result<ThreadListResult, RpcError> {
     let read = session.desk()?.list(now());
     let threads = aside(&session, read).await?.map_err(DeskError::from)?;
-    Ok(ThreadListResult { threads: threads.iter().map(summary).collect() })
+    Ok(ThreadListResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
 fn watch(session: &Session, params: ThreadWatchParams) -> Result<ThreadWatchResult, RpcError> {
     let filter = watch_filter(params.thread_id.as_deref(), params.workspace_folder)?;
     let threads = session.desk()?.watch(filter, now())?;
-    Ok(ThreadWatchResult { threads: threads.iter().map(summary).collect() })
+    Ok(ThreadWatchResult { threads: threads.iter().map(thread_summary).collect() })
 }
 
 fn unwatch(session: &Session, params: ThreadUnwatchParams) -> Result<Empty, RpcError> {
@@ -72,7 +73,7 @@ fn get(session: &Session, params: ThreadGetParams) -> Result<ThreadGetResult, Rp
     let thread = desk.thread(&id)?;
     let now = now();
     Ok(ThreadGetResult {
-        thread: summary(&desk.summary_of_open(&id, now)?),
+        thread: thread_summary(&desk.summary_of_open(&id, now)?),
         plan: wire::plan(thread),
         guards: wire::guards(thread, now),
         directives: directive::in_force(thread),
@@ -141,21 +142,4 @@ fn opening(params: ThreadOpenParams, client: &str) -> Result<Opening, RpcError> 
         transcript: params.transcript.map(|transcript| transcript.path),
         running_turn: params.running_turn.as_deref().map(wire::turn_id).transpose()?,
     })
-}
-
-fn summary(summary: &Summary) -> ThreadSummary {
-    ThreadSummary {
-        thread_id: summary.thread.to_string(),
-        cwd: summary.cwd.clone(),
-        phase: summary.phase.to_wire(),
-        tier: summary.tier.map(ToWire::to_wire),
-        percent_remaining: summary.percent.map(wire::percent),
-        updated_at_ms: summary.updated_at.0,
-        open: summary.open,
-        owner: summary.owner.clone(),
-        sub_agent: summary.sub_agent.clone(),
-        breaker: summary.held_back.as_ref().map(wire::breaker_hold),
-        last_fate: summary.last_fate.as_ref().map(wire::fate),
-        runs_by_hooks: summary.runs_by_hooks,
-    }
 }

@@ -6,10 +6,11 @@
 mod answers;
 mod banners;
 mod hears;
+mod list;
 
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
-    ThreadChanged, ThreadWatch,
+    ThreadChanged, ThreadListChanged, ThreadWatch,
 };
 use rawr_protocol::{Phase, ThreadChangedNotification, ThreadWatchParams};
 use rawr_tests::sidecar::Launch;
@@ -21,6 +22,7 @@ const THREAD: &str = "t";
 fn client(home: &Home, name: &str) -> Sidecar {
     let mut sidecar = Sidecar::spawn(home, &Launch::default());
     sidecar.greet(name);
+    sidecar.allow::<ThreadListChanged>();
     sidecar
 }
 
@@ -58,6 +60,7 @@ fn leave(mut client: Sidecar) {
     client.allow::<SequenceHeadsUp>();
     client.allow::<SequenceResponded>();
     client.allow::<ThreadChanged>();
+    client.allow::<ThreadListChanged>();
     client.leave();
 }
 

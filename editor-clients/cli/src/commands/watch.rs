@@ -116,7 +116,8 @@ async fn on_the_screen(link: &mut Link, stop: &mut Stop) -> anyhow::Result<ExitC
                 }
                 wishes
             }
-            _ = tick.tick() => view.tick(now_ms()),
+            // What is drawn says how long ago things were.
+            _ = tick.tick() => Vec::new(),
         };
         wishes.into_iter().for_each(|wish| link.ask(wish));
         match view.end.take() {

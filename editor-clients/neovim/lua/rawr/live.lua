@@ -181,6 +181,14 @@ local ON = {
       emit('RawrHandoff', params)
     end
   end,
+  ['rawr/thread/listChanged'] = function(params)
+    -- A list that is on its way may be older than this.
+    stale = stale or listing
+    for _, id in ipairs(params.gone) do
+      threads.remove(M.threads, id)
+    end
+    put(params.threads)
+  end,
   ['rawr/sequence/headsUp'] = function(params)
     emit('RawrHeadsUp', params)
   end,

@@ -1222,6 +1222,11 @@
 ---@field sequenceId? string The sequence that runs.
 ---@field thread rawr.ThreadSummary The thread in short.
 
+--- `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked for the list once keeps it current with this.
+---@class rawr.ThreadListChangedNotification
+---@field gone string[] Ids of threads whose files are gone.
+---@field threads rawr.ThreadSummary[] Threads that have come, or whose `owner` is another now, as `rawr/thread/list` gives them.
+
 --- `rawr/thread/list`: all threads in this home.
 ---@class rawr.ThreadListParams
 

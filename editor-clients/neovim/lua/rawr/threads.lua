@@ -52,6 +52,14 @@ function M.show(all, thread_id, heads_up)
   end
 end
 
+--- Its files are gone.
+---@param all rawr.Threads
+---@param thread_id string
+function M.remove(all, thread_id)
+  all.rows[thread_id] = nil
+  M.show(all, thread_id)
+end
+
 --- Whether the thread was known; who runs an unknown one is to be asked.
 ---@param all rawr.Threads
 ---@param changed rawr.ThreadChangedNotification

@@ -102,6 +102,26 @@ describe('the watch', () => {
     assert.ok(threads.get('new'));
   });
 
+  test('who comes, goes or runs a thread is told, and the list is asked for once', async () => {
+    const played = new Played();
+    const { threads } = await watching(played);
+    await settled();
+    const listed = (): number => played.asked.filter((method) => method === 'rawr/thread/list').length;
+    assert.equal(listed(), 1);
+    played.answers['rawr/thread/get'] = ({ threadId }: { threadId: string }) =>
+      details({ thread: summary({ threadId, owner: undefined }) }).thread;
+    played.tell('rawr/thread/listChanged', {
+      threads: [summary({ owner: undefined }), summary({ threadId: 'new' })],
+      gone: [],
+    });
+    await settled();
+    assert.ok(threads.get('new')?.details);
+    assert.equal(threads.get('t')?.summary.owner, undefined);
+    played.tell('rawr/thread/listChanged', { threads: [], gone: ['t'] });
+    assert.equal(threads.get('t'), undefined);
+    assert.equal(listed(), 1);
+  });
+
   test('threads of other folders stay away', async () => {
     const played = new Played();
     played.answers['rawr/thread/list'] = () => ({

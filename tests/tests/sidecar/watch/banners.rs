@@ -145,6 +145,31 @@ fn what_is_only_logged_is_told_until_the_next_turn() {
 }
 
 #[test]
+fn a_deferred_compaction_is_announced_until_a_person_declines_it() {
+    let home = Home::new();
+    home.configure(
+        "[rawr_auto_compaction.policy.asap]\nrequires_any_boundary = [\"turn_complete\"]\n",
+    );
+    let mut running = Running::on(&home, THREAD);
+    running.end_a_phase();
+    let get = ThreadGetParams { thread_id: THREAD.to_owned() };
+    let found = running.sidecar.call::<ThreadGet>(&get).heads_up;
+    expect![[r#"Compacting before your next message: Your next message waits until the history is compacted and the packet is handed back. [Compact now, Not now, Skip this one]"#]]
+        .assert_eq(&drawn(found.as_ref()));
+    let params = SequenceRespondParams {
+        thread_id: THREAD.to_owned(),
+        choice: Choice::Cancel,
+        sequence_id: None,
+        turns: None,
+        minutes: None,
+        packet: None,
+    };
+    running.sidecar.call::<SequenceRespond>(&params);
+    assert_eq!(running.sidecar.call::<ThreadGet>(&get).heads_up, None);
+    leave(running.sidecar);
+}
+
+#[test]
 fn a_thread_that_no_process_runs_has_no_banner() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");

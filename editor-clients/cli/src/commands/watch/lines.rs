@@ -67,6 +67,7 @@ fn line(renderer: &mut Renderer, news: &News) -> io::Result<()> {
         | News::Lost(_) => return Ok(()),
     };
     match note {
+        Note::ListChanged(changed) => say("thread_list_changed", changed),
         Note::Changed(changed) => renderer.report(&SessionEvent::ThreadChanged(changed)),
         Note::HeadsUp(heads_up) => renderer.report(&SessionEvent::HeadsUp(heads_up)),
         Note::Decided(decided) => renderer.report(&SessionEvent::Verdict(decided)),

@@ -50,7 +50,7 @@ pub(super) struct Target {
 /// What a person wants of the sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WatchRequest {
-    /// All threads: who runs them is told by no notification.
+    /// All threads; what becomes of the list is told.
     List,
     Look(Target),
     Respond {

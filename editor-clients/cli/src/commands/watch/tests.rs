@@ -450,15 +450,20 @@ fn a_banner_that_was_missed_is_found_with_the_thread() {
 }
 
 #[test]
-fn who_runs_what_is_asked_about_now_and_then() {
-    let mut view = after([watching([json!({})])]);
-    assert_eq!(view.tick(NOW + 60_000), [], "one list is under way");
-    let owned = summary(json!({ "owner": "codex" }));
-    view.hear(News::Listed(vec![owned]), NOW + 200);
+fn who_runs_what_and_which_threads_there_are_is_told() {
+    let told = |threads: Vec<Value>, gone: Vec<&str>| {
+        let threads: Vec<_> = threads.into_iter().map(summary).collect();
+        let changed = json!({ "threads": threads, "gone": gone });
+        News::Note(Box::new(Note::ListChanged(serde_json::from_value(changed).unwrap())))
+    };
+    let mut view = after([watching([json!({})]), News::Listed(vec![summary(json!({}))])]);
+    let wishes = view.hear(told(vec![json!({ "owner": "codex" })], vec![]), NOW);
     assert_eq!(view.threads[0].thread.owner.as_deref(), Some("codex"));
-    assert_eq!(view.tick(NOW + 10_100), []);
-    assert_eq!(view.tick(NOW + 10_200), [WatchRequest::List]);
-    view.hear(News::Listed(Vec::new()), NOW + 10_300);
+    assert!(!wishes.contains(&WatchRequest::List), "the list is not asked for again");
+    view.hear(told(vec![json!({ "threadId": "u" })], vec!["t"]), NOW);
+    let ids: Vec<_> = view.threads.iter().map(|row| row.id()).collect();
+    assert_eq!(ids, ["u"]);
+    view.hear(told(vec![], vec!["u"]), NOW);
     assert!(view.threads.is_empty() && view.selected.is_none());
     assert!(picture(&mut view, 80, 24).contains("no thread yet"));
 }

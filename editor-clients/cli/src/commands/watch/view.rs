@@ -6,17 +6,14 @@ use std::collections::HashMap;
 
 use rawr_protocol::{
     Action, Choice, CompactionStatus, CompactionTrigger, HeadsUp, MessageType,
-    SequenceRespondedNotification, ThreadChangedNotification, ThreadSummary,
+    SequenceRespondedNotification, ThreadChangedNotification, ThreadListChangedNotification,
+    ThreadSummary,
 };
 
 use super::link::{Details, News, Target, WatchRequest};
 use crate::render;
 use rawr_host::event::Level;
 use rawr_host::sidecar::{Note, SidecarError};
-
-/// The least time between two looks at who runs what; the sidecar is busy with them a fiftieth of its time at most.
-const LIST_EVERY_MS: i64 = 5_000;
-const LIST_SHARE: i64 = 50;
 
 #[derive(Debug, Default)]
 pub(super) struct View {
@@ -94,32 +91,25 @@ struct Looking {
     is_stale: bool,
 }
 
+/// One list at a time.
 #[derive(Debug, Default)]
 struct Listing {
-    asked_at_ms: Option<i64>,
+    is_asked_for: bool,
+    /// Something has happened since.
     is_stale: bool,
-    due_at_ms: i64,
 }
 
 impl View {
-    /// Time has passed.
-    pub(super) fn tick(&mut self, now_ms: i64) -> Vec<WatchRequest> {
-        if self.listing.asked_at_ms.is_some() || now_ms < self.listing.due_at_ms {
-            return Vec::new();
-        }
-        self.list(now_ms)
-    }
-
     pub(super) fn hear(&mut self, news: News, now_ms: i64) -> Vec<WatchRequest> {
         match news {
             News::Watched(threads) => {
                 threads.into_iter().for_each(|thread| self.put(thread));
                 self.sort();
-                let mut wishes = self.list(now_ms);
+                let mut wishes = self.list();
                 wishes.extend(self.look());
                 wishes
             }
-            News::Listed(threads) => self.listed(threads, now_ms),
+            News::Listed(threads) => self.listed(threads),
             News::Looked(details) => self.looked(*details),
             News::NotSeen { thread_id, error } => {
                 self.say(Level::Error, &format!("{thread_id}: {error}"));
@@ -150,6 +140,7 @@ impl View {
     fn note(&mut self, note: Note, now_ms: i64) -> Vec<WatchRequest> {
         match note {
             Note::Changed(changed) => self.changed(&changed, now_ms),
+            Note::ListChanged(changed) => self.list_changed(changed),
             // The change that comes with it has the banner.
             Note::HeadsUp(heads_up) => self.news_of(&heads_up.thread_id),
             Note::Decided(decided) => self.news_of(&decided.thread_id),
@@ -209,7 +200,7 @@ impl View {
         let row = self.threads.iter_mut().find(|row| row.id() == changed.thread_id);
         let Some(row) = row else {
             // Where it works and who runs it is in the list.
-            return self.list(now_ms);
+            return self.list();
         };
         row.thread.phase = changed.phase;
         row.thread.tier = changed.tier;
@@ -231,9 +222,18 @@ impl View {
         self.news_of(thread_id)
     }
 
-    fn listed(&mut self, threads: Vec<ThreadSummary>, now_ms: i64) -> Vec<WatchRequest> {
-        let took = self.listing.asked_at_ms.take().map_or(0, |asked| now_ms - asked);
-        self.listing.due_at_ms = now_ms + LIST_EVERY_MS.max(took.saturating_mul(LIST_SHARE));
+    fn list_changed(&mut self, changed: ThreadListChangedNotification) -> Vec<WatchRequest> {
+        // A list that is on its way may be older than this.
+        self.listing.is_stale |= self.listing.is_asked_for;
+        self.threads.retain(|row| !changed.gone.iter().any(|id| id == row.id()));
+        self.banners.retain(|banner| !changed.gone.contains(&banner.thread_id));
+        changed.threads.into_iter().for_each(|thread| self.put(thread));
+        self.sort();
+        self.look()
+    }
+
+    fn listed(&mut self, threads: Vec<ThreadSummary>) -> Vec<WatchRequest> {
+        self.listing.is_asked_for = false;
         let rows = std::mem::take(&mut self.threads).into_iter();
         let mut rows: HashMap<_, _> = rows.map(|row| (row.id().to_owned(), row)).collect();
         let row = |thread: ThreadSummary| match rows.remove(&thread.thread_id) {
@@ -244,7 +244,7 @@ impl View {
         self.sort();
         let mut wishes = self.look();
         if std::mem::take(&mut self.listing.is_stale) {
-            wishes.extend(self.list(now_ms));
+            wishes.extend(self.list());
         }
         wishes
     }
@@ -289,12 +289,12 @@ impl View {
         if self.selected.as_deref() == Some(thread_id) { self.look() } else { Vec::new() }
     }
 
-    fn list(&mut self, now_ms: i64) -> Vec<WatchRequest> {
-        if self.listing.asked_at_ms.is_some() {
+    fn list(&mut self) -> Vec<WatchRequest> {
+        if self.listing.is_asked_for {
             self.listing.is_stale = true;
             return Vec::new();
         }
-        self.listing.asked_at_ms = Some(now_ms);
+        self.listing.is_asked_for = true;
         vec![WatchRequest::List]
     }
 
