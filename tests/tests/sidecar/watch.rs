@@ -60,6 +60,7 @@ fn leave(mut client: Sidecar) {
     client.allow::<SequenceHeadsUp>();
     client.allow::<SequenceResponded>();
     client.allow::<ThreadChanged>();
+    client.allow::<ThreadListChanged>();
     client.leave();
 }
 
