@@ -9,6 +9,7 @@
 
 pub mod steps;
 pub mod units;
+pub mod words;
 
 pub mod boundary;
 pub mod policy;

@@ -152,7 +152,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
 ];
 
 /// The same of the core.
-const CORE_ARROWS: [(&str, &[&str]); 18] = [
+const CORE_ARROWS: [(&str, &[&str]); 19] = [
     (
         "machine",
         &[
@@ -178,6 +178,7 @@ const CORE_ARROWS: [(&str, &[&str]); 18] = [
     ("signal", &["boundary", "policy", "steps"]),
     ("policy", &["boundary", "scratch", "units"]),
     ("scratch", &["units"]),
+    ("words", &["steps"]),
     ("boundary", &[]),
     ("prompt", &[]),
     ("rewrite", &[]),

@@ -1,0 +1,152 @@
+//! What a line and a word look like, whatever they say.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Plain,
+    Heading,
+    Entry,
+    Numbered,
+    Quoted,
+    Log,
+    Row,
+}
+
+/// The kind of a line that begins with no blank, and what is left after its mark.
+pub(super) fn kind(line: &str) -> (LineKind, &str) {
+    let hashes = line.len() - line.trim_start_matches('#').len();
+    if (1..=6).contains(&hashes) && line[hashes..].starts_with(' ') {
+        return (LineKind::Heading, line[hashes..].trim_start());
+    }
+    if line.starts_with('>') {
+        return (LineKind::Quoted, "");
+    }
+    if line.starts_with('|') {
+        return (LineKind::Row, "");
+    }
+    if is_log(line) {
+        return (LineKind::Log, "");
+    }
+    for mark in ["- ", "* ", "+ ", "• "] {
+        if let Some(rest) = line.strip_prefix(mark) {
+            return (LineKind::Entry, rest);
+        }
+    }
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    if (1..=2).contains(&digits) && line[digits..].starts_with([')', '.']) {
+        let rest = &line[digits + 1..];
+        if rest.starts_with(' ') {
+            return (LineKind::Numbered, rest.trim_start());
+        }
+    }
+    (LineKind::Plain, line)
+}
+
+/// Output of programs: more signs than words, or one of the usual beginnings.
+fn is_log(line: &str) -> bool {
+    const BEGINNINGS: [&str; 20] = [
+        "=== ",
+        "--- ",
+        "+++ ",
+        "@@ ",
+        "$ ",
+        "% ",
+        "❯",
+        "⎿",
+        "│",
+        "├",
+        "└",
+        "╭",
+        "╰",
+        "Traceback",
+        "Error: ",
+        "ERROR",
+        "error: ",
+        "fatal: ",
+        "FAIL",
+        "remote: ",
+    ];
+    if BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) {
+        return true;
+    }
+    if line.starts_with('<') {
+        return false;
+    }
+    let (mut signs, mut digits, mut others) = (0, 0, 0);
+    for byte in line.bytes().take(200) {
+        match byte {
+            b'{' | b'}' | b'[' | b']' | b'=' | b'<' | b'>' | b'/' | b'\\' | b'|' | b':' | b';'
+            | b'_' | b'$' | b'&' | b'"' | b'(' | b')' => signs += 1,
+            b'0'..=b'9' => digits += 1,
+            b' ' => {}
+            _ => others += 1,
+        }
+    }
+    let all = signs + digits + others;
+    // A date or a clock time at the beginning.
+    let stamp = line.bytes().take(20).filter(u8::is_ascii_digit).count() >= 6 && all > 20;
+    all > 15 && (signs * 5 > all || stamp || (signs + digits) * 3 > all)
+}
+
+/// Punctuation around a word.
+pub(super) fn is_edge(c: char) -> bool {
+    !c.is_alphanumeric() && !matches!(c, '/' | '@' | '_' | '~' | '\'' | '\u{2019}')
+}
+
+/// Written without blanks between words.
+pub(super) fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordShape {
+    Words,
+    Command,
+    Address,
+    Path,
+    Name,
+    Number,
+    Hex,
+}
+
+/// What a word without the punctuation around it is, and the sign that stood before it.
+pub(super) fn name(word: &str, sign: Option<char>) -> WordShape {
+    if let Some(rest) = word.strip_prefix('/')
+        && rest.len() > 1
+        && sign.is_none_or(|sign| sign == '>')
+        && rest.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b':' | b'_'))
+    {
+        return WordShape::Command;
+    }
+    if word.contains("://") {
+        return WordShape::Address;
+    }
+    let (mut digits, mut letters, mut hex, mut inner) = (0, 0, 0, false);
+    let (mut slash, mut lower) = (false, false);
+    let mut before = ' ';
+    for c in word.chars() {
+        match c {
+            '0'..='9' => digits += 1,
+            'a'..='f' => hex += 1,
+            '/' | '\\' | '~' | '@' => slash = true,
+            '_' => inner = true,
+            _ => letters += 1,
+        }
+        // "main.rs", "core::words" and "camelCase", but not "e.g." or "2.5".
+        inner |= matches!(before, '.' | ':' | '(') && c.is_alphanumeric() && letters + hex > 1;
+        inner |= lower && c.is_ascii_uppercase();
+        lower = c.is_ascii_lowercase();
+        before = c;
+    }
+    if letters == 0 && hex == 0 && !slash {
+        return WordShape::Number;
+    }
+    if letters == 0 && digits > 0 && hex + digits >= 7 && !slash {
+        return WordShape::Hex;
+    }
+    match (slash && word.len() > 3, inner) {
+        (true, _) => WordShape::Path,
+        (_, true) => WordShape::Name,
+        _ if digits > 0 && digits >= letters + hex => WordShape::Number,
+        _ => WordShape::Words,
+    }
+}

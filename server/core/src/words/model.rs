@@ -1,0 +1,214 @@
+//! A linear model over hashed features: its table, its arithmetic and its evidence. Only operations that are exact on
+//! every machine are used, so the same text has the same probability everywhere.
+
+use super::Evidence;
+use std::ops::Range;
+
+/// Most pieces of evidence that are told.
+const MOST_EVIDENCE: usize = 3;
+/// A longer quote is shortened to its beginning.
+const LONGEST_QUOTE: usize = 60;
+
+/// Where a feature was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureSource {
+    /// Bytes of the message, from and up to.
+    Text(u32, u32),
+    /// A trait of the message as a whole.
+    Trait(&'static str),
+}
+
+/// One hashed feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feature {
+    /// Its row in the table.
+    pub row: u16,
+    /// Where it was found.
+    pub source: FeatureSource,
+}
+
+/// The features of one message. Pieces of text share one weight among them, so that a long message weighs as much as a
+/// short one; each trait counts in full.
+#[derive(Debug, Clone, Default)]
+pub struct Features {
+    /// In the order in which they were found.
+    pub list: Vec<Feature>,
+}
+
+impl Features {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self { list: Vec::with_capacity(capacity) }
+    }
+
+    pub(super) fn text(&mut self, rows: u16, hash: u32, from: u32, to: u32) {
+        self.list.push(Feature { row: row(rows, hash), source: FeatureSource::Text(from, to) });
+    }
+
+    pub(super) fn add_trait(&mut self, rows: u16, name: &'static str) {
+        self.add_trait_of(rows, name, 0);
+    }
+
+    /// A trait of a part of the message, or under a circumstance.
+    pub(super) fn add_trait_of(&mut self, rows: u16, name: &'static str, part: u32) {
+        let hash = hash(name.as_bytes(), 0x7a17 + part);
+        self.list.push(Feature { row: row(rows, hash), source: FeatureSource::Trait(name) });
+    }
+
+    /// Rows of the pieces of text, and rows of the traits.
+    pub fn rows(&self) -> (Vec<u16>, Vec<u16>) {
+        let of = |text: bool| {
+            self.list
+                .iter()
+                .filter(|feature| matches!(feature.source, FeatureSource::Text(..)) == text)
+                .map(|feature| feature.row)
+                .collect()
+        };
+        (of(true), of(false))
+    }
+}
+
+/// What each of `texts` pieces of text counts.
+pub fn share(texts: usize) -> f64 {
+    if texts == 0 { 0.0 } else { 4.0 / (texts as f64).sqrt() }
+}
+
+/// A table of weights of `HEADS` questions.
+pub struct WeightTable<const HEADS: usize> {
+    /// Added to each head.
+    pub bias: [f64; HEADS],
+    /// What a weight of 1 in the table stands for, per head.
+    pub scale: [f64; HEADS],
+    /// Row by row, a weight per head.
+    pub weights: &'static [u8],
+}
+
+impl<const HEADS: usize> WeightTable<HEADS> {
+    fn weight(&self, row: u16, head: usize) -> i32 {
+        let at = usize::from(row) * HEADS + head;
+        i32::from(self.weights.get(at).copied().unwrap_or(0) as i8)
+    }
+
+    /// The log-odds of each head.
+    pub fn score(&self, features: &Features) -> [f64; HEADS] {
+        let (mut texts, mut sums, mut traits) = (0, [0; HEADS], [0; HEADS]);
+        for feature in &features.list {
+            let sum = match feature.source {
+                FeatureSource::Text(..) => {
+                    texts += 1;
+                    &mut sums
+                }
+                FeatureSource::Trait(_) => &mut traits,
+            };
+            for (head, sum) in sum.iter_mut().enumerate() {
+                *sum += self.weight(feature.row, head);
+            }
+        }
+        let share = share(texts);
+        let mut scores = self.bias;
+        for (head, score) in scores.iter_mut().enumerate() {
+            *score += self.scale[head] * (f64::from(sums[head]) * share + f64::from(traits[head]));
+        }
+        scores
+    }
+
+    /// The strongest reasons for `head` and against `others`. Quotes that overlap are told as one.
+    pub fn evidence(&self, message: &str, features: &Features, head: usize) -> Vec<Evidence> {
+        let texts =
+            features.list.iter().filter(|f| matches!(f.source, FeatureSource::Text(..))).count();
+        let share = share(texts);
+        let rivals: Vec<usize> = (0..HEADS).filter(|other| HEADS > 2 && *other != head).collect();
+        let weight = |feature: &Feature| {
+            let against =
+                rivals.iter().map(|other| self.weight(feature.row, *other)).max().unwrap_or(0);
+            let weight = f64::from(self.weight(feature.row, head) - against);
+            if matches!(feature.source, FeatureSource::Text(..)) { weight * share } else { weight }
+        };
+        let mut best: Vec<(f64, &Feature)> = features
+            .list
+            .iter()
+            .map(|feature| (weight(feature), feature))
+            .filter(|(weight, _)| *weight > 0.0)
+            .collect();
+        let most = MOST_EVIDENCE * 4;
+        if best.len() > most {
+            best.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0));
+            best.truncate(most);
+        }
+        best.sort_by(|a, b| b.0.total_cmp(&a.0));
+        quotes(message, best.into_iter().map(|(_, feature)| feature.source))
+    }
+}
+
+fn quotes(message: &str, sources: impl Iterator<Item = FeatureSource>) -> Vec<Evidence> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    let mut traits: Vec<&'static str> = Vec::new();
+    for source in sources {
+        match source {
+            FeatureSource::Trait(name) if !traits.contains(&name) => traits.push(name),
+            FeatureSource::Trait(_) => {}
+            FeatureSource::Text(from, to) => {
+                let span = from as usize..to as usize;
+                match spans.iter_mut().find(|old| old.start < span.end && span.start < old.end) {
+                    Some(old) => *old = old.start.min(span.start)..old.end.max(span.end),
+                    None => spans.push(span),
+                }
+            }
+        }
+        if spans.len() + traits.len() >= MOST_EVIDENCE {
+            break;
+        }
+    }
+    let quotes = spans.into_iter().filter_map(|span| message.get(span)).map(|quote| {
+        let end = quote.char_indices().map(|(at, _)| at).nth(LONGEST_QUOTE);
+        Evidence::Quote(match end {
+            Some(end) => format!("{}…", &quote[..end]),
+            None => quote.to_owned(),
+        })
+    });
+    quotes.chain(traits.into_iter().map(|name| Evidence::Trait(name.to_owned()))).collect()
+}
+
+/// Spreads hashes evenly over any number of rows.
+fn row(rows: u16, hash: u32) -> u16 {
+    ((u64::from(hash) * u64::from(rows)) >> 32) as u16
+}
+
+/// FNV-1a with a final mix, because [`row`] uses the upper bits.
+pub(super) fn hash(bytes: &[u8], salt: u32) -> u32 {
+    let start = 0x811c_9dc5 ^ salt.wrapping_mul(0x9e37_79b1);
+    mix(bytes.iter().fold(start, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)))
+}
+
+/// Two hashes in their order.
+pub(super) fn join(first: u32, second: u32) -> u32 {
+    mix(first.rotate_left(9) ^ second.wrapping_mul(0x85eb_ca6b))
+}
+
+fn mix(hash: u32) -> u32 {
+    let hash = (hash ^ (hash >> 16)).wrapping_mul(0x7feb_352d);
+    let hash = (hash ^ (hash >> 15)).wrapping_mul(0x846c_a68b);
+    hash ^ (hash >> 16)
+}
+
+/// The logistic function.
+pub fn logistic(score: f64) -> f64 {
+    1.0 / (1.0 + exp(-score))
+}
+
+/// Shares of the heads that sum up to 1.
+pub fn softmax<const HEADS: usize>(scores: [f64; HEADS]) -> [f64; HEADS] {
+    let most = scores.iter().copied().fold(f64::MIN, f64::max);
+    let powers = scores.map(|score| exp(score - most));
+    let sum: f64 = powers.iter().sum();
+    powers.map(|power| power / sum)
+}
+
+/// `f64::exp` may differ in its last bits between platforms; this does not.
+pub fn exp(x: f64) -> f64 {
+    let x = x.clamp(-60.0, 60.0);
+    let halvings = (x / std::f64::consts::LN_2).round();
+    let rest = x - halvings * std::f64::consts::LN_2;
+    let series = (1..=14).rev().fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
+    let power = f64::from_bits(((1023 + halvings as i64) as u64) << 52);
+    series * power
+}

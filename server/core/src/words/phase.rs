@@ -1,0 +1,79 @@
+//! Whether a phase of work ended between an agent's last message and the person's next one: the two classifiers and the
+//! facts, weighed together.
+
+use super::model::{logistic, softmax};
+use super::weights::{CLAIM, NEXT, PHASE};
+use super::work::WorkAtHand;
+use super::{Probability, claim, next};
+
+/// What is known for certain about the turn that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TurnFacts {
+    /// A commit or a push was made in it.
+    pub committed: bool,
+    /// Files were edited in it.
+    pub edited: bool,
+    /// Tests ran in it, and the last run passed.
+    pub tests_passed: bool,
+    /// Tests ran in it, and the last run failed.
+    pub tests_failed: bool,
+    /// The last step of a plan was completed in it.
+    pub plan_finished: bool,
+    /// A plan has open steps.
+    pub plan_open: bool,
+    /// The person stopped it.
+    pub interrupted: bool,
+    /// Minutes between its end and the next message, where they are known.
+    pub minutes: Option<u32>,
+}
+
+/// Inputs of the combining model, in the order of its weights.
+pub const INPUTS: usize = 16;
+
+/// The inputs from the log-odds of the claim and the shares of the next message. For the trainer.
+pub fn inputs(claim: f64, announces: f64, next: [f64; 3], facts: TurnFacts) -> [f64; INPUTS] {
+    let is = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let minutes = facts.minutes.unwrap_or(5);
+    let (done, leaves) = (logistic(claim), 1.0 - next[2]);
+    [
+        claim.clamp(-6.0, 6.0) / 3.0,
+        logistic(announces),
+        leaves,
+        next[1],
+        done * leaves,
+        is(leaves > 0.5),
+        is(done > 0.5),
+        is(facts.committed),
+        is(facts.edited),
+        is(facts.tests_passed),
+        is(facts.tests_failed),
+        is(facts.plan_finished),
+        is(facts.plan_open),
+        is(facts.interrupted),
+        is(minutes >= 10),
+        is(minutes >= 60),
+    ]
+}
+
+/// The weights of the combining model.
+pub struct Combination {
+    /// Added to the sum.
+    pub bias: f64,
+    /// One for each input.
+    pub weights: [f64; INPUTS],
+}
+
+impl Combination {
+    /// That a phase ended.
+    pub fn share(&self, inputs: [f64; INPUTS]) -> f64 {
+        let sum = inputs.iter().zip(self.weights).fold(self.bias, |sum, (x, w)| sum + x * w);
+        logistic(sum)
+    }
+}
+
+/// The probability that a phase of work ended with the agent's last message, knowing the next one.
+pub fn ended(agent: &str, message: &str, work: &WorkAtHand, facts: TurnFacts) -> Probability {
+    let [done, announces] = CLAIM.score(&claim::features(agent));
+    let next = softmax(NEXT.score(&next::features(message, work)));
+    Probability::of(PHASE.share(inputs(done, announces, next, facts)))
+}

@@ -1,0 +1,189 @@
+//! What the classifiers would start on labelled turn ends that they have not learned from, session by session.
+
+use crate::learn::{Example, HeadRelation, LinearModel, Settings, train_dense};
+use crate::sentences::{Sentence, SentenceKind};
+use crate::vectors::{LabeledTurn, PhaseEnd};
+use rawr_core::words::model::{logistic, softmax};
+use rawr_core::words::phase::{self, INPUTS};
+use rawr_core::words::{claim, next};
+use std::fmt::Write as _;
+
+const FOLDS: usize = 5;
+const SENTENCE_WEIGHT: f64 = 0.2;
+
+pub struct Models {
+    pub claim: LinearModel<2>,
+    pub next: LinearModel<3>,
+    pub phase: (f64, [f64; INPUTS]),
+}
+
+/// What is predicted of one turn end.
+#[derive(Debug, Clone, Copy)]
+pub struct Prediction {
+    pub claim: [f64; 2],
+    pub next: [f64; 3],
+    pub phase: f64,
+}
+
+/// All of a session's turns are in one fold.
+fn fold(turn: &LabeledTurn, folds: usize) -> usize {
+    (turn.session.wrapping_mul(0x9e37_79b1) >> 16) as usize % folds
+}
+
+fn claim_model(turns: &[&LabeledTurn], sentences: &[Sentence]) -> LinearModel<2> {
+    let truth = |is: bool| if is { 1.0 } else { 0.0 };
+    let real = turns.iter().map(|turn| Example {
+        rows: turn.claim.clone(),
+        truth: [truth(turn.says_done), truth(turn.announces)],
+        weight: 1.0,
+    });
+    let written = sentences.iter().filter(|s| s.kind.is_agents()).map(|sentence| Example {
+        rows: sentence.rows(),
+        truth: [
+            truth(matches!(sentence.kind, SentenceKind::Done | SentenceKind::DoneAndAnnounces)),
+            truth(matches!(
+                sentence.kind,
+                SentenceKind::Announces | SentenceKind::DoneAndAnnounces
+            )),
+        ],
+        weight: SENTENCE_WEIGHT,
+    });
+    let examples: Vec<_> = real.chain(written).collect();
+    let settings = Settings { epochs: 12, rate: 0.02, decay: 0.001 };
+    LinearModel::train(usize::from(claim::ROWS), HeadRelation::Independent, &examples, settings)
+}
+
+/// With the log-odds of the claim before each turn's next message.
+fn next_model(
+    turns: &[&LabeledTurn],
+    claims: &[[f64; 2]],
+    sentences: &[Sentence],
+) -> LinearModel<3> {
+    let one_of = |right: usize| std::array::from_fn(|at| if at == right { 1.0 } else { 0.0 });
+    let real = turns.iter().zip(claims).map(|(turn, claim)| Example {
+        rows: turn.next_rows(claim[0]),
+        truth: one_of(turn.next),
+        weight: 1.0,
+    });
+    let written = sentences.iter().filter(|s| !s.kind.is_agents()).map(|sentence| Example {
+        rows: sentence.rows(),
+        truth: one_of(match sentence.kind {
+            SentenceKind::New => 0,
+            SentenceKind::Close => 1,
+            _ => 2,
+        }),
+        weight: SENTENCE_WEIGHT,
+    });
+    let examples: Vec<_> = real.chain(written).collect();
+    let settings = Settings { epochs: 12, rate: 0.02, decay: 0.001 };
+    LinearModel::train(usize::from(next::ROWS), HeadRelation::OneOf, &examples, settings)
+}
+
+/// Trains on all of `turns`. What a later model learns from an earlier one is predicted by folds, so that it learns
+/// how much to trust it.
+pub fn train(turns: &[&LabeledTurn], sentences: &[Sentence]) -> Models {
+    let mut claims = vec![[0.0; 2]; turns.len()];
+    let mut nexts = vec![[0.0; 3]; turns.len()];
+    let part = |inside: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..turns.len()).filter(|at| inside(fold(turns[*at], FOLDS + 2))).collect()
+    };
+    let of = |list: &[usize]| -> Vec<&LabeledTurn> { list.iter().map(|at| turns[*at]).collect() };
+    for held in 0..FOLDS + 2 {
+        let model = claim_model(&of(&part(&|fold| fold != held)), sentences);
+        for at in part(&|fold| fold == held) {
+            claims[at] = model.score(&turns[at].claim);
+        }
+    }
+    for held in 0..FOLDS + 2 {
+        let train = part(&|fold| fold != held);
+        let known: Vec<_> = train.iter().map(|at| claims[*at]).collect();
+        let model = next_model(&of(&train), &known, sentences);
+        for at in part(&|fold| fold == held) {
+            nexts[at] = softmax(model.score(&turns[at].next_rows(claims[at][0])));
+        }
+    }
+    let dense: Vec<_> = (0..turns.len())
+        .map(|at| {
+            let facts = turns[at].facts;
+            let ended = if turns[at].end == PhaseEnd::Yes { 1.0 } else { 0.0 };
+            (phase::inputs(claims[at][0], claims[at][1], nexts[at], facts), ended)
+        })
+        .collect();
+    Models {
+        claim: claim_model(turns, sentences),
+        next: next_model(turns, &claims, sentences),
+        phase: train_dense(&dense),
+    }
+}
+
+impl Models {
+    pub fn predict(&self, turn: &LabeledTurn) -> Prediction {
+        let claim = self.claim.score(&turn.claim);
+        let next = softmax(self.next.score(&turn.next_rows(claim[0])));
+        let inputs = phase::inputs(claim[0], claim[1], next, turn.facts);
+        let (bias, weights) = self.phase;
+        let phase = logistic(inputs.iter().zip(weights).fold(bias, |sum, (x, w)| sum + x * w));
+        Prediction { claim: claim.map(logistic), next, phase }
+    }
+}
+
+/// Each turn as predicted by models that have not seen its session.
+pub fn held_out(turns: &[LabeledTurn], sentences: &[Sentence]) -> Vec<Prediction> {
+    let models: Vec<Models> = (0..FOLDS)
+        .map(|held| {
+            let others: Vec<&LabeledTurn> =
+                turns.iter().filter(|turn| fold(turn, FOLDS) != held).collect();
+            train(&others, sentences)
+        })
+        .collect();
+    turns.iter().map(|turn| models[fold(turn, FOLDS)].predict(turn)).collect()
+}
+
+/// The table of what would be started.
+pub fn table(turns: &[LabeledTurn], predictions: &[Prediction]) -> String {
+    let mut out = String::from(
+        "| what | started | at a true end | weak | false | true ends found |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    let mut row = |name: String, starts: &dyn Fn(&Prediction) -> bool| {
+        let started = |end: PhaseEnd| {
+            turns.iter().zip(predictions).filter(|(t, p)| t.end == end && starts(p)).count()
+        };
+        let counts = [PhaseEnd::Yes, PhaseEnd::Weak, PhaseEnd::No].map(started);
+        let all: usize = counts.iter().sum();
+        let yes = turns.iter().filter(|turn| turn.end == PhaseEnd::Yes).count();
+        let percent = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
+        let [hit, weak, wrong] = counts.map(|count| percent(count, all));
+        let found = percent(counts[0], yes);
+        _ = writeln!(
+            out,
+            "| {name} | {all} | {hit:.0}% | {weak:.0}% | {wrong:.0}% | {found:.0}% |"
+        );
+    };
+    row("the claim alone, p > 0.5".to_owned(), &|p| p.claim[0] > 0.5);
+    for least in [0.5, 0.6, 0.7, 0.8] {
+        row(format!("next alone, p > {least}"), &|p| 1.0 - p.next[2] > least);
+    }
+    for claimed in [0.3, 0.5, 0.7] {
+        for least in [0.4, 0.5, 0.6, 0.7, 0.8] {
+            row(format!("claim p > {claimed}, next p > {least}"), &|p| {
+                p.claim[0] > claimed && 1.0 - p.next[2] > least
+            });
+        }
+    }
+    for least in [0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85] {
+        row(format!("both and the facts, p > {least}"), &|p| p.phase > least);
+    }
+    let right = |good: &dyn Fn(&LabeledTurn, &Prediction) -> bool| {
+        let right = turns.iter().zip(predictions).filter(|(t, p)| good(t, p)).count();
+        100.0 * right as f64 / turns.len() as f64
+    };
+    let done = right(&|t, p| (p.claim[0] > 0.5) == t.says_done);
+    let announces = right(&|t, p| (p.claim[1] > 0.5) == t.announces);
+    let leaves = right(&|t, p| (p.next[2] <= 0.5) == (t.next != 2));
+    _ = writeln!(
+        out,
+        "\nRight of {} held-out turn ends: claims to be done {done:.1}%, announces {announces:.1}%, next is new or close {leaves:.1}%",
+        turns.len()
+    );
+    out
+}

@@ -1,0 +1,188 @@
+//! RecordedTurn sessions of Claude Code as labelled turn ends. Nothing of their texts is kept.
+
+use crate::vectors::{CLAIM_STEPS, LabeledTurn, PhaseEnd, Rows};
+use anyhow::{Context as _, Result, ensure};
+use rawr_core::words::phase::TurnFacts;
+use rawr_core::words::{WorkAtHand, claim, next};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// One turn of a session, as text.
+#[derive(Debug, Default)]
+pub struct RecordedTurn {
+    pub asked: String,
+    pub said: String,
+    pub facts: TurnFacts,
+    began: Option<i64>,
+    ended: Option<i64>,
+}
+
+/// The labelled turns of all sessions in `folder`, in the order of their sessions and turns.
+pub fn turns(folder: &Path, labels: &Path) -> Result<Vec<LabeledTurn>> {
+    let labels =
+        fs::read(labels).with_context(|| format!("failed to read {}", labels.display()))?;
+    let labels: Vec<Value> = serde_json::from_slice(&labels)?;
+    let mut wanted: BTreeMap<(String, usize), &Value> = BTreeMap::new();
+    for label in &labels {
+        let id = label["id"].as_str().context("a label without an id")?;
+        let (session, turn) = id.split_once(":t").context("an id without a turn")?;
+        wanted.insert((session.to_owned(), turn.parse()?), label);
+    }
+    let mut turns = Vec::new();
+    for (session, recorded) in read_all(folder)? {
+        for at in 0..recorded.len() {
+            if let Some(label) = wanted.remove(&(session.clone(), at + 1)) {
+                turns.push(turn(&session, at, &recorded, label)?);
+            }
+        }
+    }
+    ensure!(wanted.is_empty(), "{} labels have no turn in the sessions", wanted.len());
+    Ok(turns)
+}
+
+pub fn read_all(folder: &Path) -> Result<BTreeMap<String, Vec<RecordedTurn>>> {
+    let mut sessions = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Some(session) = name.strip_suffix(".jsonl").and_then(|name| name.get(..8)) {
+            let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            sessions.insert(session.to_owned(), read(&text));
+        }
+    }
+    Ok(sessions)
+}
+
+fn turn(session: &str, at: usize, recorded: &[RecordedTurn], label: &Value) -> Result<LabeledTurn> {
+    let this = &recorded[at];
+    let after = recorded.get(at + 1);
+    let asked: Vec<&str> =
+        recorded[at.saturating_sub(2)..=at].iter().map(|turn| turn.asked.as_str()).collect();
+    let work = WorkAtHand::new(&asked, &this.said);
+    let message = after.map_or("", |turn| turn.asked.as_str());
+    let rows = |log_odds| Rows::from(&next::features(message, &work.clone().with_claim(log_odds)));
+    let minutes = after
+        .and_then(|after| Some((after.began? - this.ended?) / 60))
+        .map(|minutes| minutes.clamp(0, 100_000) as u32);
+    let is = |key: &str| label[key].as_bool().with_context(|| format!("a label without {key}"));
+    Ok(LabeledTurn {
+        session: u32::from_str_radix(session, 16)?,
+        turn: u16::try_from(at + 1)?,
+        end: match label["end"].as_str() {
+            Some("yes") => PhaseEnd::Yes,
+            Some("weak") => PhaseEnd::Weak,
+            _ => PhaseEnd::No,
+        },
+        next: next::HEADS
+            .iter()
+            .position(|head| label["next"] == **head)
+            .context("a label without next")?,
+        says_done: is("agent_says_done")?,
+        announces: is("agent_announces_next")?,
+        facts: TurnFacts { minutes, ..this.facts },
+        claim: Rows::from(&claim::features(&this.said)),
+        message: rows(0.0).texts,
+        relation: CLAIM_STEPS.map(|step| rows(step).traits),
+    })
+}
+
+fn read(text: &str) -> Vec<RecordedTurn> {
+    let mut turns: Vec<RecordedTurn> = Vec::new();
+    let mut calls: BTreeMap<String, String> = BTreeMap::new();
+    for line in text.lines() {
+        let Ok(row) = serde_json::from_str::<Value>(line) else { continue };
+        if row["isSidechain"] == true {
+            continue;
+        }
+        let time = row["timestamp"].as_str().and_then(seconds);
+        let content = &row["message"]["content"];
+        match row["type"].as_str() {
+            Some("user") if row["isMeta"] != true => {
+                if let Some(asked) = prompt(content) {
+                    turns.push(RecordedTurn { asked, began: time, ..RecordedTurn::default() });
+                } else if let Some(turn) = turns.last_mut() {
+                    results(turn, &mut calls, content);
+                }
+            }
+            Some("assistant") => {
+                if let Some(turn) = turns.last_mut() {
+                    reply(turn, &mut calls, content);
+                }
+            }
+            _ => {}
+        }
+        if let Some(turn) = turns.last_mut() {
+            turn.ended = time.or(turn.ended);
+        }
+    }
+    turns
+}
+
+/// What a person wrote, unless it is only the results of tools.
+fn prompt(content: &Value) -> Option<String> {
+    if let Some(text) = content.as_str() {
+        return Some(text.to_owned());
+    }
+    let blocks = content.as_array()?;
+    let is = |kind: &str| blocks.iter().any(|block| block["type"] == kind);
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    (is("text") && !is("tool_result")).then(|| texts.collect::<Vec<_>>().join(" "))
+}
+
+fn reply(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content: &Value) {
+    for block in content.as_array().into_iter().flatten() {
+        if let Some(text) = block["text"].as_str().filter(|_| block["type"] == "text") {
+            text.clone_into(&mut turn.said);
+        }
+        let input = &block["input"];
+        match block["name"].as_str() {
+            Some("Bash") => {
+                if let (Some(id), Some(command)) = (block["id"].as_str(), input["command"].as_str())
+                {
+                    calls.insert(id.to_owned(), command.to_owned());
+                }
+            }
+            Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit") => turn.facts.edited = true,
+            Some("TodoWrite") => {
+                let steps = input["todos"].as_array().map_or(&[][..], Vec::as_slice);
+                let open = steps.iter().any(|step| step["status"] != "completed");
+                turn.facts.plan_open = open;
+                turn.facts.plan_finished = !open && !steps.is_empty();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn results(turn: &mut RecordedTurn, calls: &mut BTreeMap<String, String>, content: &Value) {
+    for block in content.as_array().into_iter().flatten() {
+        let id = block["tool_use_id"].as_str().unwrap_or_default();
+        let Some(command) = calls.remove(id) else { continue };
+        let failed = block["is_error"] == true;
+        let elsewhere = command.contains("/tmp");
+        if !failed && !elsewhere && (command.contains("git commit") || command.contains("git push"))
+        {
+            turn.facts.committed = true;
+        }
+        if ["go test", "cargo test", "npm test", "pytest", "run test", "test:"]
+            .iter()
+            .any(|test| command.contains(test))
+        {
+            turn.facts.tests_passed = !failed;
+            turn.facts.tests_failed = failed;
+        }
+    }
+}
+
+/// `2026-01-06T10:00:00.000Z` in seconds since 1970.
+fn seconds(time: &str) -> Option<i64> {
+    let part = |from: usize, to: usize| time.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    let (hour, minute, second) = (part(11, 13)?, part(14, 16)?, part(17, 19)?);
+    // Days of a calendar whose year begins in March.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 719_469;
+    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
+}

@@ -1,0 +1,200 @@
+//! Labelled turn ends as hashed features: no text, and none can be made from them. Written by the `vectors` command
+//! from sessions, read by the trainer.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rawr_core::words::model::Features;
+use rawr_core::words::phase::TurnFacts;
+use rawr_core::words::{WorkAtHand, claim, next};
+
+const MAGIC: &[u8] = b"rawr-timing 1\n";
+/// Log-odds of a claim to be done, one for each step that the features of the next message know.
+pub const CLAIM_STEPS: [f64; 4] = [-3.0, -0.5, 0.5, 3.0];
+
+/// Whether a phase of work ended with a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhaseEnd {
+    No,
+    Weak,
+    Yes,
+}
+
+/// Rows of the pieces of text and of the traits of one message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    pub texts: Vec<u16>,
+    pub traits: Vec<u16>,
+}
+
+impl From<&Features> for Rows {
+    fn from(features: &Features) -> Self {
+        let (mut texts, mut traits) = features.rows();
+        texts.sort_unstable();
+        traits.sort_unstable();
+        Self { texts, traits }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabeledTurn {
+    /// The first eight hexadecimal digits of the session's id.
+    pub session: u32,
+    pub turn: u16,
+    pub end: PhaseEnd,
+    /// The index of new, close or same.
+    pub next: usize,
+    pub says_done: bool,
+    pub announces: bool,
+    pub facts: TurnFacts,
+    pub claim: Rows,
+    /// The next message's pieces of text; its traits for each of [`CLAIM_STEPS`].
+    pub message: Vec<u16>,
+    pub relation: [Vec<u16>; 4],
+}
+
+impl LabeledTurn {
+    /// The next message's rows, given the log-odds of the claim before it.
+    pub fn next_rows(&self, claim: f64) -> Rows {
+        // The borders are those of the features: shares of 0.15, 0.5 and 0.85.
+        const BORDERS: [f64; 3] = [-1.734_601_055_388_1, 0.0, 1.734_601_055_388_1];
+        let step = BORDERS.iter().filter(|border| claim >= **border).count();
+        Rows { texts: self.message.clone(), traits: self.relation[step].clone() }
+    }
+}
+
+/// Changes when the features change, so that old vectors are not taken for new ones.
+pub fn fingerprint() -> u32 {
+    const AGENT: &str = "## Summary\n\nAll 12 tests pass now, and `parse()` handles src/main.rs.\n\n- ✅ done\n\nNext, \
+                         let's update the docs. Shall I commit?";
+    const PERSON: &str = "no, it's still not right: \"x\"\n=== FAIL main.rs:3\n\n1. push it, /exit 完成了 camelCase #12";
+    let work = WorkAtHand::new(&["Fix parse() in src/main.rs"], AGENT).with_claim(3.0);
+    let (agent, person) = (claim::features(AGENT).rows(), next::features(PERSON, &work).rows());
+    let rows = [agent.0, agent.1, person.0, person.1].concat();
+    rows.iter().fold(0x811c_9dc5, |hash, row| (hash ^ u32::from(*row)).wrapping_mul(0x0100_0193))
+}
+
+pub fn write(turns: &[LabeledTurn]) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    out.extend(fingerprint().to_le_bytes());
+    for turn in turns {
+        out.extend(turn.session.to_le_bytes());
+        out.extend(turn.turn.to_le_bytes());
+        let flags = turn.end as u8
+            | (turn.next as u8) << 2
+            | u8::from(turn.says_done) << 4
+            | u8::from(turn.announces) << 5;
+        let facts = turn.facts;
+        let known = [
+            facts.committed,
+            facts.edited,
+            facts.tests_passed,
+            facts.tests_failed,
+            facts.plan_finished,
+            facts.plan_open,
+            facts.interrupted,
+            facts.minutes.is_some(),
+        ];
+        let known = known.iter().enumerate().fold(0, |bits, (at, is)| bits | u8::from(*is) << at);
+        out.extend([flags, known]);
+        number(&mut out, facts.minutes.unwrap_or(0));
+        for list in [&turn.claim.texts, &turn.claim.traits, &turn.message] {
+            rows(&mut out, list);
+        }
+        for list in &turn.relation {
+            rows(&mut out, list);
+        }
+    }
+    out
+}
+
+fn rows(out: &mut Vec<u8>, list: &[u16]) {
+    number(out, list.len() as u32);
+    let mut before = 0;
+    for row in list {
+        number(out, u32::from(row - before));
+        before = *row;
+    }
+}
+
+fn number(out: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+pub fn read(bytes: &[u8]) -> Result<Vec<LabeledTurn>> {
+    let mut bytes = bytes.strip_prefix(MAGIC).context("not a file of vectors")?;
+    let of = u32::from_le_bytes(take(&mut bytes)?);
+    ensure!(
+        of == fingerprint(),
+        "the vectors were made with other features; make them again (see tests/timing/README.md)"
+    );
+    let mut turns = Vec::new();
+    while !bytes.is_empty() {
+        turns.push(turn(&mut bytes)?);
+    }
+    Ok(turns)
+}
+
+fn turn(bytes: &mut &[u8]) -> Result<LabeledTurn> {
+    let session = u32::from_le_bytes(take(bytes)?);
+    let turn = u16::from_le_bytes(take(bytes)?);
+    let [flags, known] = take(bytes)?;
+    let minutes = read_number(bytes)?;
+    let is = |bit: u8| known & (1 << bit) != 0;
+    Ok(LabeledTurn {
+        session,
+        turn,
+        end: match flags & 3 {
+            0 => PhaseEnd::No,
+            1 => PhaseEnd::Weak,
+            2 => PhaseEnd::Yes,
+            _ => bail!("an unknown label"),
+        },
+        next: usize::from(flags >> 2 & 3),
+        says_done: flags & 16 != 0,
+        announces: flags & 32 != 0,
+        facts: TurnFacts {
+            committed: is(0),
+            edited: is(1),
+            tests_passed: is(2),
+            tests_failed: is(3),
+            plan_finished: is(4),
+            plan_open: is(5),
+            interrupted: is(6),
+            minutes: is(7).then_some(minutes),
+        },
+        claim: Rows { texts: read_rows(bytes)?, traits: read_rows(bytes)? },
+        message: read_rows(bytes)?,
+        relation: [read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?, read_rows(bytes)?],
+    })
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk::<N>().context("the file ends too early")?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+fn read_number(bytes: &mut &[u8]) -> Result<u32> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let [byte] = take(bytes)?;
+        number |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    bail!("a number that does not end")
+}
+
+fn read_rows(bytes: &mut &[u8]) -> Result<Vec<u16>> {
+    let mut before = 0;
+    (0..read_number(bytes)?)
+        .map(|_| {
+            before += read_number(bytes)?;
+            u16::try_from(before).context("a row out of range")
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! The committed weights are what the trainer makes of the committed data, and the data is what it says.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use rawr_core::words::claim;
+use rawr_timing::sentences::SentenceKind;
+use rawr_timing::{data, vectors, weights};
+
+#[test]
+fn the_committed_weights_are_what_the_trainer_makes_of_the_data() {
+    for (path, content) in weights().unwrap() {
+        let committed = std::fs::read(&path).unwrap();
+        assert!(
+            committed == content,
+            "{} differs; `cargo run -p rawr-timing -- train` rewrites it",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_tables_fit_into_64_kilobytes() {
+    let tables =
+        weights().unwrap().into_iter().filter(|(path, _)| path.extension().unwrap() == "bin");
+    let bytes: usize = tables.map(|(_, content)| content.len()).sum();
+    assert!(bytes <= 64 << 10, "{bytes} bytes");
+}
+
+#[test]
+fn there_are_enough_sentences_of_each_kind_and_language() {
+    let (_, sentences) = data().unwrap();
+    let decoys = sentences.iter().filter(|sentence| sentence.kind.is_decoy()).count();
+    assert!(decoys >= 3000, "{decoys} decoys");
+    assert!(
+        sentences.len() - decoys >= 3000,
+        "{} claims and transitions",
+        sentences.len() - decoys
+    );
+    for language in ["en", "de", "fr", "es", "pt", "zh", "ja"] {
+        for kind in [
+            SentenceKind::Done,
+            SentenceKind::Announces,
+            SentenceKind::Decoy,
+            SentenceKind::New,
+            SentenceKind::Close,
+            SentenceKind::Same,
+        ] {
+            let is =
+                |s: &&rawr_timing::sentences::Sentence| s.kind == kind && s.language == language;
+            assert!(sentences.iter().filter(is).count() >= 5, "{kind:?} in {language}");
+        }
+    }
+}
+
+#[test]
+fn the_classifier_hears_the_sentences_that_it_learned_from() {
+    let (_, sentences) = data().unwrap();
+    for language in ["en", "de", "fr", "es", "pt", "zh", "ja"] {
+        let of: Vec<_> = sentences
+            .iter()
+            .filter(|sentence| sentence.language == language && sentence.kind.is_agents())
+            .collect();
+        let right = of.iter().filter(|sentence| {
+            let done = matches!(sentence.kind, SentenceKind::Done | SentenceKind::DoneAndAnnounces);
+            (claim::of(&sentence.text).done.thousandths() > 500) == done
+        });
+        let (right, all) = (right.count(), of.len());
+        assert!(right * 100 >= all * 90, "{language}: {right} of {all}");
+    }
+}
+
+#[test]
+fn vectors_are_written_as_they_are_read() {
+    let (turns, _) = data().unwrap();
+    assert_eq!(vectors::read(&vectors::write(&turns)).unwrap(), turns);
+    assert!(turns.len() >= 865);
+    assert!(vectors::read(b"something else").is_err());
+}
