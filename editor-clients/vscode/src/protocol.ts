@@ -1764,6 +1764,17 @@ export interface ThreadGetResult {
   thread: ThreadSummary;
 }
 
+/**
+ * `rawr/thread/listChanged`: watched threads have come, gone, or are run by another process than before. A client that asked
+ * for the list once keeps it current with this.
+ */
+export interface ThreadListChangedNotification {
+  /** Ids of threads whose files are gone. */
+  gone: Array<string>;
+  /** Threads that have come, or whose `owner` is another now, as `rawr/thread/list` gives them. */
+  threads: Array<ThreadSummary>;
+}
+
 /** `rawr/thread/list`: all threads in this home. */
 export interface ThreadListParams {
 }
@@ -2278,6 +2289,8 @@ export interface Requests {
 export interface Notifications {
   /** Reports that what a status bar shows of a thread has changed. */
   'rawr/thread/changed': ThreadChangedNotification;
+  /** Says which watched threads have come, gone, or are run by another process than before. */
+  'rawr/thread/listChanged': ThreadListChangedNotification;
   /** Reports that a thread's files cannot be written: its sequence pauses, and the host delivers messages itself. */
   'rawr/store/failed': StoreFailedNotification;
   /** Reports that they can be written again. */

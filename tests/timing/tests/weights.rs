@@ -1,7 +1,5 @@
 //! The committed weights are what the trainer makes of the committed data, and the data is what it says.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use rawr_core::words::claim;
 use rawr_timing::sentences::SentenceKind;
 use rawr_timing::{data, vectors, weights};
