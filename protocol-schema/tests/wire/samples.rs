@@ -115,6 +115,16 @@ fn observed() -> Vec<Sample> {
             "guards": [{ "guardId": "g1", "until": { "kind": "turns", "turns": 3 }, "note": "mid-refactor",
                 "setAtMs": 5, "setBy": "Neovim" }],
             "lastCompaction": { "atMs": 3, "origin": "host" },
+            "headsUp": { "sequenceId": "s1", "stage": "will_compact", "title": "t", "reason": "r", "message": "m",
+                "tier": "asap", "percentRemaining": 40, "boundaries": ["commit"],
+                "progress": { "step": 3, "of": 4, "label": "compacting" },
+                "choices": [{ "choice": "snooze", "label": "Not now" }], "deadlineAtMs": 9,
+                "deadlineLabel": "Continues in" },
+        }
+        ThreadListChangedNotification {
+            "threads": [{ "threadId": "t1", "cwd": "/w", "phase": "idle", "updatedAtMs": 1, "open": false,
+                "owner": "cli for codex (process 7)" }],
+            "gone": ["t2"],
         }
         TurnStartedParams {
             "threadId": "t1", "turnId": "u1", "origin": "synthetic", "actionId": "a1", "text": "[rawr:s1:heads_up]",
@@ -314,8 +324,8 @@ fn decided() -> Vec<Sample> {
                 "gates": [], "wouldFireIf": [] },
         }
         SequenceHeadsUpNotification {
-            "threadId": "t1", "sequenceId": "s1", "stage": "awaiting_approval", "tier": "asap", "percentRemaining": 50,
-            "reason": "r", "boundaries": ["agent_done"], "packetAuthor": "agent",
+            "threadId": "t1", "sequenceId": "s1", "stage": "awaiting_approval", "title": "t", "message": "m",
+            "tier": "asap", "percentRemaining": 50, "reason": "r", "boundaries": ["agent_done"], "packetAuthor": "agent",
             "choices": ["approve", "snooze", "cancel", "edit_packet", "compact_now"], "deadlineAtMs": 9,
         }
         CompactionUpdateNotification {

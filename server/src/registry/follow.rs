@@ -198,8 +198,10 @@ impl ThreadRegistry {
             return;
         }
         (self.tell)(Notice::Listed { summary: &summary });
-        // The banner stands only while someone runs the thread.
-        if let Some(open) = self.threads.get_mut(id) {
+        // The banner is shown only while a client runs the thread.
+        if before.is_some()
+            && let Some(open) = self.threads.get_mut(id)
+        {
             let changed = vec![Effect::Tell(machine::Notice::Changed)];
             publish(open, &mut self.tell, changed, now);
         }

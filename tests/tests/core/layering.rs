@@ -142,7 +142,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "workspace",
         ],
     ),
-    ("publish", &["config", "outbox", "registry", "store", "wire", "workspace"]),
+    ("publish", &["config", "outbox", "query", "registry", "store", "wire", "workspace"]),
     (
         "registry",
         &[
@@ -344,7 +344,7 @@ const OF_THE_SERVER: [(&str, &[&str]); 11] = [
     ("commands/doctor.rs", &["config", "problem"]),
     ("commands/init.rs", &["config", "prompts"]),
     ("commands/prompts.rs", &["problem", "prompts"]),
-    ("commands/state.rs", &["config", "prompts", "store"]),
+    ("commands/state.rs", &["config", "store"]),
     ("commands/state/show.rs", &["store"]),
     ("commands/watch/link.rs", &["config"]),
     ("commands/user_files.rs", &["config", "problem", "prompts"]),

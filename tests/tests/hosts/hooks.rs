@@ -71,7 +71,7 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
     assert!(saved["systemMessage"].as_str().unwrap().contains("/compact"));
     assert!(lab.is_open());
     let status = lab.says(&["status"]);
-    let waits = "awaiting_compaction: the packet is written; type /compact in the agent";
+    let waits = "Packet ready: type /compact in the agent";
     assert!(status.contains(waits), "{status}");
 
     let compacted = claude.ask("/compact");

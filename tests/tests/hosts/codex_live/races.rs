@@ -358,7 +358,7 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
     let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
-    beside.other_tells("Ctrl-C leaves it").await;
+    beside.other_tells("Ctrl-C detaches").await;
     let detached = beside.lab.rawr(&["detach"]);
     assert!(detached.status.success(), "{detached:?}");
     assert_eq!(beside.rawr.wait().unwrap().code(), Some(0), "{}", beside.dump());
@@ -377,7 +377,7 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
 async fn rawr_that_is_ended_from_elsewhere_says_that_it_has_left() {
     let beside = Beside::new(agent()).await;
     let mut second = beside.another_rawr_in_words(&[]);
-    beside.other_tells("Ctrl-C leaves it").await;
+    beside.other_tells("Ctrl-C detaches").await;
     kill_process(Pid::from_child(&second), Signal::TERM).unwrap();
     assert_eq!(second.wait().unwrap().code(), Some(143), "{}", beside.dump());
     beside.other_tells("rawr detached; Codex continues without it").await;

@@ -102,7 +102,7 @@ fn a_plain_codex_is_joined_in_another_terminal() {
     let mut attach = Command::new(rawr());
     lab.in_place(attach.arg("attach"));
     let mut beside = Terminal::run(&attach, 100, 120);
-    beside.wait_for(&["beside the Codex at", "Ctrl-C leaves it"]);
+    beside.wait_for(&["attached to Codex at", "Ctrl-C detaches"]);
     say_to(&mut terminal, TASK);
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
     // The turn's beginning may have been before rawr could join.

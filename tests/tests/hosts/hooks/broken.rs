@@ -78,7 +78,7 @@ fn what_cannot_be_done_is_logged_and_nothing_is_said() {
         (stop, "{}", Some("session_id")),
         // Not written yet, for all that is known.
         (stop, &gone, None),
-        (stop, &escape, Some("cannot be a file's")),
+        (stop, &escape, Some("not a valid file name")),
         (&odd, &good, Some("no hook for Odd")),
     ] {
         let before = lab.log().len();
