@@ -96,7 +96,7 @@ fn an_interruption_ends_the_turn_and_leaves_nothing_running() {
 
 #[cfg(target_os = "linux")]
 fn events(lab: &Lab) -> String {
-    let threads = lab.home.path().join(".codex/rawr/auto_compaction/threads");
+    let threads = lab.home.path().join(".rawr/rawr/auto_compaction/threads");
     let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
     std::fs::read_to_string(thread.join("events.jsonl")).unwrap()
 }
