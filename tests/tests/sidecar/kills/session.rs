@@ -225,6 +225,7 @@ fn start(home: &Home) -> Sidecar {
     sidecar.allow::<CompactionUpdate>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<LogMessage>();
+    sidecar.allow::<rawr_protocol::methods::ThreadListChanged>();
     sidecar.allow::<SequenceHeadsUp>();
     sidecar.allow::<SequenceResponded>();
     sidecar.allow::<ThreadChanged>();
