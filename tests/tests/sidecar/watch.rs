@@ -29,7 +29,6 @@ fn client(home: &Home, name: &str) -> Sidecar {
 /// The same, watching all threads.
 fn watcher(home: &Home, name: &str) -> Sidecar {
     let mut sidecar = client(home, name);
-    sidecar.allow::<rawr_protocol::methods::ThreadListChanged>();
     sidecar.call::<ThreadWatch>(&ThreadWatchParams::default());
     sidecar
 }

@@ -74,7 +74,6 @@ fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
     terminal.wait_for(&["Call off the compaction of t?"]);
     let mut vscode = Sidecar::spawn(&home, &Launch::default());
     vscode.greet("vscode");
-    vscode.allow::<rawr_protocol::methods::ThreadListChanged>();
     vscode.call::<ThreadWatch>(&ThreadWatchParams::default());
     let answer = SequenceRespondParams {
         thread_id: THREAD.to_owned(),

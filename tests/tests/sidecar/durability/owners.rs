@@ -39,7 +39,6 @@ fn every_client_hears_what_becomes_of_a_packet() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
     let (mut owner, mut host, mut observer) = two(&home);
-    observer.allow::<rawr_protocol::methods::ThreadListChanged>();
     observer.call::<ThreadWatch>(&ThreadWatchParams::default());
     host.user_turn_with_boundaries();
     assert!(host.run(&mut owner));
@@ -130,7 +129,6 @@ fn what_a_watcher_asked_for_is_stored_though_its_watch_ends() {
     let (mut owner, mut host) = (Sidecar::start(&home), StandIn::new(THREAD));
     host.open(&home, &mut owner);
     let mut watcher = Sidecar::start(&home);
-    watcher.allow::<rawr_protocol::methods::ThreadListChanged>();
     watcher.call::<ThreadWatch>(&ThreadWatchParams::default());
     let until = json!({ "kind": "turns", "turns": 3 });
     let guard = json!({ "threadId": THREAD, "until": until });

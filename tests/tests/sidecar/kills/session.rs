@@ -5,7 +5,7 @@ use crate::kills::random::Dice;
 use rawr_protocol::methods::{
     ActionPerform, CompactionUpdate, DecisionRecorded, GuardClear, GuardSet, LogMessage,
     SequenceHeadsUp, SequenceRespond, SequenceResponded, SignalReport, ThreadChanged, ThreadGet,
-    ThreadOpen, ThreadWatch, TurnCompleted, TurnStarted,
+    ThreadListChanged, ThreadOpen, ThreadWatch, TurnCompleted, TurnStarted,
 };
 use rawr_protocol::{Phase, Request, Role, ThreadGetParams};
 use rawr_tests::{Home, Sidecar, StandIn};
@@ -225,7 +225,7 @@ fn start(home: &Home) -> Sidecar {
     sidecar.allow::<CompactionUpdate>();
     sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<LogMessage>();
-    sidecar.allow::<rawr_protocol::methods::ThreadListChanged>();
+    sidecar.allow::<ThreadListChanged>();
     sidecar.allow::<SequenceHeadsUp>();
     sidecar.allow::<SequenceResponded>();
     sidecar.allow::<ThreadChanged>();

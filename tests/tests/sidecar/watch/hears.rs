@@ -62,8 +62,8 @@ fn wait_for_sequence(sidecar: &mut Sidecar, thread: &str) {
     sidecar.allow::<DecisionRecorded>();
     sidecar.allow::<CompactionUpdate>();
     assert_eq!(sidecar.wait_for::<SequenceHeadsUp>().thread_id, thread);
-    let changed = wait_for_phase(sidecar, Phase::Idle);
-    assert_eq!(changed.thread_id, thread);
+    // Another thread may be told to have no runner any more.
+    while wait_for_phase(sidecar, Phase::Idle).thread_id != thread {}
 }
 
 #[test]
@@ -86,7 +86,6 @@ fn where_nobody_tells_of_changes_they_are_looked_for() {
     let polls = ("RAWR_WATCH", "poll".into());
     let launch = Launch { environment: vec![polls], ..Launch::default() };
     let mut nvim = Sidecar::launch(&home, &launch);
-    nvim.allow::<rawr_protocol::methods::ThreadListChanged>();
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     running.end_a_phase();
     wait_for_sequence(&mut nvim, THREAD);
@@ -111,7 +110,6 @@ fn whoever_missed_changes_looks_at_everything() {
     let mut running = Running::on(&home, THREAD);
     let launch = Launch { environment: vec![("RAWR_LOG", "info".into())], ..Launch::default() };
     let mut nvim = Sidecar::launch(&home, &launch);
-    nvim.allow::<rawr_protocol::methods::ThreadListChanged>();
     nvim.call::<ThreadWatch>(&ThreadWatchParams::default());
     nvim.pause();
     // Two files in turn: the same change of one file is kept once.
@@ -165,7 +163,6 @@ fn a_watch_gives_the_threads_that_are_of_interest_and_tells_nothing_old() {
     let mut running = Running::on(&home, THREAD);
     running.end_a_phase();
     let mut nvim = client(&home, "nvim");
-    nvim.allow::<rawr_protocol::methods::ThreadListChanged>();
     let watched = nvim.call::<ThreadWatch>(&ThreadWatchParams::default()).threads;
     assert_eq!(watched.len(), 1);
     assert_eq!(watched[0].thread_id, THREAD);
@@ -197,7 +194,6 @@ fn only_what_is_wished_for_is_told() {
         .iter()
         .map(|(wish, _)| {
             let mut sidecar = client(&home, "nvim");
-            sidecar.allow::<rawr_protocol::methods::ThreadListChanged>();
             sidecar.call::<ThreadWatch>(wish);
             sidecar
         })
