@@ -6,9 +6,9 @@ mod text;
 
 use crate::redact::redact_counting;
 use place::{Missing, NotesFile};
+use rawr_core::Thread;
 use rawr_core::policy::Policy;
 use rawr_core::units::Timestamp;
-use rawr_core::{Thread, scratch};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,8 +65,7 @@ impl AgentNotes {
     /// Those of this thread's agent.
     pub(crate) fn of(thread: &Thread, policy: &Policy) -> Self {
         let template = policy.scratch_file_template.clone();
-        let file = scratch::file(&template, &thread.id, thread.agent.as_deref());
-        Self { cwd: PathBuf::from(&thread.cwd), file, template }
+        Self { cwd: PathBuf::from(&thread.cwd), file: thread.scratch_file(policy), template }
     }
 
     pub(crate) fn path(&self) -> PathBuf {

@@ -28,9 +28,9 @@ pub fn publish(notice: &Notice<'_>, outbox: &Outbox) {
         Notice::Thread { thread, config, now, notice, heads_up } => {
             publish_thread(thread, config, *now, notice, heads_up.as_ref(), outbox);
         }
-        Notice::Listed { summary } => {
+        Notice::Listed { overview } => {
             outbox.notify::<ThreadListChanged>(&ThreadListChangedNotification {
-                threads: vec![thread_summary(summary)],
+                threads: vec![thread_summary(overview)],
                 gone: Vec::new(),
             });
         }
@@ -111,20 +111,20 @@ pub fn publish_workspace(notice: &WorkspaceNotice<'_>, outbox: &Outbox) {
 }
 
 /// A thread in short.
-pub(crate) fn thread_summary(summary: &ThreadOverview) -> ThreadSummary {
+pub(crate) fn thread_summary(overview: &ThreadOverview) -> ThreadSummary {
     ThreadSummary {
-        thread_id: summary.thread.to_string(),
-        cwd: summary.cwd.clone(),
-        phase: summary.phase.to_wire(),
-        tier: summary.tier.map(ToWire::to_wire),
-        percent_remaining: summary.percent.map(wire::percent),
-        updated_at_ms: summary.updated_at.0,
-        open: summary.open,
-        owner: summary.owner.clone(),
-        sub_agent: summary.sub_agent.clone(),
-        breaker: summary.held_back.as_ref().map(wire::breaker_hold),
-        last_fate: summary.last_fate.as_ref().map(wire::fate),
-        runs_by_hooks: summary.runs_by_hooks,
+        thread_id: overview.thread.to_string(),
+        cwd: overview.cwd.clone(),
+        phase: overview.phase.to_wire(),
+        tier: overview.tier.map(ToWire::to_wire),
+        percent_remaining: overview.percent.map(wire::percent),
+        updated_at_ms: overview.updated_at.0,
+        open: overview.open,
+        owner: overview.owner.clone(),
+        sub_agent: overview.sub_agent.clone(),
+        breaker: overview.held_back.as_ref().map(wire::breaker_hold),
+        last_fate: overview.last_fate.as_ref().map(wire::fate),
+        runs_by_hooks: overview.runs_by_hooks,
     }
 }
 

@@ -12,7 +12,7 @@ use rawr_core::prompt::{PromptName, Prompts};
 use rawr_core::thread::breaker::Hold;
 use rawr_core::thread::fate::DecisionFate;
 use rawr_core::units::{Percent, SequenceId, ThreadId, Timestamp, Tokens};
-use rawr_core::{Thread, assess, scratch};
+use rawr_core::{Thread, assess};
 use std::collections::BTreeMap;
 
 /// A thread at a glance, as lists show it.
@@ -62,16 +62,11 @@ pub(crate) fn overview(thread: &Thread, policy: &Policy, now: Timestamp) -> Thre
     }
 }
 
-/// The agent's scratch file, relative to the thread's folder.
-pub(crate) fn scratch_file(thread: &Thread, policy: &Policy) -> String {
-    scratch::file(&policy.scratch_file_template, &thread.id, thread.agent.as_deref())
-}
-
 /// The packet that rawr would build now.
 pub(crate) fn watcher_packet(thread: &Thread, policy: &Policy, prompts: &Prompts) -> Packet {
     let template = prompts.text(PromptName::WatcherPacket);
     let max = policy.packet_max_tail_chars;
-    compose::by_watcher(thread, template, &scratch_file(thread, policy), max)
+    compose::by_watcher(thread, template, &thread.scratch_file(policy), max)
 }
 
 /// The message that would hand this packet back now.
@@ -83,7 +78,7 @@ pub(crate) fn handoff(
 ) -> String {
     let running = thread.sequence.as_ref().map(|running| running.prompts.handoff.as_str());
     let template = running.unwrap_or_else(|| prompts.text(PromptName::Handoff));
-    let scratch_file = scratch_file(thread, policy);
+    let scratch_file = thread.scratch_file(policy);
     compose::handoff(thread, template, packet, Continue::AsInPacket, &scratch_file)
 }
 
@@ -107,7 +102,7 @@ pub(crate) fn placeholder_values(thread: &Thread, policy: &Policy) -> BTreeMap<S
     let (percent, tier) = (thread.percent_remaining(policy), thread.tier(policy));
     let boundaries: Vec<_> = thread.present(None).iter().map(|b| b.name()).collect();
     let values = [
-        ("scratchFile", Some(scratch_file(thread, policy))),
+        ("scratchFile", Some(thread.scratch_file(policy))),
         ("threadId", Some(thread.id.to_string())),
         ("turnId", thread.turns.back().map(|turn| turn.id.to_string())),
         ("tier", tier.map(|tier| tier.to_string())),

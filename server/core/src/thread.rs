@@ -27,6 +27,7 @@ pub use turn::{Turn, TurnEnd};
 use crate::event::{Action, Assessed, CompactionOrigin, HostInfo, Item, ItemRole, Packet, Phase};
 use crate::packet::TRIVIAL_CHARS;
 use crate::policy::{Policy, Tier, Tiers};
+use crate::scratch;
 use crate::units::{
     ActionId, EventId, InputId, Percent, SequenceId, SignalId, ThreadId, Timestamp, Tokens, TurnId,
 };
@@ -217,6 +218,11 @@ impl Thread {
         let named = (self.baseline.0 > 0).then_some(self.baseline);
         let cached = || self.cached_baseline(window).filter(|_| policy.built_in_decides());
         Percent::remaining(context, window, named.or_else(cached).unwrap_or_default())
+    }
+
+    /// The path of its agent's scratch file, relative to the thread's folder.
+    pub fn scratch_file(&self, policy: &Policy) -> String {
+        scratch::file(&policy.scratch_file_template, &self.id, self.agent.as_deref())
     }
 
     /// The tier that holds now.

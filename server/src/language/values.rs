@@ -6,12 +6,11 @@ use rawr_core::judgment::{self, JudgmentCase};
 use rawr_core::policy::{PacketAuthor, Policy, Tier};
 use rawr_core::prompt::{Placeholder, PromptName, render};
 use rawr_core::units::Percent;
-use rawr_core::{Thread, compose, scratch};
+use rawr_core::{Thread, compose};
 
 /// Each placeholder is rendered as the prompt itself would be.
 pub(crate) fn values_of(thread: &Thread, policy: &Policy, name: PromptName) -> Values {
-    let scratch_file =
-        scratch::file(&policy.scratch_file_template, &thread.id, thread.agent.as_deref());
+    let scratch_file = thread.scratch_file(policy);
     let value = |placeholder: &Placeholder| {
         let template = format!("{{{}}}", placeholder.camel);
         match name {

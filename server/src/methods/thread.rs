@@ -2,7 +2,6 @@
 
 use super::{Module, Session, aside, directive, now, on, on_async};
 use crate::publish::thread_summary;
-use crate::query;
 use crate::registry::{Opening, RegistryError, WatchFilter};
 use crate::wire::{self, RpcError, ToWire};
 use jsonrpsee::core::RegisterMethodError;
@@ -39,7 +38,7 @@ fn open(session: &Session, params: ThreadOpenParams) -> Result<ThreadOpenResult,
     Ok(ThreadOpenResult {
         thread_id: id.to_string(),
         phase: thread.phase().to_wire(),
-        scratch_file: query::scratch_file(thread, policy),
+        scratch_file: thread.scratch_file(policy),
         percent_remaining: thread.percent_remaining(policy).map(wire::percent),
         pending_actions: wire::pending(&registry.pending(&id)?),
         owner: registry.is_owner(&id),

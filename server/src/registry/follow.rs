@@ -189,19 +189,17 @@ impl ThreadRegistry {
     pub(super) fn tell_runner(&mut self, id: &ThreadId, now: Timestamp) {
         // Before its first event, nothing is known of a thread.
         let is_known = |open: &OpenThread| open.machine.thread().updated_at > Timestamp::default();
-        if !self.threads.get(id).is_some_and(|open| open.watched && is_known(open)) {
+        let wanted = |open: &&mut OpenThread| open.watched && is_known(open);
+        let Some(open) = self.threads.get_mut(id).filter(wanted) else { return };
+        let owner = self.store.owner(id);
+        let before = self.watching.runners.insert(id.clone(), owner.clone());
+        if before.as_ref() == Some(&owner) || self.watching.asked_for.contains(id) {
             return;
         }
-        let Ok(summary) = self.overview_of_open(id, now) else { return };
-        let before = self.watching.runners.insert(id.clone(), summary.owner.clone());
-        if before.as_ref() == Some(&summary.owner) || self.watching.asked_for.contains(id) {
-            return;
-        }
-        (self.tell)(Notice::Listed { summary: &summary });
+        let overview = ThreadOverview { owner, ..open.overview(now) };
+        (self.tell)(Notice::Listed { overview: &overview });
         // The banner is shown only while a client runs the thread.
-        if before.is_some()
-            && let Some(open) = self.threads.get_mut(id)
-        {
+        if before.is_some() {
             let changed = vec![Effect::Tell(machine::Notice::Changed)];
             publish(open, &mut self.tell, changed, now);
         }

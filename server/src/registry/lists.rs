@@ -2,7 +2,7 @@
 
 use super::{Notice, OpenThread, RegistryError, ThreadRegistry};
 use crate::problem::Stamp;
-use crate::query::{ThreadOverview, overview, scratch_file};
+use crate::query::{ThreadOverview, overview};
 use crate::recall::Source;
 use crate::store::{EVENTS, StoreError};
 use crate::workspace::ConfigScope;
@@ -20,7 +20,7 @@ pub(super) struct Newest {
 
 impl OpenThread {
     /// Without its owner, which the disk knows.
-    fn overview(&self, now: Timestamp) -> ThreadOverview {
+    pub(super) fn overview(&self, now: Timestamp) -> ThreadOverview {
         ThreadOverview { open: self.by_client, ..overview(self.thread(), self.policy(), now) }
     }
 
@@ -34,7 +34,7 @@ fn source(thread: &Thread, folder: &Path, policy: &Policy) -> Source {
         thread: thread.id.clone(),
         folder: folder.to_owned(),
         cwd: PathBuf::from(&thread.cwd),
-        scratch_file: scratch_file(thread, policy),
+        scratch_file: thread.scratch_file(policy),
         transcript: thread.transcript.as_ref().map(PathBuf::from),
     }
 }

@@ -25,7 +25,7 @@ pub enum Notice<'n> {
         heads_up: Option<HeadsUp>,
     },
     /// A watched thread has come, or another process runs it than before.
-    Listed { summary: &'n ThreadOverview },
+    Listed { overview: &'n ThreadOverview },
     /// A watched thread's files are gone.
     Gone { thread: &'n ThreadId },
     /// A decision was stored.

@@ -191,7 +191,7 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
         "machine",
         &[
             "assess", "boundary", "compose", "coverage", "event", "judgment", "policy", "prompt",
-            "rewrite", "rules", "scratch", "sequence", "signal", "thread", "units",
+            "rewrite", "rules", "sequence", "signal", "thread", "units",
         ],
     ),
     ("assess", &["boundary", "event", "judgment", "policy", "thread", "units"]),
@@ -205,7 +205,7 @@ const CORE_ARROWS: [(&str, &[&str]); 19] = [
     ("compose", &["event", "policy", "prompt", "signal", "thread"]),
     ("coverage", &["event", "policy", "thread"]),
     ("judgment", &["boundary", "event", "policy", "prompt", "signal", "thread", "units"]),
-    ("thread", &["boundary", "event", "packet", "policy", "prompt", "signal", "units"]),
+    ("thread", &["boundary", "event", "packet", "policy", "prompt", "scratch", "signal", "units"]),
     ("packet", &["event", "policy"]),
     ("event", &["boundary", "policy", "prompt", "signal", "units"]),
     ("rules", &["policy", "prompt"]),

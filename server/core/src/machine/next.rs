@@ -15,7 +15,6 @@ use crate::policy::{Mode, PacketAuthor, PacketChannel, Policy, Tier};
 use crate::prompt::{PromptName, SequencePrompts};
 use crate::rewrite;
 use crate::rules::Rules;
-use crate::scratch;
 use crate::sequence;
 use crate::thread::{HeldInput, Judging, Starting};
 use crate::units::{ActionId, Timestamp, Tokens, TurnId};
@@ -108,7 +107,7 @@ impl Machine {
             return Some(packet.clone());
         }
         let template = rules.prompts.text(PromptName::WatcherPacket);
-        let (scratch, max) = (self.scratch_file(policy), policy.packet_max_tail_chars);
+        let (scratch, max) = (self.thread.scratch_file(policy), policy.packet_max_tail_chars);
         let may = thread.host.can.inject_turn && thread.has_packet_material();
         may.then(|| {
             let packet = compose::by_watcher(thread, template, &scratch, max);
@@ -306,17 +305,12 @@ impl Machine {
             turn,
             requests,
             needs_approval,
-            scratch_file: self.scratch_file(policy),
+            scratch_file: self.thread.scratch_file(policy),
             worth: Worth::AboveFloor(policy.breaker.land_at_percent),
             prompts: SequencePrompts::of(rules.prompts),
             late,
         }
         .into()
-    }
-
-    fn scratch_file(&self, policy: &Policy) -> String {
-        let agent = self.thread.agent.as_deref();
-        scratch::file(&policy.scratch_file_template, &self.thread.id, agent)
     }
 
     /// Sends the messages that waited, one at a time and in order.
