@@ -119,7 +119,7 @@ pub trait Reporter: Send {
     ///
     /// # Errors
     ///
-    /// Fails where nobody reads any more. The driver then reports nothing further, and the session ends.
+    /// Fails once the reader is gone. The driver then reports nothing further, and the session ends.
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()>;
 
     /// Whether [`tick`](Self::tick) has something to do.

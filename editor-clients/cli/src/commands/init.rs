@@ -82,7 +82,7 @@ fn tell(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> 
         InitOutcome::Replaced { old } => {
             writeln!(out, "replaced {file} (the old one is {})", old.display())
         }
-        InitOutcome::Kept => writeln!(out, "kept     {file} (--force writes it anew)"),
+        InitOutcome::Kept => writeln!(out, "kept     {file} (--force overwrites it)"),
         InitOutcome::Same => writeln!(out, "kept     {file} (it is as shipped)"),
         InitOutcome::LeftOut => {
             writeln!(out, "left out {file}: it was deleted once (--force writes it again)")

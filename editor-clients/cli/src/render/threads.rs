@@ -25,7 +25,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     lines.push(match &summary.owner {
         Some(owner) => fact("run by", &one_line(owner, WIDTH)),
         None if summary.runs_by_hooks => fact("run by", "its agent, by hooks"),
-        None => fact("run by", "nobody now"),
+        None => fact("run by", "no process"),
     });
     let of = thread.sequence_id.as_deref();
     lines.push(match &summary.owner {
@@ -261,7 +261,7 @@ mod tests {
             expect![[r#"
                 t  usage not known · 10 s ago
                   folder     /code/parser
-                  run by     nobody now
+                  run by     no process
                   phase      Idle
                   paused     the last 3 compactions failed
                              compacts again when less than 15% is left (emergency), or 30 minutes pass
@@ -279,7 +279,7 @@ mod tests {
             expect![[r#"
                 t  usage not known · 10 s ago
                   folder     /code/parser
-                  run by     nobody now
+                  run by     no process
                   phase      Idle
                   decided    compaction decided: the reason
                   outcome    called off by rawr compact (cancelled), 20 s ago
@@ -291,7 +291,7 @@ mod tests {
             expect![[r#"
                 t  usage not known · 10 s ago
                   folder     /code/parser
-                  run by     nobody now
+                  run by     no process
                   phase      Idle
                   decided    compaction decided: the reason
                   outcome    decision d1 called off by rawr compact (cancelled), 20 s ago
@@ -307,7 +307,7 @@ mod tests {
             expect![[r#"
                 t  usage not known · 10 s ago
                   folder     /code/parser
-                  run by     nobody now
+                  run by     no process
                   phase      Writing the packet (interrupted; continues when the thread next runs)
             "#]],
         );
@@ -331,7 +331,7 @@ mod tests {
             expect![[r#"
                 t  usage not known · 10 s ago
                   folder     /code/parser
-                  run by     nobody now
+                  run by     no process
                   phase      Packet ready: type /compact in the agent
             "#]],
         );

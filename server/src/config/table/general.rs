@@ -219,6 +219,6 @@ const KEYS: &[Key] = &[
         Never,
         0..=36_500,
         retention_days,
-        "After how many days in which nobody used it a thread is archived. Opening it brings it back. 0: never."
+        "A thread is archived after this many days without use. Opening it brings it back. 0: never."
     ),
 ];

@@ -73,7 +73,7 @@ const DOCS: Docs = Docs {
     threshold: "The tier holds strictly below this percentage of the context window remaining. 0 switches it off.",
     boundaries: "One of these boundaries must be present. Those that the tier does not allow never count; `turn_complete` counts where it is named, and the compaction waits for your next message.",
     semantic_break: "Whether a plan boundary alone is not enough, and the agent's last message must end, conclude or change the subject. False also lets a bare `plan_update` count.",
-    decision_prompt: "A prompt file, relative to the prompt folder. With it a judge is asked first, outside of the transcript, and may say no. Unless set, nobody is asked.",
+    decision_prompt: "A prompt file, relative to the prompt folder. With it a judge is asked first, outside of the transcript, and may say no. Unless set, no judge is asked.",
 };
 
 const ASAP_DOCS: Docs = Docs {
@@ -84,7 +84,7 @@ const ASAP_DOCS: Docs = Docs {
 const EMERGENCY_DOCS: Docs = Docs {
     boundaries: "Which boundaries the record names. An emergency waits for none of them.",
     semantic_break: "What the record says of a plan boundary alone. An emergency waits for nothing more.",
-    decision_prompt: "A prompt file, as in the other tiers. An emergency asks nobody, and the record says so.",
+    decision_prompt: "A prompt file, as in the other tiers. No judge is asked in an emergency, and the record notes that.",
     ..DOCS
 };
 

@@ -198,8 +198,7 @@ impl ThreadCheck {
         };
         self.checked.events = replay.records;
         if stuck {
-            let message =
-                "somebody has held the lock of this log for too long: its end cannot be judged";
+            let message = "another process has held this log's lock for too long, so its end cannot be checked";
             self.tell(Finding::new(Kind::LockStuck, &path, message));
         } else {
             self.damage(&path, &mut file, &replay)?;

@@ -50,7 +50,7 @@ fn status_tells_where_a_thread_stands() {
         &["status"],
         &[
             "alpha  93% left · ok · just now",
-            "run by     nobody now",
+            "run by     no process",
             "phase      Idle",
             "guards     g1 for 3 turns (mid\u{fffd}[2Jrefactor), set just now by rawr guard",
             "decided    compaction decided: 25% left (asap) at commit, plan_checkpoint, plan_update",

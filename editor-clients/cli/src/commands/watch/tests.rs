@@ -202,7 +202,7 @@ fn a_pause_of_compactions_and_what_became_of_decisions() {
             rawr watch · 1 thread
             › t  just now                               │t  60% left · asap · just now
               ██████░░░░ 60% left · asap                │  folder     /code/parser
-                                                        │  run by     nobody now
+                                                        │  run by     no process
                                                         │  phase      Idle
                                                         │  decided    compaction decided: 60% left (asap) at commit
                                                         │  outcome    failed: the compaction failed: HTTP 500, 20 s ago
