@@ -1,4 +1,4 @@
---- What is there from the start: a command, a few mappings, and who to call when a file of rawr's is opened.
+--- Loaded at startup: the command, the mappings, and autocommands for rawr's files.
 
 if vim.g.loaded_rawr then
   return
@@ -39,7 +39,7 @@ vim.api.nvim_create_autocmd('FileType', {
   pattern = { 'markdown.rawr', 'toml.rawr' },
   desc = 'Attach the sidecar to prompts and configuration of rawr',
   callback = function(event)
-    -- The file is on the screen before anything is loaded.
+    -- Deferred, so that the file is drawn first.
     vim.schedule(function()
       if vim.api.nvim_buf_is_loaded(event.buf) then
         require('rawr.client').attach(event.buf)

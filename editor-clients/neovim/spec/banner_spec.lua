@@ -1,10 +1,10 @@
---- The banner's float, on news that are made up.
+--- The banner's float, with synthetic notifications.
 
 local lab = require('spec.lab')
 local banner = require('rawr.banner')
 local live = require('rawr.live')
 
---- A change of a thread with a banner, in words that no client has of its own; without one where `more` is false.
+--- A change of a thread with a banner with distinct texts; without one if `more` is false.
 ---@param id string
 ---@param more? table|false
 local function heads_up(id, more)
@@ -76,7 +76,7 @@ describe('the banner', function()
     vim.api.nvim_feedkeys(key, 'xt', false)
   end
 
-  it('shows the newest of several, says that there are more, and leaves the cursor where it was', function()
+  it('shows the newest of several and their number, and does not move the cursor', function()
     local before = vim.api.nvim_get_current_win()
     heads_up('one')
     heads_up('two')
@@ -90,7 +90,7 @@ describe('the banner', function()
     assert.same({}, floats())
   end)
 
-  it('is what the sidecar last told: no answer and no decision changes it', function()
+  it('is only changed by the sidecar, not by an answer or a decision', function()
     heads_up('one')
     live.note('rawr/sequence/responded', { threadId = 'one', choice = 'cancel', by = 'vscode' })
     live.note('rawr/decision/recorded', { threadId = 'one' })
@@ -100,7 +100,7 @@ describe('the banner', function()
     assert.falsy(text():find('Later', 1, true))
   end)
 
-  it('only offers what can be answered', function()
+  it('only offers the available choices', function()
     heads_up('one')
     assert.truthy(text():find('a Yes · s Later · e why', 1, true), text())
     press('x')
@@ -117,7 +117,7 @@ describe('the banner', function()
     assert.same({ threadId = 'one', sequenceId = 's-one', choice = 'approve' }, last.params)
   end)
 
-  it('is put away without an answer, and comes back when it is looked for', function()
+  it('can be hidden without an answer and shown again', function()
     heads_up('one')
     press('q')
     assert.same({}, floats())
@@ -128,7 +128,7 @@ describe('the banner', function()
     vim.cmd.wincmd('p')
   end)
 
-  it('follows to another tab page, and when Neovim gets smaller', function()
+  it('moves to another tab page, and fits a smaller Neovim', function()
     heads_up('one')
     vim.cmd.tabnew()
     assert.equal(vim.api.nvim_get_current_tabpage(), vim.api.nvim_win_get_tabpage(floats()[1]))
@@ -140,21 +140,21 @@ describe('the banner', function()
     vim.o.columns = columns
   end)
 
-  it('tells until when there is time, and no longer than it is true', function()
+  it('shows the remaining time until the deadline', function()
     heads_up('one', { deadlineAtMs = live.now() + 60500, deadlineLabel = 'Gone in' })
     assert.truthy(text():find('Gone in 60 s', 1, true), text())
     heads_up('one')
     assert.falsy(text():find('Gone in', 1, true))
   end)
 
-  it('is closed by hand like any window, and the next news bring it back', function()
+  it('can be closed like any window, and comes back with the next change', function()
     heads_up('one')
     vim.api.nvim_win_close(floats()[1], true)
     live.note('rawr/decision/recorded', { threadId = 'other' })
     assert.equal(1, #floats())
   end)
 
-  it('is told once by vim.notify where that is wanted, or not at all', function()
+  it('is shown once with vim.notify or not at all, by the setting', function()
     vim.g.rawr = { heads_up = 'notify' }
     local told = {}
     vim.notify = function(message)
@@ -170,7 +170,7 @@ describe('the banner', function()
     assert.same({}, floats())
   end)
 
-  it('lets no text of a stranger be more than text', function()
+  it('sanitizes untrusted texts', function()
     heads_up('strange', { reason = 'a\27]0;x\7b\n\u{202e}c' })
     assert.falsy(text():find('[\27\7]'))
     assert.falsy(text():find('\u{202e}', 1, true))
@@ -178,7 +178,7 @@ describe('the banner', function()
 end)
 
 describe('an older Neovim', function()
-  it('is told once what is needed, and has no command', function()
+  it('is told the required version once, and has no command', function()
     local command = { vim.v.progpath, '--clean', '--headless', '-i', 'NONE' }
     vim.list_extend(
       command,

@@ -1,6 +1,6 @@
---- `nvim --clean -l spec/bench.lua [TIMES]`: what opening a prompt costs Neovim. It measures and asserts nothing.
---- A time is that of Neovim's process on the processor, so that a busy machine does not count, until the sidecar's first
---- word on the file has come. Each is the median of so many new Neovims. RAWR_UNDER_TEST names the binary.
+--- `nvim --clean -l spec/bench.lua [TIMES]`: measures the cost of opening a prompt, without assertions. Measures the CPU time of
+--- Neovim's process until the sidecar's first message about the file; each figure is the median of TIMES runs.
+--- RAWR_UNDER_TEST names the binary.
 
 local plugin = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(debug.getinfo(1, 'S').source:sub(2)))))
 package.path = plugin .. '/?.lua;' .. package.path
@@ -9,11 +9,11 @@ local lab = require('spec.lab')
 local ONE = [[
   local how, path = vim.env.BENCH_HOW, vim.env.BENCH_FILE
   if vim.env.BENCH_LSP == '1' then
-    -- As in an editor that has a client for some other language.
+    -- As with a client for another language.
     local other = vim.lsp.start({ name = 'other', cmd = { vim.env.BENCH_RAWR, 'serve' } })
     vim.wait(5000, function() return vim.lsp.get_client_by_id(other).initialized end, 5)
   end
-  -- What any Markdown file loads.
+  -- Loaded by any Markdown file.
   vim.cmd.edit(vim.fn.tempname() .. '.md')
   local function ms()
     local usage = vim.uv.getrusage()
@@ -40,7 +40,7 @@ local home = lab.home()
 lab.write(home.path .. '/one.lua', ONE)
 lab.write(home.path .. '/auto-compact/handoff.md', '{packet} {author} {autor}\n')
 
---- `plain` without the plugin, `bare` with Neovim's client alone, `rawr` with the plugin.
+--- `plain`: without the plugin; `bare`: only Neovim's LSP client; `rawr`: with the plugin.
 ---@param how string
 ---@param has_lsp string
 ---@return number spent, number opened

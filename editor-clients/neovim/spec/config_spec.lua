@@ -1,4 +1,4 @@
---- What a user may set.
+--- The settings.
 
 local config = require('rawr.config')
 
@@ -16,7 +16,7 @@ describe('settings', function()
     assert.same({}, config.problems())
   end)
 
-  it('come from a table or a function, and setup() goes before both', function()
+  it('come from a table or a function, and setup() overrides both', function()
     vim.g.rawr = { watch = 'folder', heads_up = 'off' }
     assert.equal('folder', config.get().watch)
     vim.g.rawr = function()
@@ -28,17 +28,17 @@ describe('settings', function()
     assert.equal('folder', config.get().watch)
   end)
 
-  it('that are not understood are told, and the default holds', function()
-    vim.g.rawr = { cmd = 'rawr', heads_up = 'loud', colour = 'red' }
+  it('that are invalid are reported and replaced by the default', function()
+    vim.g.rawr = { cmd = 'rawr', heads_up = 'loud', color = 'red' }
     assert.same({
       '`cmd` cannot be "rawr"',
-      'there is no setting `colour`',
+      'there is no setting `color`',
       '`heads_up` cannot be "loud"',
     }, config.problems())
     assert.same({ 'rawr', 'serve' }, config.get().cmd)
   end)
 
-  it('name a home as people write it', function()
+  it('expand a home folder', function()
     vim.g.rawr = { home = '~/x' }
     assert.equal(vim.fs.normalize('~/x'), config.get().home)
   end)

@@ -1,8 +1,8 @@
---- A person at a real Neovim, while a real agent session runs in another process of the same home.
+--- A user at a real Neovim, with a real agent session in another process of the same home.
 
 local lab = require('spec.lab')
 
---- Writes down which `User` events come, and shows the status line.
+--- Records the `User` events and shows the status line.
 local WATCHER = [[
   vim.g.heard = {}
   vim.api.nvim_create_autocmd('User', { pattern = 'Rawr*', callback = function(event)
@@ -34,7 +34,7 @@ describe('the banner on the screen', function()
     terminal.wait_for('[rawr')
   end
 
-  it('asks, and a key in it snoozes, which is recorded as an event by this client', function()
+  it('snoozes by a key, which is recorded as an event of this client', function()
     lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
     session, llm = lab.committed(home, '^user: write')
     local thread = session.thread()
@@ -60,7 +60,7 @@ describe('the banner on the screen', function()
     terminal.wait_for('RawrReady', 'RawrHeadsUp', 'RawrDecided', 'RawrChanged')
   end)
 
-  it('never takes the focus: what is typed goes where it went before', function()
+  it('never takes the focus', function()
     session, llm = lab.committed(home, ':packet_request]')
     session.thread()
     open_editor()
@@ -72,7 +72,7 @@ describe('the banner on the screen', function()
     terminal.wait_until_gone('rawr: ')
   end)
 
-  it('is shown of a sequence that began before, which is followed to its end', function()
+  it('is shown for a sequence that started earlier, until its end', function()
     session, llm = lab.committed(home, ':packet_request]')
     session.wait_for('heads_up')
     open_editor()
@@ -97,17 +97,17 @@ describe('the banner on the screen', function()
     )
   end)
 
-  it('is not shown of a sequence whose agent was killed: it stands still', function()
+  it('is not shown for a sequence whose agent was killed', function()
     session, llm = lab.committed(home, ':packet_request]')
     session.wait_for('heads_up')
     session.kill()
     open_editor()
     terminal.type(':Rawr choose\n')
-    terminal.wait_for(session.thread() .. ': no compaction is near')
+    terminal.wait_for(session.thread() .. ': no compaction is pending')
     terminal.type('q\n')
   end)
 
-  it('goes when the answer comes from elsewhere, and says from where', function()
+  it('closes when another client answers, and names that client', function()
     lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
     session, llm = lab.committed(home)
     local thread = session.thread()

@@ -1,10 +1,10 @@
---- What specs share: a home and a repository of their own, a real agent session, a real terminal. Holds no case.
+--- The shared fixture of the specs: a temporary home and repository, a real agent session, a real terminal.
 
 local model = require('spec.model')
 
 local M = { model = model }
 
---- Only a hang takes this long.
+--- Timeout; only a hang takes this long.
 local LIMIT_MS = tonumber(vim.env.RAWR_SPEC_LIMIT_MS) or 60000
 
 --- The binary under test.
@@ -41,7 +41,7 @@ local function run(command, options)
   return done.stdout
 end
 
---- Nothing of the developer's is read or written.
+--- The environment, without the developer's files.
 ---@return rawr.spec.Home
 function M.home()
   local path = vim.fn.tempname()
@@ -150,7 +150,7 @@ function M.session(home, llm)
   }
 end
 
---- A session whose agent has committed, with a context so full that the tier is `asap`. What `held` matches waits.
+--- A session whose agent has committed, with usage in tier `asap`. Answers to requests that match `held` are delayed.
 ---@param home rawr.spec.Home
 ---@param held? string
 ---@return rawr.spec.Session, rawr.spec.Model
@@ -165,7 +165,7 @@ function M.committed(home, held)
   return session, llm
 end
 
---- The plugin in this very Neovim, on this home.
+--- Starts the plugin in this Neovim with this home.
 ---@param home rawr.spec.Home
 ---@param more? table
 function M.use(home, more)
@@ -176,7 +176,7 @@ function M.use(home, more)
   vim.notify = function() end
 end
 
---- That session in a home of its own, and the plugin on it, while the agent writes its packet.
+--- Starts that session and the plugin, while the agent writes its packet.
 ---@return rawr.spec.Home, rawr.spec.Session, rawr.spec.Model, string
 function M.at_the_packet()
   local home = M.home()
@@ -187,7 +187,7 @@ function M.at_the_packet()
   return home, session, llm, thread
 end
 
---- As at the beginning: no sidecar, one window, one empty buffer.
+--- Resets: no sidecar, one window, one empty buffer.
 function M.leave()
   require('rawr.client').stop()
   M.wait('the end of the sidecar', function()
@@ -196,7 +196,7 @@ function M.leave()
   vim.cmd('silent! tabonly! | silent! only! | enew! | silent! %bwipeout!')
 end
 
---- What is told while `run` runs and until all of these words were.
+--- Collects the notifications while `run` runs, until they contain all of these words.
 ---@param words string[]
 ---@param run fun()
 ---@return string
@@ -218,7 +218,7 @@ function M.told(words, run)
   return all
 end
 
---- The lines of a buffer, once all of these words are in them.
+--- The lines of a buffer, once they contain all of these words.
 ---@param buffer integer
 ---@param ... string
 ---@return string
@@ -234,7 +234,7 @@ function M.text(buffer, ...)
   return text
 end
 
---- What stands in a thread's log, of one kind.
+--- The events of one kind in a thread's log.
 ---@param home rawr.spec.Home
 ---@param thread string
 ---@param kind string
@@ -256,7 +256,7 @@ end
 ---@field type fun(text: string)
 ---@field stop fun()
 
---- The Neovim under test in a terminal of its own, with the plugin.
+--- A Neovim with the plugin in a terminal.
 ---@param home rawr.spec.Home
 ---@param arguments? string[]
 ---@return rawr.spec.Terminal

@@ -1,8 +1,8 @@
---- Prompts and configuration in Neovim's own client, on the real sidecar.
+--- LSP features for prompts and configuration, with the real sidecar.
 
 local lab = require('spec.lab')
 
---- A placeholder that there is not, behind a letter of two bytes.
+--- An unknown placeholder after a two-byte character.
 local BROKEN = 'é {packet} {author} {autor}\n'
 local COLUMN = #'é {packet} {author} '
 
@@ -16,7 +16,7 @@ describe('a file of rawr', function()
 
   after_each(lab.leave)
 
-  it('is known by its name, and a prompt by its folder too', function()
+  it('is detected by its name, and a prompt also by its folder', function()
     local function filetype(path)
       lab.write(path, '')
       return vim.filetype.match({ filename = path })
@@ -32,7 +32,7 @@ describe('a file of rawr', function()
     assert.equal('markdown.rawr', filetype(home.work .. '/auto-compact/handoff.md'))
   end)
 
-  it('is still Markdown or TOML to everything else', function()
+  it('is still Markdown or TOML for other plugins', function()
     lab.write(home.path .. '/rawr.toml', '')
     vim.cmd.edit(home.path .. '/rawr.toml')
     assert.equal('# %s', vim.bo.commentstring)
@@ -60,7 +60,7 @@ describe('a file of rawr', function()
     end)
   end
 
-  it('shows what is wrong at its place, also while it is typed', function()
+  it('shows diagnostics while typing', function()
     local buffer = open(home.path .. '/auto-compact/handoff.md', BROKEN)
     local told = diagnostics(buffer, '{autor}')
     assert.same({ 0, COLUMN, #BROKEN - 1 }, { told.lnum, told.col, told.end_col })
@@ -109,7 +109,7 @@ describe('a file of rawr', function()
     )
   end
 
-  it('is previewed from its lens, in a text that follows what is typed', function()
+  it('has a preview that follows changes', function()
     local buffer = open(home.path .. '/auto-compact/handoff.md', 'One. {packet} {author}\n')
     local lens
     vim.lsp.buf_request(buffer, 'textDocument/codeLens', {
@@ -150,7 +150,7 @@ describe('a file of rawr', function()
   end)
 
   if vim.fn.has('nvim-0.11') == 1 then
-    it('has one sidecar, also where `vim.lsp.enable` starts it', function()
+    it('has one sidecar, also with `vim.lsp.enable`', function()
       vim.lsp.config('rawr', { settings = { mine = true } })
       vim.lsp.enable('rawr')
       vim.cmd.Rawr('start')

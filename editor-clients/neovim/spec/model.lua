@@ -1,10 +1,10 @@
---- A language model in a test: an OpenAI-compatible endpoint that says what a script tells it to, when it is told to.
+--- A scripted OpenAI-compatible endpoint.
 
 local uv = vim.uv
 
 local M = {}
 
---- What the agent writes when rawr asks for its packet.
+--- The agent's packet.
 M.PACKET = table.concat({
   '<continuation_packet>',
   'State: working',
@@ -66,7 +66,7 @@ local function last_message(body)
   return last.role .. ': ' .. tostring(content)
 end
 
---- The first rule whose pattern is in the last message says the reply.
+--- The reply of the first rule whose pattern matches the last message.
 ---@param rules { [1]: string, [2]: rawr.spec.Reply }[]
 ---@param last string
 ---@return rawr.spec.Reply

@@ -1,8 +1,8 @@
---- The sidecar's life, and what Neovim loads of the plugin, each in a Neovim of its own where it matters.
+--- The sidecar's lifecycle, and the modules that Neovim loads, in separate Neovims where necessary.
 
 local lab = require('spec.lab')
 
---- What Lua writes on standard error once a new Neovim with the plugin has started.
+--- The stderr of Lua code in a new Neovim with the plugin.
 ---@param home rawr.spec.Home
 ---@param lua string
 ---@param more? string[]
@@ -35,19 +35,19 @@ local LOADED = [[
 describe('nothing of the plugin', function()
   local home = lab.home()
 
-  it('is loaded at the start, nor by another file', function()
+  it('is loaded at startup or by another file', function()
     lab.write(home.work .. '/other.md', '# other\n')
     lab.write(home.work .. '/auto-compact/heads-up.md', 'not of the home\n')
     local files = { home.work .. '/other.md', home.work .. '/auto-compact/heads-up.md' }
     assert.truthy(fresh(home, LOADED, files):find('loaded: .', 1, true))
   end)
 
-  it('but its face is loaded by a status line, and that starts nothing', function()
+  it('except the API is loaded by a status line, which starts nothing', function()
     local lua = "vim.print(require('rawr').statusline())\n" .. LOADED
     assert.truthy(fresh(home, lua):find('loaded: rawr.\n', 1, true))
   end)
 
-  it('is missing where it is needed: a prompt of the home, `:Rawr`, or autostart', function()
+  it('is missing after opening a prompt, `:Rawr`, or autostart', function()
     lab.write(home.path .. '/auto-compact/heads-up.md', 'Hello.\n')
     local waits = "vim.wait(10000, function() return package.loaded['rawr.client'] ~= nil end)\n" .. LOADED
     assert.truthy(
@@ -61,7 +61,7 @@ describe('nothing of the plugin', function()
 end)
 
 describe('the sidecar', function()
-  --- As much of its name as the system keeps.
+  --- The name as truncated by the system.
   local process_name = vim.fs.basename(lab.RAWR):sub(1, 15)
   local home
 
@@ -82,7 +82,7 @@ describe('the sidecar', function()
     return lab.wait('the sidecar', running).id
   end
 
-  it('is one, has no buffer, and is told of no text', function()
+  it('is started once, without buffers, and receives no text', function()
     local id = start()
     vim.cmd.Rawr('start')
     require('rawr').start()
@@ -90,7 +90,7 @@ describe('the sidecar', function()
     assert.same({}, vim.lsp.get_client_by_id(id).attached_buffers)
   end)
 
-  it('answers what was asked before it was ready', function()
+  it('answers requests from before it was ready', function()
     local answer
     require('rawr').request('rawr/config/get', {}, function(result)
       answer = result
@@ -100,7 +100,7 @@ describe('the sidecar', function()
     end).effective)
   end)
 
-  it('gives its errors to who asked, else to the user', function()
+  it('reports errors to the caller, otherwise to the user', function()
     start()
     local error
     require('rawr').request('rawr/thread/get', { threadId = 'none' }, nil, function(told)
@@ -117,7 +117,7 @@ describe('the sidecar', function()
     end)
   end)
 
-  it('is restarted with the buffers that it had', function()
+  it('is restarted with its buffers', function()
     lab.write(home.path .. '/rawr.toml', '')
     vim.cmd.edit(home.path .. '/rawr.toml')
     assert.equal('toml.rawr', vim.bo.filetype)
@@ -132,7 +132,7 @@ describe('the sidecar', function()
     end)
   end)
 
-  it('that dies is started again once, and then it is said', function()
+  it('is restarted once after it dies, with a message', function()
     local id = start()
     local function kill()
       local found = vim
@@ -140,7 +140,7 @@ describe('the sidecar', function()
         :wait().stdout
       vim.uv.kill(assert(tonumber(vim.trim(found)), found), 'sigkill')
     end
-    lab.told({ 'signal 9', 'it was started again' }, kill)
+    lab.told({ 'signal 9', 'it was restarted' }, kill)
     lab.wait('another', function()
       local client = running()
       return client and client.id ~= id
@@ -149,15 +149,15 @@ describe('the sidecar', function()
     assert.is_nil(running())
   end)
 
-  it('that is not there is one clear message', function()
+  it('that is missing causes one message', function()
     vim.g.rawr = { cmd = { '/nowhere/rawr', 'serve' } }
-    local told = lab.told({ '/nowhere/rawr cannot be run' }, function()
+    local told = lab.told({ 'failed to run /nowhere/rawr' }, function()
       vim.cmd.Rawr('start')
     end)
     assert.equal(1, select(2, told:gsub('\n', '\n')), told)
   end)
 
-  it('is stopped when Neovim ends, and its log can be opened', function()
+  it('is stopped when Neovim exits, and its log can be opened', function()
     start()
     vim.cmd.Rawr('log')
     assert.equal(require('rawr.client').log_file(), vim.api.nvim_buf_get_name(0))
@@ -175,7 +175,7 @@ describe('the sidecar', function()
     end)
   end)
 
-  it('only watches the current folder where that is wanted', function()
+  it('only watches the current folder if so configured', function()
     local session, llm = lab.committed(home)
     session.wait_for('heads_up')
     vim.g.rawr = vim.tbl_extend('force', vim.g.rawr, { watch = 'folder' })
@@ -196,7 +196,7 @@ describe('the sidecar', function()
         return ready
       end)
     )
-    -- The others can still be asked about, though the sidecar keeps nothing of them.
+    -- Requests about other threads still work.
     lab.told({ session.thread(), 'folder     ' .. home.work }, function()
       vim.cmd.Rawr({ 'status', 'thread=' .. session.thread() })
     end)
@@ -215,10 +215,10 @@ describe('the health check', function()
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   end
 
-  it('says what is in place and what is not', function()
-    lab.use(home, { colour = 'red' })
+  it('reports the state of the installation', function()
+    lab.use(home, { color = 'red' })
     local before = report()
-    for _, words in ipairs({ 'there is no setting `colour`', 'it does not run yet', lab.RAWR .. ': rawr ' }) do
+    for _, words in ipairs({ 'there is no setting `color`', 'it does not run yet', lab.RAWR .. ': rawr ' }) do
       assert.truthy(before:find(words, 1, true), before)
     end
     lab.use(home)
@@ -226,19 +226,19 @@ describe('the health check', function()
     vim.cmd.Rawr('start')
     lab.wait('the sidecar', require('rawr.client').client)
     local after = report()
-    for _, words in ipairs({ 'are understood', 'it runs: rawr', 'rawr.toml', 'nonsense' }) do
+    for _, words in ipairs({ 'are understood', 'running: rawr', 'rawr.toml', 'nonsense' }) do
       assert.truthy(after:find(words, 1, true), after)
     end
   end)
 
-  it('says what to do about a binary that is not there', function()
+  it('suggests a fix for a missing binary', function()
     vim.g.rawr = { cmd = { '/nowhere/rawr', 'serve' } }
-    assert.truthy(report():find('/nowhere/rawr cannot be run', 1, true))
+    assert.truthy(report():find('failed to run /nowhere/rawr', 1, true))
   end)
 end)
 
 describe('the help', function()
-  it('has tags for everything that it names', function()
+  it('has a tag for every documented name', function()
     local doc = vim.fn.tempname()
     lab.write(doc .. '/rawr.txt', lab.read(lab.PLUGIN .. '/doc/rawr.txt'))
     vim.cmd.helptags(doc)

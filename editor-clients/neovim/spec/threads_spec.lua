@@ -1,4 +1,4 @@
---- What is known of threads, as news come in.
+--- The state of threads after notifications.
 
 local status = require('rawr.status')
 local threads = require('rawr.threads')
@@ -38,7 +38,7 @@ describe('threads', function()
     threads.put(all, summary('b', { updatedAtMs = 2, owner = 'codex' }))
   end)
 
-  it('are sorted by what happened last', function()
+  it('are sorted by last use', function()
     local function order()
       return vim.tbl_map(function(row)
         return row.thread.threadId
@@ -51,7 +51,7 @@ describe('threads', function()
     assert.falsy(threads.changed(all, changed('c'), 4))
   end)
 
-  it('keep one banner each, as the sidecar last told it', function()
+  it('have at most one banner each, the last one of the sidecar', function()
     local function told(id, stage)
       threads.changed(all, changed(id, { headsUp = stage and heads_up(stage) }), 5)
     end
@@ -66,14 +66,14 @@ describe('threads', function()
     assert.is_nil(threads.banner(all, 'a'))
   end)
 
-  it('go with their banner', function()
+  it('are removed with their banner', function()
     threads.show(all, 'a', heads_up('will_compact'))
     threads.remove(all, 'a')
     assert.is_nil(all.rows.a)
     assert.is_nil(threads.banner(all, 'a'))
   end)
 
-  it('are found by the beginning of a name, where it is of one only', function()
+  it('are found by a unique prefix', function()
     threads.put(all, summary('abc'))
     assert.equal('a', threads.find(all, 'a').thread.threadId)
     assert.equal('abc', threads.find(all, 'ab').thread.threadId)
@@ -83,7 +83,7 @@ describe('threads', function()
     assert.same({ 'abc', 'abd' }, candidates)
   end)
 
-  it('have a current one: of the banner, of the folder, or that somebody runs', function()
+  it('have a current one: with a banner, in the folder, or running', function()
     local function current(folder)
       local row = threads.current(all, folder)
       return row and row.thread.threadId
@@ -100,7 +100,7 @@ describe('threads', function()
 end)
 
 describe('the status line', function()
-  it('follows percent, tier, phase and guards', function()
+  it('shows percent, tier, phase and guards', function()
     local all = threads.new()
     assert.equal('', status.line(all, '/w/a'))
     threads.put(all, summary('a'))

@@ -1,4 +1,4 @@
---- `nvim -l spec/types.lua`: the payloads of the protocol as LuaCATS types and the labels of its names, from schema.json.
+--- `nvim -l spec/types.lua`: generates the LuaCATS types and the labels from schema.json.
 --- `--check` only compares.
 
 local here = vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)))

@@ -1,4 +1,4 @@
---- The buffers under `rawr://`, on a real sidecar and a real session in this very Neovim.
+--- The buffers under `rawr://` in this Neovim, with a real sidecar and a real session.
 
 local lab = require('spec.lab')
 local page = require('rawr.page')
@@ -15,7 +15,7 @@ describe('a view', function()
     end, { ... })
   end
 
-  it('keeps the cursor and what is folded where other lines change', function()
+  it('keeps the cursor and the folds when other lines change', function()
     local buffer = vim.api.nvim_create_buf(true, true)
     vim.api.nvim_set_current_buf(buffer)
     view.prepare(buffer, 'rawr-explain')
@@ -43,7 +43,7 @@ describe('a page', function()
     thread = { threadId = 't', cwd = '/w', phase = 'idle', updatedAtMs = 0, percentRemaining = 31 },
   }
 
-  it('has a line for a thread, and waits for the rest', function()
+  it('has a line for a thread before its details are loaded', function()
     local closed, open = {}, {}
     page.thread(closed, row, false, nil, 0)
     assert.same(
@@ -56,7 +56,7 @@ describe('a page', function()
     assert.equal('  …', open[2].text)
   end)
 
-  it('folds the gates of each decision below it, the latest first', function()
+  it('folds the gates below each decision, latest first', function()
     local lines = {}
     local function decision(id, reason)
       local gates = { { gate = 'boundary', outcome = 'fail', evidence = 'none' } }
@@ -98,7 +98,7 @@ describe('rawr://', function()
     llm.stop()
   end)
 
-  it('threads follows what happens, and its keys step in', function()
+  it('threads follows changes, and its keys respond', function()
     vim.cmd.Rawr()
     assert.equal('rawr://threads', vim.api.nvim_buf_get_name(0))
     local buffer = vim.api.nvim_get_current_buf()
@@ -127,7 +127,7 @@ describe('rawr://', function()
     assert.falsy(lab.text(buffer):find('folder', 1, true))
   end)
 
-  it('threads jumps to the packet, to the notes, to the folder and to the reasons', function()
+  it('threads opens the packet, the notes, the folder and the explanation', function()
     lab.write(home.work .. '/' .. session.wait_for('session').scratchFile, '# notes\n')
     for key, name in pairs({
       gp = 'rawr://packet/' .. thread,
@@ -145,7 +145,7 @@ describe('rawr://', function()
     end
   end)
 
-  it('explain gives the gates, the latest decision open', function()
+  it('explain shows the gates, with the latest decision open', function()
     vim.cmd.Rawr('explain')
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://explain/' .. thread
@@ -157,7 +157,7 @@ describe('rawr://', function()
     assert.truthy(vim.fn.foldclosed(vim.fn.search('no compaction')) > 0)
   end)
 
-  it('packet starts from a draft, and only the command hands it over', function()
+  it('packet starts with a draft, and only the command delivers it', function()
     vim.cmd.Rawr('packet')
     lab.wait('the buffer', function()
       return vim.api.nvim_buf_get_name(0) == 'rawr://packet/' .. thread
@@ -168,16 +168,16 @@ describe('rawr://', function()
     lab.told({ ':RawrHandOver' }, function()
       vim.cmd('wall')
     end)
-    -- What only this buffer has is not dropped without a word.
+    -- An undelivered text is not discarded silently.
     assert.truthy(vim.bo.modified)
-    lab.told({ 'goes on with this packet' }, vim.cmd.RawrHandOver)
+    lab.told({ 'continues with this packet' }, vim.cmd.RawrHandOver)
     llm.release()
     local handoff = session.wait_for('handoff')
     assert.truthy(handoff.text:find('Goal: mine', 1, true), handoff.text)
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
   end)
 
-  it('packet gives its draft up for the packet that the agent writes', function()
+  it('packet replaces the draft by the agent\'s packet', function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr', 'write a parser')
     llm.release()
@@ -185,7 +185,7 @@ describe('rawr://', function()
     assert.falsy(vim.bo.modified)
   end)
 
-  it('packet that somebody has typed into stays as it is when another is written', function()
+  it('packet keeps edits when another packet is written', function()
     local shown
     vim.api.nvim_create_autocmd('User', {
       pattern = 'RawrPacket',
@@ -207,7 +207,7 @@ describe('rawr://', function()
     assert.truthy(vim.bo.modified)
   end)
 
-  it('packet handed over while a person is asked is the answer, too', function()
+  it('packet delivered during an approval is also the answer', function()
     lab.write(home.path .. '/rawr.toml', '[rawr_auto_compaction]\nmode = "ask"\n')
     session.stop()
     session, llm = lab.committed(home, ':packet_request]')
@@ -218,13 +218,13 @@ describe('rawr://', function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr', 'write a parser')
     vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'State: working', 'Goal: mine', 'Next: go on' })
-    lab.told({ 'goes on with this packet', 'Approved' }, vim.cmd.RawrHandOver)
+    lab.told({ 'continues with this packet', 'Approved' }, vim.cmd.RawrHandOver)
     local handoff = session.wait_for('handoff')
     assert.truthy(handoff.text:find('Goal: mine', 1, true), handoff.text)
   end)
 
-  it('packet that nobody waits for stays as it is, and that is said', function()
-    lab.told({ 'Called off' }, function()
+  it('packet without a waiting sequence is kept, with a message', function()
+    lab.told({ 'Cancelled' }, function()
       vim.cmd.Rawr('cancel')
     end)
     session.wait_for('thread_changed', function(event)

@@ -1,4 +1,4 @@
---- What is said in words.
+--- The texts.
 
 local words = require('rawr.words')
 
@@ -18,7 +18,7 @@ local function heads_up(more)
 end
 
 describe('words', function()
-  it('says why a banner is shown and what the sidecar says of what happens next', function()
+  it('shows the reason and the message of a banner', function()
     assert.same({
       'a phase ended here (commit)',
       '31% left · asap · commit · agent done',
@@ -26,20 +26,20 @@ describe('words', function()
     }, words.banner(heads_up(), 60))
   end)
 
-  it('leaves out what is not known', function()
+  it('omits unknown facts', function()
     local lines = words.banner({ reason = 'r', message = 'm', boundaries = {} }, 60)
     assert.same({ 'r', 'm' }, lines)
-    assert.equal('usage not known', words.pressure(nil, nil))
+    assert.equal('usage unknown', words.pressure(nil, nil))
     assert.equal('99% left · ok', words.pressure(99, nil))
   end)
 
-  it('lets no control character through', function()
+  it('removes control characters', function()
     assert.equal('a\u{fffd}[2Jb c', words.one_line('a\27[2Jb\r\n\tc'))
     assert.equal('a\u{fffd}b\u{fffd}c\u{fffd}dé', words.one_line('a\u{9b}b\u{202e}c\u{2066}dé'))
     assert.same({ 'a\u{fffd}b', 'c' }, words.wrapped('a\1b\nc', 10))
   end)
 
-  it('tells what comes without an answer', function()
+  it('shows what happens without an answer', function()
     assert.is_nil(words.deadline(heads_up(), 0))
     local soon = heads_up({ deadlineAtMs = 90000, deadlineLabel = 'Goes on in' })
     assert.equal('Goes on in 90 s.', words.deadline(soon, 0))
@@ -47,12 +47,12 @@ describe('words', function()
     assert.equal('Gone in 10 min.', words.deadline(later, 0))
   end)
 
-  it('breaks lines between words, by their width on the screen', function()
+  it('wraps lines between words by display width', function()
     assert.same({ 'one two', 'three' }, words.wrapped('one two three', 7))
     assert.same({ '你好', '你好' }, words.wrapped('你好 你好', 5))
   end)
 
-  it('makes numbers and times readable', function()
+  it('formats numbers and ages', function()
     assert.same({ '7', '1,234', '1,234,567' }, vim.tbl_map(words.number, { 7, 1234, 1234567 }))
     local told = vim.tbl_map(function(seconds)
       return words.ago(0, seconds * 1000)
@@ -60,7 +60,7 @@ describe('words', function()
     assert.same({ 'just now', 'just now', '59 s ago', '2 min ago', '2 h ago', '2 days ago' }, told)
   end)
 
-  it('says what ends a guard', function()
+  it('shows the end of a guard', function()
     assert.equal('for 1 turn', words.until_end({ kind = 'turns', turns = 1 }))
     assert.equal('for 20 minutes', words.until_end({ kind = 'minutes', minutes = 20 }))
     assert.equal('until it is cleared', words.until_end({ kind = 'released' }))
@@ -69,7 +69,7 @@ describe('words', function()
     assert.equal('g1 until the next commit (wait), set 5 h ago by Neovim', words.guard(guard, 18000000))
   end)
 
-  it('gives every gate with its evidence, and what would have to change', function()
+  it('shows every gate with its evidence and conditions', function()
     local decision = {
       outcome = 'nothing',
       reason = 'no boundary',
@@ -91,7 +91,7 @@ describe('words', function()
     }, words.gates(decision))
   end)
 
-  it('has a label for every name of a vocabulary that people read', function()
+  it('has a label for every displayed name', function()
     local lab = require('spec.lab')
     local schema = vim.json.decode(lab.read(lab.PLUGIN .. '/../../protocol-schema/schema.json'))
     local labels = require('rawr.labels')

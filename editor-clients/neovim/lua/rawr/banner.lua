@@ -1,4 +1,4 @@
---- The banner: a float that says that a compaction is near, why, and which keys answer it. It never takes the focus.
+--- The banner: a float that announces a compaction and its reason, with keys to respond. It must not take the focus.
 
 local config = require('rawr.config')
 local live = require('rawr.live')
@@ -8,7 +8,7 @@ local M = {}
 
 local WIDTH = 64
 
---- The keys inside of the banner, by what they answer.
+--- The keys in the banner and their choices.
 local KEYS = {
   { key = 'a', choice = 'approve' },
   { key = 'c', choice = 'compact_now' },
@@ -23,7 +23,7 @@ local window
 local buffer
 ---@type uv.uv_timer_t?
 local timer
---- Sequences whose banner was put away, or told by `vim.notify`.
+--- Sequences whose banner was hidden, or shown with `vim.notify`.
 ---@type table<string, boolean?>
 local seen = {}
 
@@ -78,7 +78,7 @@ local function hint(banner)
   return table.concat(keys, ' · ')
 end
 
---- What the float holds. Pure.
+--- The content of the float. Pure.
 ---@param banner rawr.Banner
 ---@param others integer
 ---@param now_ms integer
@@ -121,7 +121,7 @@ local function answer(choice)
   live.respond(thread, choice, { turns = turns, sequenceId = sequence })
 end
 
---- Puts it away; the sequence goes on as it would without anybody.
+--- Hides the banner; the sequence continues as it would without an answer.
 function M.hide()
   local banner = shown()
   if banner then
@@ -214,11 +214,11 @@ local function notify(banner)
   local heads_up = banner.heads_up
   local lines = words.banner(heads_up, WIDTH)
   table.insert(lines, 1, ('rawr: %s (%s)'):format(words.one_line(heads_up.title), banner.thread_id))
-  table.insert(lines, 'Answer by `:Rawr choose`.')
+  table.insert(lines, 'Respond with `:Rawr choose`.')
   vim.notify(table.concat(lines, '\n'), vim.log.levels.WARN, { title = 'rawr' })
 end
 
---- Brings it in line with what is known.
+--- Updates the float to the current state.
 function M.draw()
   local how, banner = config.get().heads_up, shown()
   if not banner or how == 'off' then
@@ -230,7 +230,7 @@ function M.draw()
   end
 end
 
---- Goes into it, so that its keys can be pressed; shows one again that was put away.
+--- Focuses the banner, so that its keys work; shows a hidden one again.
 function M.focus()
   if not shown() then
     seen = {}
@@ -239,11 +239,11 @@ function M.focus()
   if window and vim.api.nvim_win_is_valid(window) then
     vim.api.nvim_set_current_win(window)
   else
-    require('rawr.client').say('no compaction is near')
+    require('rawr.client').say('no compaction is pending')
   end
 end
 
---- From here on banners are shown.
+--- Enables banners.
 function M.enable()
   live.view('banner', M.draw)
   local group = vim.api.nvim_create_augroup('rawr.banner', { clear = true })

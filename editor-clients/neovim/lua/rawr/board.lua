@@ -1,4 +1,4 @@
---- `rawr://threads`: all threads, live, with keys to step in.
+--- `rawr://threads`: all threads, live, with keys to respond.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -13,27 +13,27 @@ local DECISIONS = 10
 
 ---@type integer?
 local buffer
---- Threads that are open, and what is known of them once they were looked at.
+--- Expanded threads, with their details once loaded.
 ---@type table<string, boolean?>
 local open = {}
 ---@type table<string, rawr.Details?>
 local details = {}
---- One look at a time a thread; news come faster than answers.
+--- One pending request per thread, because notifications may be faster than answers.
 ---@type table<string, string?>
 local looking = {}
 
 local HELP = {
-  { '<CR>', 'open or close the thread, or the decision under the cursor' },
+  { '<CR>', 'expand or collapse the thread or the decision under the cursor' },
   { 's', 'snooze: no compaction for one turn' },
-  { 'S', 'snooze for so many turns, or minutes as in 20m' },
-  { 'c', 'compact as soon as the agent is idle, or say yes' },
-  { 'x', 'call the compaction off' },
+  { 'S', 'snooze for a number of turns, or minutes as in 20m' },
+  { 'c', 'compact as soon as the agent is idle, or approve the pending compaction' },
+  { 'x', 'cancel the compaction' },
   { 'gu', 'guard: no compaction until it is cleared; again to clear' },
-  { 'ge', 'why a compaction came, or why none did' },
+  { 'ge', 'explain why a compaction happened, or why none did' },
   { 'gs', "the agent's notes" },
   { 'gp', 'the packet; :RawrHandOver in it hands it over' },
   { 'gf', "the thread's folder" },
-  { 'R', 'look at everything again' },
+  { 'R', 'refresh' },
   { 'g?', 'these keys' },
 }
 
@@ -53,14 +53,14 @@ local function render()
     page.thread(lines, row, open[id] or false, details[id], now)
   end
   if #rows == 0 then
-    table.insert(lines, { text = 'No thread is known here yet.', fold = '0', group = 'Comment' })
+    table.insert(lines, { text = 'No threads yet.', fold = '0', group = 'Comment' })
   end
   table.insert(lines, { text = '', fold = '0' })
   table.insert(lines, { text = 'g? shows the keys', fold = '0', group = 'Comment' })
   view.show(buffer, lines)
 end
 
---- Whether there was news since.
+--- Whether the thread changed since the request.
 ---@param id string
 ---@return boolean
 local function has_looked(id)
@@ -94,7 +94,7 @@ local function look(thread)
   end, failed)
 end
 
---- News of one thread, or of all.
+--- One thread changed, or all.
 ---@param thread_id? string
 local function news(thread_id)
   if not is_shown() then
@@ -148,7 +148,7 @@ local function snooze_for()
   if not thread then
     return
   end
-  vim.ui.input({ prompt = 'Snooze for so many turns, or minutes as in 20m: ' }, function(typed)
+  vim.ui.input({ prompt = 'Snooze for a number of turns, or minutes as in 20m: ' }, function(typed)
     if typed and vim.trim(typed) ~= '' then
       require('rawr.command').run({ 'snooze', 'thread=' .. thread.threadId, vim.trim(typed) })
     end
@@ -221,7 +221,7 @@ function M.read(into)
   live.view('board', news)
   render()
   live.list(function()
-    -- What a person most likely came for.
+    -- The most likely thread of interest.
     local current = threads.current(live.threads, vim.uv.cwd() or '')
     if current and next(open) == nil then
       open[current.thread.threadId] = true

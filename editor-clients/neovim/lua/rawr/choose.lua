@@ -1,4 +1,4 @@
---- Which thread, which answer: asked by `vim.ui.select` where it is not clear.
+--- Asks for a thread or an answer with `vim.ui.select` if it is ambiguous.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -30,7 +30,7 @@ local function among_known(name, done)
     if row then
       return done(row.thread)
     end
-    local near = #candidates > 0 and ('`%s` may be %s'):format(name, table.concat(candidates, ', '))
+    local near = #candidates > 0 and ('`%s` is ambiguous: %s'):format(name, table.concat(candidates, ', '))
     return client.say(near or ('there is no thread `%s`'):format(name), vim.log.levels.ERROR)
   end
   local banner = threads.banner(live.threads)
@@ -40,7 +40,7 @@ local function among_known(name, done)
   if row then
     return done(row.thread)
   elseif #rows == 0 then
-    return client.say('no thread is known here yet')
+    return client.say('there are no threads yet')
   end
   vim.ui.select(
     rows,
@@ -53,7 +53,7 @@ local function among_known(name, done)
   )
 end
 
---- The thread of this name, of the banner, the only one, or the one that is chosen.
+--- The thread with this name, the one with a banner, the only one, or one that the user selects.
 ---@param name? string
 ---@param done fun(thread: rawr.ThreadSummary)
 function M.thread(name, done)
@@ -67,7 +67,7 @@ function M.thread(name, done)
   end)
 end
 
---- An answer to the banner, or a wish where there is none.
+--- Asks for an answer to the banner, or for a request if there is none.
 ---@param thread rawr.ThreadSummary
 function M.answer(thread)
   local banner = threads.banner(live.threads, thread.threadId)
@@ -76,7 +76,7 @@ function M.answer(thread)
       { choice = 'compact_now', label = labels.Choice.compact_now },
       { choice = 'snooze', label = labels.Choice.snooze },
     }
-  local title = banner and banner.heads_up.title or 'no compaction is near'
+  local title = banner and banner.heads_up.title or 'no compaction is pending'
   local options = {
     prompt = ('%s: %s'):format(thread.threadId, title),
     kind = 'rawr-choice',

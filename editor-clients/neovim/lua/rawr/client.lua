@@ -1,4 +1,4 @@
---- The connection to the sidecar: starting, asking, ending it. The only file that knows how Neovim's versions do that.
+--- The connection to the sidecar: start, request, stop. Only this file contains differences between Neovim's versions.
 
 local config = require('rawr.config')
 
@@ -7,16 +7,16 @@ local M = {}
 local NAME = 'rawr'
 local HAS_11 = vim.fn.has('nvim-0.11') == 1
 
---- How long an orderly end may take.
+--- Timeout of an orderly shutdown.
 local EXIT_MS = 2000
 
 local SIGTERM = 15
 
 local UNKNOWN_THREAD = -31001
---- Ours: nobody was there to ask.
+--- Error code of this client: there is no sidecar.
 M.NO_SIDECAR = -1
 
---- Files of rawr's.
+--- rawr's file types.
 M.FILETYPES = { 'markdown.rawr', 'toml.rawr' }
 
 local NOTES = {
@@ -35,17 +35,17 @@ local NOTES = {
 
 ---@alias rawr.Answer fun(error?: lsp.ResponseError, result?: any)
 
---- Asked for before the sidecar was ready.
+--- Requests from before the sidecar was ready.
 ---@type { method: string, params: table, answer: rawr.Answer }[]
 local waiting = {}
 
---- It was told to end and has not ended yet; another is wanted once it has.
+--- The sidecar is stopping; start another one afterwards.
 local ending, wanted = false, false
---- When the sidecar was last started again by itself.
+--- When the sidecar was last restarted automatically.
 ---@type integer?
 local started_again
 
---- A sidecar that has lived this long may be started again once more.
+--- A sidecar that ran this long may be restarted automatically again.
 local STEADY_MS = 60000
 
 ---@param text string
@@ -54,7 +54,7 @@ function M.say(text, level)
   vim.notify('rawr: ' .. text, level or vim.log.levels.INFO, { title = 'rawr' })
 end
 
---- Shows an error, unless it is only that the sidecar has ended, which was said already.
+--- Shows an error, except for the end of the sidecar, which was already shown.
 ---@param error lsp.ResponseError
 function M.complain(error)
   if error.code ~= M.NO_SIDECAR then
@@ -62,7 +62,7 @@ function M.complain(error)
   end
 end
 
---- What a client does is called with the client since 0.11, and without it before.
+--- Methods of a client take the client as an argument since Neovim 0.11.
 ---@param client vim.lsp.Client
 ---@param what string
 ---@param ... any
@@ -75,7 +75,7 @@ local function call(client, what, ...)
   return run(...)
 end
 
---- The sidecar, once it is ready and while nobody has told it to end.
+--- The sidecar, while it is ready and not stopping.
 ---@return vim.lsp.Client?
 function M.client()
   if ending then
@@ -112,7 +112,7 @@ local function ready(client)
   end
 end
 
---- Starts it anew, with the files of rawr's that are open.
+--- Restarts it and attaches the open files of rawr.
 local function start_with_buffers()
   M.start()
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
@@ -125,7 +125,7 @@ end
 ---@param code integer
 ---@param signal integer
 local function ended(code, signal)
-  -- Neovim's own ways to stop a client end it well, or by this signal.
+  -- Neovim stops a client with an exit code of 0 or this signal.
   local is_orderly = code == 0 and (signal == 0 or signal == SIGTERM)
   local was_asked = ending or is_orderly or vim.v.exiting ~= vim.NIL
   ending = false
@@ -148,11 +148,11 @@ local function ended(code, signal)
     return
   end
   started_again = vim.uv.now()
-  M.say(why .. '; it was started again', vim.log.levels.WARN)
+  M.say(why .. '; it was restarted', vim.log.levels.WARN)
   start_with_buffers()
 end
 
---- Where the sidecar of this user's editors writes its log.
+--- The sidecar's log file.
 ---@return string
 function M.log_file()
   return vim.fn.stdpath('log') .. '/rawr.log'
@@ -161,7 +161,7 @@ end
 ---@return string[]
 local function command()
   local cmd = vim.deepcopy(config.get().cmd)
-  -- What is started in another way may run on another machine.
+  -- A sidecar with a custom command may run on another machine.
   if #cmd == 2 and cmd[2] == 'serve' then
     vim.fn.mkdir(vim.fs.dirname(M.log_file()), 'p')
     vim.list_extend(cmd, { '--log-file', M.log_file() })
@@ -169,7 +169,7 @@ local function command()
   return cmd
 end
 
---- For `vim.lsp.start` and `vim.lsp.config` alike.
+--- The configuration for `vim.lsp.start` and `vim.lsp.config`.
 ---@return vim.lsp.ClientConfig
 function M.config()
   local handlers = {}
@@ -182,7 +182,7 @@ function M.config()
   end
   handlers['workspace/textDocumentContent/refresh'] = function(_, params)
     require('rawr.served').refresh(params.uri)
-    -- Nothing is to be said; `null` is not taken for an answer by every sidecar.
+    -- Answer with an empty value, because not every sidecar accepts `null`.
     return vim.empty_dict()
   end
   local capabilities = vim.lsp.protocol.make_client_capabilities()
@@ -197,13 +197,13 @@ function M.config()
     handlers = handlers,
     on_init = ready,
     on_exit = vim.schedule_wrap(ended),
-    -- Without it Neovim leaves before the sidecar has heard that it is to end. The name has changed with 0.12.
+    -- Otherwise Neovim exits before the sidecar has received `exit`. Renamed in Neovim 0.12.
     flags = { exit_timeout = EXIT_MS },
     exit_timeout = EXIT_MS,
   }
 end
 
---- With what the user has said of it by `vim.lsp.config`, where that exists.
+--- The configuration with the user's `vim.lsp.config`, if that exists.
 ---@return vim.lsp.ClientConfig
 local function resolved()
   local of_user = vim.lsp.config --[[@as table<string, table?>?]]
@@ -217,8 +217,8 @@ local function can_start()
   if vim.fn.executable(binary) == 1 then
     return true
   end
-  local hint = 'install rawr, or set `vim.g.rawr.cmd`; `:checkhealth rawr` says more'
-  M.say(('%s cannot be run: %s'):format(binary, hint), vim.log.levels.ERROR)
+  local hint = 'install rawr, or set `vim.g.rawr.cmd`; see `:checkhealth rawr`'
+  M.say(('failed to run %s: %s'):format(binary, hint), vim.log.levels.ERROR)
   return false
 end
 
@@ -228,7 +228,7 @@ local function is_ours(client)
   return client.name == NAME and not call(client, 'is_stopped')
 end
 
---- Shows what rawr knows of a buffer: diagnostics, completion and the rest of Neovim's own client.
+--- Attaches the sidecar to a buffer, for diagnostics, completion and other LSP features.
 ---@param buffer integer
 function M.attach(buffer)
   if can_start() then
@@ -236,7 +236,7 @@ function M.attach(buffer)
   end
 end
 
---- One sidecar for the whole session. No buffer is attached by it, so no text leaves the editor.
+--- Starts the one sidecar of this Neovim. It attaches no buffer, so no text is sent.
 ---@return boolean # whether there is one
 function M.start()
   if M.is_running() then
@@ -254,7 +254,7 @@ function M.start()
   return true
 end
 
---- Also while it is starting.
+--- True also while it is starting.
 ---@return boolean
 function M.is_running()
   if ending then
@@ -277,14 +277,14 @@ function M.stop()
   end
 end
 
---- Ends the sidecar and starts another.
+--- Restarts the sidecar.
 function M.restart()
   started_again = nil
   M.stop()
   M.start()
 end
 
---- Asks the sidecar, which is started if need be. An error that nobody looks at is shown.
+--- Sends a request and starts the sidecar if necessary. Shows an error unless the caller handles it.
 ---@param method string
 ---@param params table
 ---@param answer? fun(result: any)
@@ -304,7 +304,7 @@ function M.request(method, params, answer, failed)
     return send(client, method, params, done)
   end
   if ending and not wanted then
-    return done({ code = M.NO_SIDECAR, message = 'the sidecar is about to end' })
+    return done({ code = M.NO_SIDECAR, message = 'the sidecar is stopping' })
   elseif M.start() then
     table.insert(waiting, { method = method, params = params, answer = done })
   elseif failed then
@@ -312,7 +312,7 @@ function M.request(method, params, answer, failed)
   end
 end
 
---- The same about a thread. One that nothing happened in for long is not kept by the sidecar unless it is opened.
+--- Sends a request about a thread. Opens the thread first, because the sidecar unloads idle threads.
 ---@param thread rawr.ThreadSummary
 ---@param method string
 ---@param params table

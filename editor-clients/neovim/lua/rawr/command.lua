@@ -1,4 +1,4 @@
---- `:Rawr`: what each word does, and what may follow it.
+--- `:Rawr`: its subcommands and their completion.
 
 local choose = require('rawr.choose')
 local client = require('rawr.client')
@@ -39,7 +39,7 @@ local GUARDS = {
   released = { kind = 'released' },
 }
 
---- A row about one thread. The thread is looked for first.
+--- A subcommand about one thread, which is resolved first.
 ---@param run fun(thread: rawr.ThreadSummary, rest: string[])
 ---@return fun(thread: string?, rest: string[])
 local function on_thread(run)
@@ -72,7 +72,7 @@ end
 local function snooze(thread, rest)
   local until_ = M.how_long(rest[1] or '1')
   if not until_ or #rest > 1 then
-    return refuse('say a number of turns, or of minutes as in `:Rawr snooze 20m`')
+    return refuse('pass a number of turns, or of minutes as in `:Rawr snooze 20m`')
   end
   live.respond(thread, 'snooze', { turns = until_.turns, minutes = until_.minutes })
 end
@@ -89,7 +89,7 @@ local function guard(thread, rest)
   local until_ = GUARDS[what] or M.how_long(what)
   if not until_ then
     return refuse(
-      ('a guard holds until next-commit, tests-pass or released, or for 3 turns or 20m, not `%s`'):format(
+      ('invalid guard `%s`: use next-commit, tests-pass, released, turns as in 3, or minutes as in 20m'):format(
         what
       )
     )
@@ -97,7 +97,7 @@ local function guard(thread, rest)
   local note = #rest > 1 and table.concat(rest, ' ', 2) or nil
   client.on_thread(thread, 'rawr/guard/set', { ['until'] = until_, note = note }, function(answer)
     client.say(
-      ('Guard %s: no compaction %s, short of an emergency.'):format(answer.guardId, words.until_end(until_))
+      ('Guard %s: no compaction %s, except in an emergency.'):format(answer.guardId, words.until_end(until_))
     )
   end)
 end
@@ -107,7 +107,7 @@ end
 local function pin(thread, text)
   local signal = { kind = 'directive', text = text, pinned = true }
   client.on_thread(thread, 'rawr/signal/report', { signal = signal }, function()
-    client.say('Pinned: every handoff repeats it word for word.')
+    client.say('Pinned: it is kept verbatim across every compaction.')
   end)
 end
 
@@ -120,7 +120,7 @@ local function mark(thread, label)
   end)
 end
 
---- A row that takes the words behind it, or asks for them.
+--- A subcommand that takes a text, or asks for it.
 ---@param prompt string
 ---@param run fun(thread: rawr.ThreadSummary, text: string)
 ---@return fun(thread: string?, rest: string[])
@@ -143,7 +143,7 @@ local function scratch(thread)
     if answer.exists then
       vim.cmd.split(vim.fn.fnameescape(answer.path))
     else
-      client.say(('the agent has no notes yet; they would be in %s'):format(answer.scratchFile))
+      client.say(('the agent has written no notes yet: %s'):format(answer.scratchFile))
     end
   end)
 end
@@ -180,7 +180,7 @@ end
 
 ---@type table<string, rawr.Command?>
 M.COMMANDS = {
-  status = { about = 'where a thread stands', run = on_thread(status) },
+  status = { about = 'the state of a thread', run = on_thread(status) },
   threads = {
     about = 'all threads, live',
     run = function()
@@ -188,31 +188,31 @@ M.COMMANDS = {
     end,
   },
   explain = {
-    about = 'why a compaction came, or why none did',
+    about = 'why a compaction happened, or why none did',
     run = on_thread(function(thread)
       require('rawr.explain').open(thread)
     end),
   },
-  compact = { about = 'compact as soon as the agent is idle, or say yes', run = on_thread(compact) },
+  compact = { about = 'compact as soon as the agent is idle, or approve the pending compaction', run = on_thread(compact) },
   cancel = {
-    about = 'call the compaction off',
+    about = 'cancel the compaction',
     run = on_thread(function(thread)
       live.respond(thread, 'cancel')
     end),
   },
-  snooze = { about = 'put compaction off', run = on_thread(snooze), follows = { '1', '3', '20m' } },
+  snooze = { about = 'postpone compaction', run = on_thread(snooze), follows = { '1', '3', '20m' } },
   guard = {
-    about = 'no compaction until something happens',
+    about = 'block compaction until a condition is met',
     run = on_thread(guard),
     follows = { 'next-commit', 'tests-pass', 'released', '3', '20m', 'clear' },
   },
   pin = {
-    about = 'an instruction that every handoff repeats word for word',
-    run = with_text('Keep word for word: ', pin),
+    about = 'keep an instruction verbatim across every compaction',
+    run = with_text('Keep verbatim: ', pin),
   },
   mark = {
-    about = 'a phase of the work ends here',
-    run = with_text('The phase that ends here: ', mark),
+    about = 'mark the end of a phase of work',
+    run = with_text('Name of the phase that ends here: ', mark),
   },
   scratch = { about = "the agent's working notes", run = on_thread(scratch) },
   packet = {
@@ -223,7 +223,7 @@ M.COMMANDS = {
   },
   prompts = { about = 'open one of the prompts', run = prompts },
   banner = {
-    about = 'go into the banner, to answer it by a key',
+    about = 'focus the banner, to respond with a key',
     run = function()
       client.start()
       require('rawr.banner').focus()
@@ -232,21 +232,21 @@ M.COMMANDS = {
   choose = { about = 'answer the banner from a list', run = on_thread(choose.answer) },
   log = { about = "the sidecar's log", run = log },
   start = {
-    about = 'begin to watch',
+    about = 'start watching',
     run = function()
       client.start()
     end,
   },
   stop = {
-    about = 'end the sidecar',
+    about = 'stop the sidecar',
     run = function()
       client.stop()
     end,
   },
-  restart = { about = 'end the sidecar and start another', run = client.restart },
+  restart = { about = 'restart the sidecar', run = client.restart },
 }
 
---- The thread that is named by `thread=NAME`, and the words beside it. Pure.
+--- The thread of `thread=NAME`, and the other arguments. Pure.
 ---@param arguments string[]
 ---@return string? thread, string[] rest
 function M.parse(arguments)
@@ -271,12 +271,12 @@ function M.run(arguments)
   if not command then
     local known = vim.tbl_keys(M.COMMANDS)
     table.sort(known)
-    return refuse(('`%s` is none of %s'):format(arguments[1], table.concat(known, ', ')))
+    return refuse(('unknown subcommand `%s`; use one of %s'):format(arguments[1], table.concat(known, ', ')))
   end
   command.run(M.parse(vim.list_slice(arguments, 2)))
 end
 
---- Whole words that may stand where the cursor is.
+--- Completions at the cursor.
 ---@param lead string
 ---@param line string
 ---@return string[]

@@ -1,4 +1,4 @@
---- What the user has set in `vim.g.rawr` or by `setup()`, over the defaults. Starts nothing.
+--- The user's settings from `vim.g.rawr` or `setup()`, with defaults.
 
 local M = {}
 
@@ -53,7 +53,7 @@ local FITS = {
 ---@type rawr.UserConfig
 local given = {}
 
---- Goes before `vim.g.rawr`. It need not be called.
+--- Overrides `vim.g.rawr`. Optional.
 ---@param options? rawr.UserConfig
 function M.set(options)
   given = options or {}
@@ -68,7 +68,7 @@ local function written()
   return vim.tbl_extend('force', type(global) == 'table' and global or {}, given)
 end
 
---- What is wrong with what was set; the default holds in its place.
+--- The problems of the settings. An invalid setting is replaced by its default.
 ---@return string[]
 function M.problems()
   local problems = {}

@@ -1,4 +1,4 @@
---- Why a compaction came, or why none did: a thread's last decisions, gate by gate. `:edit` looks again.
+--- `rawr://explain`: a thread's last decisions, gate by gate. `:edit` refreshes.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -15,7 +15,7 @@ local DECISIONS = 30
 local function lines_of(thread, decisions)
   local lines = { { text = 'thread ' .. thread.threadId, fold = '0', group = 'Title' } }
   if #decisions == 0 then
-    local text = 'No decision is on record yet: one is kept at the end of each turn under token pressure.'
+    local text = 'No decision is recorded yet: one is made at the end of each turn under context pressure.'
     table.insert(lines, { text = text, fold = '0' })
   end
   page.decisions(lines, decisions, thread.threadId, live.now())
@@ -33,7 +33,7 @@ function M.read(buffer, thread_id)
         return
       end
       view.show(buffer, lines_of(thread, answer.decisions))
-      -- The latest decision is what was asked for.
+      -- Open the latest decision.
       for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
         vim.api.nvim_win_call(window, function()
           vim.cmd('silent! 2foldopen')

@@ -1,4 +1,4 @@
---- `:checkhealth rawr`: is everything in place, and what to do where it is not.
+--- `:checkhealth rawr`: checks the installation and suggests fixes.
 
 local M = {}
 
@@ -30,7 +30,7 @@ local function check_binary()
   local binary = require('rawr.config').get().cmd[1] or ''
   if vim.fn.executable(binary) == 0 then
     health.error(
-      binary .. ' cannot be run',
+      'failed to run ' .. binary,
       { 'install rawr', 'or set `vim.g.rawr.cmd`, as in `:help rawr-settings`' }
     )
     return false
@@ -48,7 +48,7 @@ end
 ---@param client vim.lsp.Client
 local function check_running(client)
   local info = client.server_info or {}
-  health.ok(('it runs: %s %s'):format(info.name or 'rawr', info.version or ''))
+  health.ok(('running: %s %s'):format(info.name or 'rawr', info.version or ''))
   local answer
   require('rawr.client').request('rawr/config/get', {}, function(result)
     answer = result
@@ -57,7 +57,7 @@ local function check_running(client)
     return answer ~= nil
   end)
   if not answer then
-    return health.warn('it does not answer', { 'see `:Rawr log`', '`:Rawr restart`' })
+    return health.warn('the sidecar does not answer', { 'see `:Rawr log`', '`:Rawr restart`' })
   end
   health.info('configuration comes from: ' .. table.concat(answer.layers, ', '))
   for _, problem in ipairs(answer.problems) do
@@ -67,7 +67,7 @@ local function check_running(client)
     )
   end
   local threads = require('rawr.live').threads
-  health.info(('%d thread(s) are known'):format(vim.tbl_count(threads.rows)))
+  health.info(('%d thread(s)'):format(vim.tbl_count(threads.rows)))
 end
 
 function M.check()
@@ -81,9 +81,9 @@ function M.check()
   if running then
     check_running(running)
   else
-    health.info('it does not run yet: a prompt file or `:Rawr` starts it, or `autostart`')
+    health.info('not running: started by a prompt file, `:Rawr` or `autostart`')
   end
-  health.info('its log: ' .. client.log_file())
+  health.info('log: ' .. client.log_file())
 end
 
 return M

@@ -1,8 +1,8 @@
---- rawr in Neovim: what other plugins and a user's configuration may call. Loads the rest when it is needed.
+--- The public Lua API of the plugin. Loads other modules on demand.
 
 local M = {}
 
---- Not needed: `vim.g.rawr` says the same.
+--- Optional: sets the same options as `vim.g.rawr`.
 ---@param options? rawr.UserConfig
 function M.setup(options)
   require('rawr.config').set(options)
@@ -11,7 +11,7 @@ function M.setup(options)
   end
 end
 
---- Begins to watch threads.
+--- Starts watching threads.
 function M.start()
   require('rawr.client').start()
 end
@@ -24,7 +24,7 @@ function M.restart()
   require('rawr.client').restart()
 end
 
---- The current thread in a few words, for `%{…}` in a status line. Empty while nothing is known; starts nothing.
+--- A short status of the current thread, for `%{…}` in a status line. Empty without a thread; starts nothing.
 ---@return string
 function M.statusline()
   local live = package.loaded['rawr.live']
@@ -34,13 +34,13 @@ function M.statusline()
   return require('rawr.status').line(live.threads, vim.uv.cwd() or '')
 end
 
---- The same for `%{%…%}`, lualine and heirline, which read `%` as their own.
+--- As `statusline()`, with `%` escaped for `%{%…%}`, lualine and heirline.
 ---@return string
 function M.component()
   return (M.statusline():gsub('%%', '%%%%'))
 end
 
---- What is known of threads, the one that something happened in last first.
+--- The threads, most recently used first.
 ---@return rawr.ThreadSummary[]
 function M.threads()
   local live = package.loaded['rawr.live']
@@ -52,7 +52,7 @@ function M.threads()
   end, require('rawr.threads').sorted(live.threads))
 end
 
---- Asks the sidecar anything of its protocol. Errors are shown unless `failed` takes them.
+--- Sends any request of the protocol. Errors are shown unless `failed` is set.
 ---@param method string
 ---@param params? table
 ---@param answer? fun(result: any)

@@ -1,25 +1,25 @@
---- What the sidecar says, as it says it: kept, shown where something shows it, and told to autocommands.
+--- Handles the sidecar's notifications: updates the state, the views, and triggers autocommands.
 
 local client = require('rawr.client')
 local threads = require('rawr.threads')
 
 local M = {}
 
---- What is known now.
+--- The current state of threads.
 M.threads = threads.new()
 
---- Who draws it; a view is there once it was opened.
+--- The modules that draw it. A view is added when it is opened.
 ---@type table<string, fun(thread_id?: string)>
 local views = {}
 
---- A question to the list is on its way; another is needed after it.
+--- A request for the list is pending; another one is needed after it.
 local listing, stale = false, false
---- Questions to this sidecar about what began before it was asked: until they are answered a banner may be missing.
+--- Pending requests about sequences that started earlier. Until they are answered, a banner may be missing.
 local catching_up = { open = 0 }
---- What needs all threads and their banners.
+--- Callbacks that wait for all threads and their banners.
 ---@type fun()[]
 local after_list = {}
---- Sequences whose compaction is done and whose packet is to be handed back, by thread.
+--- Sequences that compacted and wait for the handoff, by thread.
 ---@type table<string, string?>
 local handing_off = {}
 
@@ -49,7 +49,7 @@ local function emit(name, data)
   vim.api.nvim_exec_autocmds('User', { pattern = name, data = data, modeline = false })
 end
 
---- The banner of a sequence that began before this client listened. What shows it is loaded with the first one.
+--- The banner of a sequence that started before this client connected. The banner module is loaded with the first one.
 ---@param details rawr.ThreadGetResult
 local function catch_up(details)
   local thread_id = details.thread.threadId
@@ -75,7 +75,7 @@ local function go_on()
   end
 end
 
---- Keeps what needs all banners waiting until the returned function is called.
+--- Delays the callbacks that need all banners until the returned function is called.
 ---@return fun()
 local function hold()
   local of = catching_up
@@ -106,7 +106,7 @@ local function put(all)
   draw()
 end
 
---- Asks which threads there are and who runs them.
+--- Requests the list of threads and their owners.
 ---@param done? fun() called once their banners are known, too
 function M.list(done)
   table.insert(after_list, done)
@@ -129,20 +129,20 @@ function M.list(done)
   end)
 end
 
---- Whether a thread without a banner has none.
+--- Whether a thread without a banner is known to have none.
 ---@return boolean
 function M.knows_banners()
   return catching_up.open == 0
 end
 
---- The sidecar is ready: from here on it says what happens.
+--- The sidecar is ready and sends notifications.
 function M.begin()
   local folder = require('rawr.config').get().watch == 'folder' and vim.uv.cwd() or nil
   local release = hold()
   client.request('rawr/thread/watch', { workspaceFolder = folder }, function(answer)
     put(answer.threads)
     for _, thread in ipairs(answer.threads) do
-      -- The sequence of a thread that no process runs stands still: it asks nothing.
+      -- A sequence of a thread that does not run is suspended and needs no answer.
       if thread.phase ~= 'idle' and thread.owner then
         look_back(thread)
       end
@@ -155,7 +155,7 @@ function M.begin()
   end)
 end
 
---- It has ended: what was known does not hold any more.
+--- The sidecar ended: resets the state.
 function M.lost()
   M.threads = threads.new()
   handing_off = {}
@@ -174,7 +174,7 @@ local ON = {
       require('rawr.banner').enable()
     end
     emit('RawrChanged', params)
-    -- A phase may be passed too quickly to be told.
+    -- A short phase may not be reported.
     local sequence = handing_off[params.threadId]
     if sequence and params.sequenceId ~= sequence then
       handing_off[params.threadId] = nil
@@ -182,7 +182,7 @@ local ON = {
     end
   end,
   ['rawr/thread/listChanged'] = function(params)
-    -- A list that is on its way may be older than this.
+    -- A pending list may be older than this change.
     stale = stale or listing
     for _, id in ipairs(params.gone) do
       threads.remove(M.threads, id)
@@ -242,7 +242,7 @@ function M.note(method, params)
   draw(params.threadId)
 end
 
---- A person's answer, recorded by whatever client it was given at.
+--- A user's answer, given at any client.
 ---@param thread rawr.ThreadSummary
 ---@param choice rawr.Choice
 ---@param more? { turns?: integer, minutes?: integer, packet?: string, sequenceId?: string }

@@ -1,5 +1,5 @@
---- The continuation packet of a thread in a buffer of its own. Handing it over is a command; writing the buffer does
---- nothing, because `:wall` and 'autowrite' write, too. It stays modified, so that Neovim does not drop it without a word.
+--- `rawr://packet`: a thread's continuation packet in a buffer. `:RawrHandOver` delivers it; writing the buffer does nothing,
+--- because `:wall` and 'autowrite' also write. The buffer stays modified, so that Neovim does not discard it silently.
 
 local client = require('rawr.client')
 local live = require('rawr.live')
@@ -19,7 +19,7 @@ local function fill(buffer, text)
   vim.bo[buffer].modified = false
 end
 
---- The packet that is there; a draft from what rawr saw while there is none.
+--- The packet, or a draft if there is none yet.
 ---@param buffer integer
 ---@param thread rawr.ThreadSummary
 local function load(buffer, thread)
@@ -28,7 +28,7 @@ local function load(buffer, thread)
     local function draft()
       client.on_thread(thread, 'rawr/packet/build', { author = 'watcher' }, function(answer)
         fill(buffer, answer.packet)
-        client.say('There is no packet yet: this is a draft from what rawr saw.')
+        client.say('There is no packet yet: this is a draft by rawr.')
       end)
     end
     client.on_thread(thread, 'rawr/packet/get', { sequenceId = details.sequenceId }, function(answer)
@@ -37,7 +37,7 @@ local function load(buffer, thread)
   end)
 end
 
---- The answer with the packet as the buffer has it.
+--- Answers with the packet in the buffer.
 ---@param buffer integer
 ---@param thread rawr.ThreadSummary
 local function hand_over(buffer, thread)
@@ -70,7 +70,7 @@ function M.read(buffer, thread_id)
       group = group,
       buffer = buffer,
       callback = function()
-        client.say('Not handed over yet: that is :RawrHandOver.')
+        client.say('Not handed over: use :RawrHandOver.')
       end,
     })
     vim.api.nvim_buf_create_user_command(buffer, 'RawrHandOver', function()
@@ -80,7 +80,7 @@ function M.read(buffer, thread_id)
   end)
 end
 
---- Another packet was written: a buffer that nobody has typed into shows it.
+--- Another packet was written: an unmodified buffer shows it.
 ---@param news rawr.PacketChangedNotification
 function M.changed(news)
   local buffer = vim.fn.bufnr('^rawr://packet/' .. news.threadId .. '$')

@@ -1,4 +1,4 @@
---- Threads and decisions as lines of a buffer, each with its fold and with what it is about. Pure.
+--- Threads and decisions as lines of a buffer, each with its fold and its subject. Pure.
 
 local labels = require('rawr.labels')
 local words = require('rawr.words')
@@ -52,7 +52,7 @@ function M.decisions(lines, decisions, thread, now_ms)
   end
 end
 
---- One thread's heading, and below it what is known of it where it is open.
+--- A thread's heading, with its details below if it is expanded.
 ---@param lines rawr.Line[]
 ---@param row rawr.Row
 ---@param is_open boolean

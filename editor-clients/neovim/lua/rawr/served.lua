@@ -1,5 +1,5 @@
---- Buffers under `rawr://`: rawr's own views, and texts that the sidecar serves (a prompt as it would
---- be sent, as shipped, or what differs). That they are opened is asked for by the sidecar.
+--- Buffers under `rawr://`: the plugin's views, and texts that the sidecar serves (a rendered prompt, the shipped text, or a
+--- diff), opened at the sidecar's request.
 
 local client = require('rawr.client')
 
@@ -44,7 +44,7 @@ function M.read(buffer, uri)
   load(buffer, uri)
 end
 
---- The sidecar says that a text that it serves is another now.
+--- A served text changed.
 ---@param uri string
 function M.refresh(uri)
   local buffer = vim.fn.bufnr('^' .. vim.fn.escape(uri, '\\*?[]{},') .. '$')

@@ -1,4 +1,4 @@
---- The status line's few words on the current thread. Pure.
+--- The text of the status line for the current thread. Pure.
 
 local labels = require('rawr.labels')
 local threads = require('rawr.threads')

@@ -1,4 +1,4 @@
---- What is known of threads: a fold of what the sidecar says. Pure: it asks nobody and draws nothing.
+--- The state of threads: a fold of the sidecar's messages. Pure.
 
 local M = {}
 
@@ -34,7 +34,7 @@ function M.put(all, thread, folder)
   end
 end
 
---- The banner as the sidecar last told it; none where it told of none.
+--- Sets or removes the banner as reported by the sidecar.
 ---@param all rawr.Threads
 ---@param thread_id string
 ---@param heads_up? rawr.HeadsUp
@@ -52,7 +52,7 @@ function M.show(all, thread_id, heads_up)
   end
 end
 
---- Its files are gone.
+--- The thread was removed.
 ---@param all rawr.Threads
 ---@param thread_id string
 function M.remove(all, thread_id)
@@ -60,7 +60,7 @@ function M.remove(all, thread_id)
   M.show(all, thread_id)
 end
 
---- Whether the thread was known; who runs an unknown one is to be asked.
+--- Applies a change. Returns false for an unknown thread, whose owner must be requested.
 ---@param all rawr.Threads
 ---@param changed rawr.ThreadChangedNotification
 ---@param now_ms integer
@@ -78,7 +78,7 @@ function M.changed(all, changed, now_ms)
   return true
 end
 
---- The banner of a thread; the newest of all without one.
+--- The banner of a thread; without a thread, the newest one.
 ---@param all rawr.Threads
 ---@param thread_id? string
 ---@return rawr.Banner?
@@ -90,7 +90,7 @@ function M.banner(all, thread_id)
   end
 end
 
---- All, the one that something happened in last first.
+--- All threads, most recently used first.
 ---@param all rawr.Threads
 ---@return rawr.Row[]
 function M.sorted(all)
@@ -116,7 +116,7 @@ local function holds(folder, below)
   return below == folder or vim.startswith(below, folder .. '/') or vim.startswith(folder, below .. '/')
 end
 
---- The thread that a person looks at means: one with a banner, else the last one here, else the last one that runs.
+--- The current thread: one with a banner, else the last one in this folder, else the last one that runs.
 ---@param all rawr.Threads
 ---@param folder string
 ---@return rawr.Row?
@@ -138,7 +138,7 @@ function M.current(all, folder)
   end
 end
 
---- A name as people write it: whole, or the beginning of one.
+--- Resolves an id or the beginning of one.
 ---@param all rawr.Threads
 ---@param name string
 ---@return rawr.Row?, string[] candidates

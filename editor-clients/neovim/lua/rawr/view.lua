@@ -1,4 +1,4 @@
---- A read-only buffer whose lines change under the reader: only what is different is replaced, so that cursor and folds stay.
+--- A read-only buffer with changing lines. Only different lines are replaced, so that cursor and folds stay.
 
 local M = {}
 
@@ -51,7 +51,7 @@ end
 
 ---@param buffer integer
 ---@param lines rawr.Line[]
-local function colour(buffer, lines)
+local function color(buffer, lines)
   vim.api.nvim_buf_clear_namespace(buffer, NAMESPACE, 0, -1)
   for at, line in ipairs(lines) do
     if line.group then
@@ -76,7 +76,7 @@ end
 ---@param new string[]
 ---@return { old_start: integer, old_count: integer, new_start: integer, new_count: integer }[]
 local function hunks_of(old, new)
-  -- Its name since 0.12, and the one before.
+  -- Renamed in Neovim 0.12.
   local diff = vim.text.diff or (vim --[[@as any]]).diff
   local hunks = diff(joined(old), joined(new), { result_type = 'indices' })
   return vim.tbl_map(function(hunk)
@@ -84,7 +84,7 @@ local function hunks_of(old, new)
   end, type(hunks) == 'table' and hunks or {})
 end
 
---- Decisions whose fold the reader has opened in a window.
+--- Decisions with an open fold in a window.
 ---@param window integer
 ---@param lines rawr.Line[]
 ---@return table<string, boolean?>
@@ -100,7 +100,7 @@ local function opened(window, lines)
   return open
 end
 
---- Folds that are computed anew are closed.
+--- Opens these folds again, because recomputed folds are closed.
 ---@param window integer
 ---@param lines rawr.Line[]
 ---@param open table<string, boolean?>
@@ -134,20 +134,20 @@ function M.show(buffer, lines)
   vim.bo[buffer].modifiable = true
   for at = #hunks, 1, -1 do
     local hunk = hunks[at]
-    -- An insertion names the line before it.
+    -- An insertion is given by the line before it.
     local from = hunk.old_count == 0 and hunk.old_start or hunk.old_start - 1
     local replacement = vim.list_slice(texts, hunk.new_start, hunk.new_start + hunk.new_count - 1)
     vim.api.nvim_buf_set_lines(buffer, from, from + hunk.old_count, false, replacement)
   end
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].modified = false
-  colour(buffer, lines)
+  color(buffer, lines)
   for window, decisions in pairs(open) do
     open_again(window, lines, decisions)
   end
 end
 
---- What the line under the cursor is about.
+--- The subject of the line under the cursor.
 ---@param buffer integer
 ---@return rawr.Line?
 function M.under_cursor(buffer)

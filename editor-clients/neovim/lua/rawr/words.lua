@@ -1,4 +1,4 @@
---- What is said of threads, banners and decisions, in words. Pure: values in, lines out.
+--- Texts about threads, banners and decisions, the same as in the CLI. Pure.
 
 local labels = require('rawr.labels')
 
@@ -7,10 +7,10 @@ local M = {}
 ---@type table<rawr.GateOutcome, string>
 local MARK = { pass = '✓', fail = '✗', bypassed = '⤳', not_reached = '–' }
 
---- Control characters, those of two bytes too, and what turns the writing direction around.
+--- Control characters, including two-byte ones, and marks that change the writing direction.
 local HARMFUL = { '%c', '\xc2[\x80-\x9f]', '\xe2\x80[\xaa-\xae]', '\xe2\x81[\xa6-\xa9]' }
 
---- One line, without what could make it read other than it is: texts may be a stranger's.
+--- One line without control characters, because texts may be untrusted.
 ---@param text string
 ---@return string
 function M.one_line(text)
@@ -21,7 +21,7 @@ function M.one_line(text)
   return text
 end
 
---- Lines of at most so many characters, broken between words.
+--- Wraps a text to a width, between words.
 ---@param text string
 ---@param width integer
 ---@return string[]
@@ -71,13 +71,13 @@ function M.ago(at_ms, now_ms)
   return math.floor(seconds / 86400) .. ' days ago'
 end
 
---- How full the context is, and how much that matters.
+--- The percentage left and the tier.
 ---@param percent? integer
 ---@param tier? rawr.Tier
 ---@return string
 function M.pressure(percent, tier)
   return percent and ('%d%% left · %s'):format(percent, tier and labels.Tier[tier] or 'ok')
-    or 'usage not known'
+    or 'usage unknown'
 end
 
 --- What happens without an answer, and when.
@@ -93,7 +93,7 @@ function M.deadline(heads_up, now_ms)
   return ('%s %s.'):format(M.one_line(heads_up.deadlineLabel), left)
 end
 
---- Why a banner is shown and what happens next.
+--- The reason and the message of a banner.
 ---@param heads_up rawr.HeadsUp
 ---@param width integer
 ---@return string[]
@@ -149,22 +149,22 @@ function M.guard(guard, now_ms)
   )
 end
 
---- What a person's answer has come to.
+--- The confirmation of a response.
 ---@param choice rawr.Choice
 ---@param until_? rawr.Until
 ---@return string
 function M.recorded(choice, until_)
   if choice == 'compact_now' then
-    return 'Asked for: a compaction as soon as the agent is idle.'
+    return 'Requested: a compaction as soon as the agent is idle.'
   elseif choice == 'approve' then
-    return 'Approved: the compaction goes on.'
+    return 'Approved: the compaction continues.'
   elseif choice == 'snooze' then
     local end_ = until_ and ' ' .. M.until_end(until_) or ''
-    return ('Snoozed: no compaction%s, short of an emergency.'):format(end_)
+    return ('Snoozed: no compaction%s, except in an emergency.'):format(end_)
   elseif choice == 'cancel' then
-    return 'Called off: the history stays as it is.'
+    return 'Cancelled: the history is unchanged.'
   end
-  return 'Taken: the compaction goes on with this packet.'
+  return 'Saved: the compaction continues with this packet.'
 end
 
 ---@param before? integer
@@ -187,9 +187,9 @@ function M.compacted_to(compaction)
   elseif compaction.status == 'completed' then
     return M.tokens(compaction.tokensBefore, compaction.tokensAfter)
   elseif compaction.status == 'failed' then
-    return 'failed; the history stayed as it was'
+    return 'failed; the history is unchanged'
   end
-  return 'called off; the history stayed as it was'
+  return 'cancelled; the history is unchanged'
 end
 
 --- A decision in one line.
@@ -204,7 +204,7 @@ function M.decided(decision)
   )
 end
 
---- Every gate with its evidence, and what came of it.
+--- Every gate with its evidence, and the result.
 ---@param decision rawr.Decision
 ---@return string[]
 function M.gates(decision)
@@ -233,7 +233,7 @@ function M.gates(decision)
   return lines
 end
 
---- Where a thread stands, as facts under names.
+--- The state of a thread, as named facts.
 ---@param details rawr.ThreadGetResult
 ---@param now_ms integer
 ---@return string[]
