@@ -1,4 +1,4 @@
-// The commands: from the palette for the active thread, from a menu for the row's. What is decided is the sidecar's.
+// The commands: from the palette for the active thread, from a menu for its row.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from './model/banner';
@@ -19,15 +19,15 @@ export interface Surfaces {
   decisions: DecisionView;
 }
 
-type Given = Row | Partial<About> | undefined;
+type CommandTarget = Row | Partial<About> | undefined;
 
-/** A menu gives the row, a link or a click what it is about, the palette nothing. */
-function about(given: Given): Partial<About> {
+/** A menu passes the row, a link or a click its subject, the palette nothing. */
+function about(given: CommandTarget): Partial<About> {
   if (!given) return {};
   return 'about' in given ? given.about : given;
 }
 
-async function meant(session: Session, given: Given): Promise<Thread | undefined> {
+async function meant(session: Session, given: CommandTarget): Promise<Thread | undefined> {
   const { threadId } = about(given);
   const thread = session.thread(threadId);
   if (threadId !== undefined || session.threads.all.filter(runs).length < 2) {
@@ -46,11 +46,14 @@ async function meant(session: Session, given: Given): Promise<Thread | undefined
   return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which thread?') }))?.one;
 }
 
-/** What holds where the thread is not run now. */
+/** Shows a confirmation. A thread that does not run applies the request later. */
 function recorded(thread: Thread, what: string): void {
-  const when = runs(thread) ? l10n.t('taken up at once') : l10n.t('it holds when the thread is run again');
-  vscode.window.setStatusBarMessage(`${what}: ${when}`, 8_000);
+  const later = runs(thread) ? '' : ` ${l10n.t('Takes effect when the thread next runs.')}`;
+  vscode.window.setStatusBarMessage(what + later, 8_000);
 }
+
+/** The length of a snooze. */
+const SNOOZE: Until = { kind: 'turns', turns: 1 };
 
 const UNTILS: Until[] = [
   { kind: 'next_commit' },
@@ -62,39 +65,42 @@ const UNTILS: Until[] = [
   { kind: 'released' },
 ];
 
-async function guard(session: Session, given: Given): Promise<void> {
+async function guard(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   const items = UNTILS.map((until) => ({ label: words.until(until), until }));
   const chosen = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('No compaction …') });
   if (!chosen) return;
-  await session.ask('rawr/guard/set', { threadId: thread.summary.threadId, until: chosen.until });
-  recorded(thread, l10n.t('No compaction {0}', chosen.label));
+  const { guardId } = await session.ask('rawr/guard/set', {
+    threadId: thread.summary.threadId,
+    until: chosen.until,
+  });
+  recorded(thread, words.guarded(guardId, chosen.until));
 }
 
-async function pin(session: Session, given: Given): Promise<void> {
+async function pin(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const prompt = l10n.t('An instruction that every handoff repeats word for word');
+  const prompt = l10n.t('An instruction to keep verbatim across every compaction');
   const text = await vscode.window.showInputBox({ prompt });
   if (!text?.trim()) return;
   const signal = { kind: 'directive', text, pinned: true } as const;
   await session.ask('rawr/signal/report', { threadId: thread.summary.threadId, signal });
-  recorded(thread, l10n.t('Pinned'));
+  recorded(thread, l10n.t('Pinned: it is kept verbatim across every compaction.'));
 }
 
-async function mark(session: Session, given: Given): Promise<void> {
+async function mark(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
-  const prompt = l10n.t('What is the phase called that ends here?');
+  const prompt = l10n.t('Name of the phase that ends here');
   const label = (await vscode.window.showInputBox({ prompt }))?.trim();
   if (!label) return;
   const signal = { kind: 'phase_boundary', label } as const;
   await session.ask('rawr/signal/report', { threadId: thread.summary.threadId, signal });
-  recorded(thread, l10n.t('Marked'));
+  recorded(thread, l10n.t('Marked: {0} ends here.', label));
 }
 
-/** Snoozed at once, so that nothing overtakes it; for longer on a second click. */
+/** Answers at once, so that nothing overtakes the answer. A snooze can be extended with a second click. */
 async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<Answer>): Promise<void> {
   const { threadId, sequenceId, choice } = answer;
   if (threadId === undefined || choice === undefined) return;
@@ -105,12 +111,13 @@ async function answerWith(session: Session, surfaces: Surfaces, answer: Partial<
   await session.answer(threadId, sequenceId, choice);
   if (choice !== 'snooze') return;
   const longer = l10n.t('Longer…');
-  void vscode.window.showInformationMessage(l10n.t('Snoozed for one turn.'), longer).then((more) => {
+  const snoozed = words.recorded('snooze', SNOOZE);
+  void vscode.window.showInformationMessage(snoozed, longer).then((more) => {
     if (more) void vscode.commands.executeCommand('rawr.guard', { threadId });
   });
 }
 
-async function answer(session: Session, surfaces: Surfaces, given: Given): Promise<void> {
+async function answer(session: Session, surfaces: Surfaces, given: CommandTarget): Promise<void> {
   const { threadId } = about(given);
   const thread = threadId === undefined ? session.active : session.threads.get(threadId);
   const banner = thread?.banner;
@@ -127,24 +134,25 @@ async function answer(session: Session, surfaces: Surfaces, given: Given): Promi
     await answerWith(session, surfaces, { threadId: banner.threadId, sequenceId, choice: chosen.choice });
 }
 
-async function compactNow(session: Session, given: Given): Promise<void> {
+async function compactNow(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   const { banner } = thread;
   const asks = banner !== undefined && banners.offers(banner, 'approve');
   const { threadId } = thread.summary;
-  await session.answer(threadId, asks ? thread.sequenceId : undefined, asks ? 'approve' : 'compact_now');
-  recorded(thread, l10n.t('A compaction is asked for'));
+  const choice = asks ? 'approve' : 'compact_now';
+  await session.answer(threadId, asks ? thread.sequenceId : undefined, choice);
+  recorded(thread, words.recorded(choice));
 }
 
-async function say(session: Session, given: Given, choice: 'snooze' | 'cancel', said: string): Promise<void> {
+async function respond(session: Session, given: CommandTarget, choice: 'snooze' | 'cancel'): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   await session.answer(thread.summary.threadId, thread.sequenceId, choice);
-  recorded(thread, said);
+  recorded(thread, words.recorded(choice, choice === 'snooze' ? SNOOZE : undefined));
 }
 
-async function openScratch(session: Session, given: Given): Promise<void> {
+async function openScratch(session: Session, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   const { path, exists } = await session.ask('rawr/scratch/path', { threadId: thread.summary.threadId });
@@ -152,7 +160,7 @@ async function openScratch(session: Session, given: Given): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(path));
 }
 
-async function openPacket(session: Session, surfaces: Surfaces, given: Given): Promise<void> {
+async function openPacket(session: Session, surfaces: Surfaces, given: CommandTarget): Promise<void> {
   const thread = await meant(session, given);
   if (!thread) return;
   const { threadId } = thread.summary;
@@ -165,7 +173,7 @@ async function openConfig(session: Session): Promise<void> {
   const { layers } = await (await session.sidecar()).ask('rawr/config/get', {});
   const files = layers.filter((layer) => layer.endsWith('.toml'));
   const [first, ...others] = files;
-  if (first === undefined) throw new Error(l10n.t('There is no configuration file yet: run rawr init.'));
+  if (first === undefined) throw new Error(l10n.t('There is no configuration file yet; run `rawr init`.'));
   const chosen =
     others.length === 0
       ? first
@@ -173,13 +181,13 @@ async function openConfig(session: Session): Promise<void> {
   if (chosen !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(chosen));
 }
 
-/** With what its menu, its link or nobody gives it. */
-type Work = (given: never) => Promise<unknown>;
+/** A command's function, with the argument of its menu or link. */
+type CommandHandler = (given: never) => Promise<unknown>;
 
 export function register(session: Session, surfaces: Surfaces): vscode.Disposable {
-  const command = (id: string, work: Work): vscode.Disposable =>
+  const command = (id: string, work: CommandHandler): vscode.Disposable =>
     vscode.commands.registerCommand(id, (given: never) => shown(() => work(given)));
-  const explain = async (given: Given): Promise<void> => {
+  const explain = async (given: CommandTarget): Promise<void> => {
     const thread = await meant(session, given);
     if (thread) await surfaces.decisions.show(thread.summary.threadId, about(given).decisionId);
   };
@@ -188,23 +196,23 @@ export function register(session: Session, surfaces: Surfaces): vscode.Disposabl
     if (guardId !== undefined) await session.ask('rawr/guard/clear', { threadId, guardId });
     if (directiveId !== undefined) await session.ask('rawr/directive/clear', { threadId, directiveId });
   };
-  const follow = async (given: Given): Promise<void> => {
+  const follow = async (given: CommandTarget): Promise<void> => {
     session.chosen = (await meant(session, given))?.summary.threadId;
     session.changed();
   };
   return vscode.Disposable.from(
-    command('rawr.answer', (given: Given) => answer(session, surfaces, given)),
+    command('rawr.answer', (given: CommandTarget) => answer(session, surfaces, given)),
     command('rawr.answerWith', (given: Partial<Answer>) => answerWith(session, surfaces, given)),
-    command('rawr.compactNow', (given: Given) => compactNow(session, given)),
-    command('rawr.snooze', (given: Given) => say(session, given, 'snooze', l10n.t('Snoozed for one turn'))),
-    command('rawr.cancel', (given: Given) => say(session, given, 'cancel', l10n.t('Not this time'))),
-    command('rawr.guard', (given: Given) => guard(session, given)),
-    command('rawr.pin', (given: Given) => pin(session, given)),
-    command('rawr.mark', (given: Given) => mark(session, given)),
+    command('rawr.compactNow', (given: CommandTarget) => compactNow(session, given)),
+    command('rawr.snooze', (given: CommandTarget) => respond(session, given, 'snooze')),
+    command('rawr.cancel', (given: CommandTarget) => respond(session, given, 'cancel')),
+    command('rawr.guard', (given: CommandTarget) => guard(session, given)),
+    command('rawr.pin', (given: CommandTarget) => pin(session, given)),
+    command('rawr.mark', (given: CommandTarget) => mark(session, given)),
     command('rawr.clear', clear),
     command('rawr.follow', follow),
-    command('rawr.openScratch', (given: Given) => openScratch(session, given)),
-    command('rawr.openPacket', (given: Given) => openPacket(session, surfaces, given)),
+    command('rawr.openScratch', (given: CommandTarget) => openScratch(session, given)),
+    command('rawr.openPacket', (given: CommandTarget) => openPacket(session, surfaces, given)),
     command('rawr.handOver', (uri?: vscode.Uri) => surfaces.packets.handOver(uri)),
     command('rawr.explain', explain),
     command('rawr.openPreview', (uri?: vscode.Uri) => openPreview(session, uri)),

@@ -1,4 +1,4 @@
-// Activation: puts the surfaces up and lets the sidecar start beside it. No rule of its own.
+// Activation: creates the surfaces and starts the sidecar.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { register } from './commands';
@@ -62,7 +62,7 @@ function openChannels(context: vscode.ExtensionContext): Channels {
   };
 }
 
-/** From one sidecar to the next: what is watched is watched again, and what was drawn is taken down. */
+/** Restores the watched threads after a restart of the sidecar, and clears the surfaces when it ends. */
 class Watching implements Listener, vscode.Disposable {
   private watch: Watch | undefined;
 
@@ -102,7 +102,7 @@ class Watching implements Listener, vscode.Disposable {
     await this.watch?.refresh();
   }
 
-  /** Other folders are of interest now. */
+  /** The workspace folders changed. */
   async again(): Promise<void> {
     const { connection } = this.session;
     if (!connection) return;

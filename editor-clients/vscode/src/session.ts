@@ -1,4 +1,4 @@
-// What all surfaces share: the threads, the sidecar of the moment, and how a person's word gets to it.
+// The state that all surfaces share: the threads, the current sidecar, and the user's responses.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type Thread, type Threads, active } from './model/threads';
@@ -10,14 +10,14 @@ const START_WITHIN_MS = 10_000;
 
 export class NotRunning extends Error {
   constructor() {
-    super(l10n.t('The rawr sidecar does not run.'));
+    super(l10n.t('The rawr sidecar is not running.'));
   }
 }
 
 export class Session {
   private current: Connection | undefined;
   private readonly waiting = new Set<() => void>();
-  /** The thread that a person chose for the status bar. */
+  /** The thread that the user chose for the status bar. */
   chosen: string | undefined;
 
   constructor(
@@ -39,7 +39,7 @@ export class Session {
     this.waiting.clear();
   }
 
-  /** The sidecar; one that is about to start is waited for. */
+  /** The sidecar. Waits for one that is starting. */
   async sidecar(): Promise<Connection> {
     if (!this.current) {
       await new Promise<void>((resolve) => {
@@ -51,7 +51,7 @@ export class Session {
     return this.current;
   }
 
-  /** The thread that is meant, or the active one, or the latest. */
+  /** The thread with this id; without an id, the active one or the latest. */
   thread(threadId: string | undefined): Thread | undefined {
     if (threadId !== undefined) return this.threads.get(threadId);
     return this.active ?? this.threads.all[0];
@@ -65,7 +65,7 @@ export class Session {
     return askOfThread(await this.sidecar(), cwd, method, params);
   }
 
-  /** Records a person's answer. What follows from it is the owner's. */
+  /** Records a response. The thread's owner acts on it. */
   async respond(params: SequenceRespondParams): Promise<Phase> {
     const { phase } = await this.ask('rawr/sequence/respond', params);
     this.threads.responded(params);
@@ -75,7 +75,7 @@ export class Session {
     return phase;
   }
 
-  /** Goes on with this packet: a sequence that waits for a word gets it, too. */
+  /** Delivers a packet. A sequence that waits for approval is approved. */
   async handOver(threadId: string, sequenceId: string, packet: string): Promise<void> {
     const phase = await this.respond({ threadId, sequenceId, choice: 'edit_packet', packet });
     if (phase === 'awaiting_approval') await this.respond({ threadId, sequenceId, choice: 'approve' });
@@ -86,7 +86,7 @@ export class Session {
   }
 }
 
-/** Runs a command's work; what it fails with is shown. */
+/** Runs a command and shows its error. */
 export async function shown(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

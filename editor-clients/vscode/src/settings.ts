@@ -1,4 +1,4 @@
-// The settings as they are now.
+// The current settings.
 import * as vscode from 'vscode';
 
 export interface Settings {
@@ -10,7 +10,7 @@ export interface Settings {
   notifications: 'all' | 'sequences' | 'none';
 }
 
-/** Where one of these changes, the sidecar is started anew. */
+/** A change of one of these restarts the sidecar. */
 export const OF_THE_SERVER = ['rawr.server.path', 'rawr.server.args', 'rawr.home', 'rawr.trace.server'];
 
 export function settings(): Settings {

@@ -1,4 +1,4 @@
-// What surfaces and models need of the sidecar. How it is started and spoken to is in `server/`.
+// The sidecar's interface for surfaces and models. `server/` implements it.
 import type { Notifications, Requests, ThreadOpenParams } from './protocol';
 
 export interface Disposable {
@@ -21,12 +21,12 @@ function has(code: number, error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 
-/** Opens nothing that a host would notice. */
+/** Opens a thread as an observer, which does not affect its host. */
 function toLookOn(threadId: string, cwd: string): ThreadOpenParams {
   return { threadId, cwd, role: 'observer', host: { name: 'vscode', capabilities: {} } };
 }
 
-/** Asks about a thread. One that nobody watches any more is opened for the time of the question. */
+/** Sends a request about a thread. An unwatched thread is opened for the duration of the request. */
 export async function askOfThread<M extends OfThread>(
   sidecar: Sidecar,
   cwd: string,
@@ -47,7 +47,7 @@ export async function askOfThread<M extends OfThread>(
   }
 }
 
-/** What an error says to people: its message, and the sidecar's hint where there is one. */
+/** An error's message with the sidecar's hint. */
 export function said(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const data = typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined;

@@ -1,22 +1,22 @@
-// Keeps `Threads` in step with the sidecar: watches, listens, looks again where something changed. It shows nothing.
+// Keeps `Threads` in sync with the sidecar: watches threads, handles notifications, reloads changed details.
 import { realpathSync } from 'node:fs';
 import type { Details, Threads } from './model/threads';
 import { runs } from './model/threads';
 import type { Notifications, ThreadSummary, ThreadWatchParams } from './protocol';
 import { type Disposable, type Sidecar, askOfThread, said } from './sidecar';
 
-/** How many decisions are kept at hand of each thread. */
+/** The number of decisions to load for each thread. */
 const DECISIONS = 30;
 
 export interface Surroundings {
-  /** The folders whose threads are of interest; with none, all threads. */
+  /** The folders whose threads are watched; all threads if empty. */
   folders: readonly string[];
   now(): number;
-  /** Something may look different now. */
+  /** The state changed. */
   changed(): void;
-  /** What is told of once, beside being drawn. */
+  /** An event that is shown once. */
   told: { [N in keyof Notifications]?: (params: Notifications[N]) => void };
-  /** For the log. */
+  /** Logs a message. */
   failed(what: string, why: string): void;
 }
 
@@ -24,7 +24,7 @@ export class Watch implements Disposable {
   private readonly listening: Disposable[] = [];
   private readonly looking = new Map<string, 'looking' | 'stale'>();
   private isListing = false;
-  /** The list on its way may be older than what was told since. */
+  /** A pending list may be older than later notifications. */
   private isListStale = false;
   private isOver = false;
 
@@ -46,13 +46,13 @@ export class Watch implements Disposable {
     void this.list();
   }
 
-  /** All threads of interest as they are now, each in full. */
+  /** Loads all watched threads with their details. */
   async refresh(): Promise<void> {
     await this.list();
     await Promise.all(this.threads.all.map(({ summary }) => this.look(summary.threadId)));
   }
 
-  /** Ends it where the sidecar stays. */
+  /** Stops watching while the sidecar keeps running. */
   async end(): Promise<void> {
     this.dispose();
     await Promise.all(this.scopes.map((scope) => this.sidecar.ask('rawr/thread/unwatch', scope)));
@@ -128,7 +128,7 @@ export class Watch implements Disposable {
     return this.isListStale;
   }
 
-  /** Also while something was waited for. */
+  /** Whether it was disposed, also during a wait. */
   private hasEnded(): boolean {
     return this.isOver;
   }
@@ -138,7 +138,7 @@ export class Watch implements Disposable {
     return folders.length === 0 || folders.some((folder) => isWithin(folder, thread.cwd));
   }
 
-  /** One look at a thread at a time. What was seen before something changed is not believed: there is another look. */
+  /** Loads a thread's details, one request at a time. Loads them again if the thread changed meanwhile. */
   private async look(threadId: string): Promise<void> {
     if (this.looking.has(threadId)) {
       this.looking.set(threadId, 'stale');
@@ -175,14 +175,14 @@ function unique(threads: readonly ThreadSummary[]): ThreadSummary[] {
   return [...new Map(threads.map((thread) => [thread.threadId, thread])).values()];
 }
 
-/** By any of its names: a folder may be opened through a link. */
+/** Compares real paths, because a folder may be opened through a link. */
 export function isWithin(folder: string, path: string): boolean {
   const holds = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
   const trimmed = (one: string): string => one.replace(/\/+$/, '');
   return holds(trimmed(folder), trimmed(path)) || holds(real(folder), real(path));
 }
 
-/** What is not there has the name that it is called by. */
+/** The real path; a missing path is unchanged. */
 function real(path: string): string {
   const known = realPaths.get(path);
   if (known !== undefined) return known;
@@ -196,5 +196,5 @@ function real(path: string): string {
   return found;
 }
 
-/** The list comes with every thread. */
+/** The list includes every thread. */
 const realPaths = new Map<string, string>();

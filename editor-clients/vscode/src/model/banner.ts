@@ -1,4 +1,4 @@
-// The banner as the sidecar words it: only how its parts are put together for each surface.
+// The banner with the sidecar's texts, composed for each surface.
 import * as l10n from '@vscode/l10n';
 import type { Choice, HeadsUp } from '../protocol';
 import * as words from './words';
@@ -8,7 +8,7 @@ export interface Banner {
   headsUp: HeadsUp;
 }
 
-/** A sequence runs; else something is only recommended, noted or deferred. */
+/** Whether a sequence runs; otherwise a compaction is only recommended, noted or deferred. */
 export function isOfSequence({ headsUp }: Banner): boolean {
   return headsUp.progress !== undefined;
 }
@@ -21,13 +21,13 @@ export function title({ headsUp }: Banner): string {
   return words.translated(headsUp.title);
 }
 
-/** Why it is shown: the reason, how full the context is, and what triggered it. */
+/** The reason, the usage, and the boundaries. */
 export function why({ headsUp }: Banner): string {
   const facts = [words.left(headsUp.percentRemaining), ...(headsUp.tier ? [words.tier(headsUp.tier)] : [])];
   return `${headsUp.reason} (${facts.join(', ')})`;
 }
 
-/** How far the sequence has come. */
+/** The progress of the sequence. */
 export function now({ headsUp: { progress } }: Banner): string {
   return progress
     ? l10n.t('{0} of {1}: {2}', progress.step, progress.of, words.translated(progress.label))
@@ -41,7 +41,7 @@ export function deadline({ headsUp }: Banner, nowMs: number): string[] {
   return [`${words.translated(deadlineLabel)} ${words.remaining(deadlineAtMs, nowMs)}`];
 }
 
-/** Texts that others wrote must not become links of a notification. */
+/** Escapes untrusted texts, so that they cannot become links of a notification. */
 export function harmless(text: string): string {
   return text.replace(/\]\(/g, '] (').replace(/\s+/g, ' ');
 }

@@ -1,4 +1,4 @@
-// The page that says why a compaction came, or why none did. One HTML text without script or anything from elsewhere.
+// The page that explains a decision, as HTML without scripts or external resources.
 import * as l10n from '@vscode/l10n';
 import type { Decision, GateResult } from '../protocol';
 import { escape, timeline } from './timeline';
@@ -23,10 +23,10 @@ svg { width: 100%; max-width: 46em; } svg text { fill: var(--vscode-descriptionF
 
 export interface Page {
   threadId: string;
-  /** What people know the thread by. */
+  /** The thread's display name. */
   name: string;
   decision: Decision;
-  /** The latest last; the one shown may be older than all of them. */
+  /** The decisions, latest last. The shown one may be older than all of them. */
   decisions: readonly Decision[];
   nowMs: number;
 }
@@ -39,7 +39,7 @@ export function decisionPage(page: Page): string {
     `<h1>${escape(heading(decision))}</h1>`,
     `<p>${escape(decision.reason)}</p>`,
     `<p class="note">${escape(facts(page).join(' · '))}</p>`,
-    plot && `<h2>${escape(l10n.t('How full it was'))}</h2>${plot}<p class="note">${escape(legend)}</p>`,
+    plot && `<h2>${escape(l10n.t('Usage'))}</h2>${plot}<p class="note">${escape(legend)}</p>`,
     `<h2>${escape(l10n.t('Gates'))}</h2>${gates(decision.gates)}`,
     wouldFireIf(decision),
     judgment(decision),
@@ -110,14 +110,14 @@ function compaction({ compaction: done }: Decision): string {
   const lines = [words.landed(done.tokensBefore, done.tokensAfter)];
   if (done.packetAuthor) lines.push(l10n.t('The packet is written by {0}.', words.author(done.packetAuthor)));
   lines.push(...done.packetAdded.map((fact) => l10n.t('Added by rawr: {0}', fact)));
-  return list(l10n.t('What came of it'), lines.filter(Boolean));
+  return list(l10n.t('Result'), lines.filter(Boolean));
 }
 
 function fate({ decision: { fate: known }, nowMs }: Page): string {
   return known ? `<p>${escape(words.fate(known, nowMs))}</p>` : '';
 }
 
-/** A link to each other decision: the page is left and come back to by the keyboard alone. */
+/** Links to the other decisions, for keyboard navigation. */
 function others({ decision, decisions, threadId, nowMs }: Page): string {
   const item = (other: Decision): string => {
     const text = escape(`${words.decided(other)} · ${words.ago(other.atMs, nowMs)}`);

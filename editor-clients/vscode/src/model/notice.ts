@@ -1,5 +1,5 @@
-// What a notification says of a banner. Answers are links in it: a notification that shows progress stays until its
-// sequence ends and goes by itself, and one with buttons does neither.
+// The notification of a banner. Answers are links, because a notification with progress stays until its sequence ends and then
+// closes by itself, and one with buttons does neither.
 import type { Choice } from '../protocol';
 import * as banners from './banner';
 import { type Banner } from './banner';

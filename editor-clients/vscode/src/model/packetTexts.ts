@@ -1,7 +1,7 @@
-// The texts of packets: what was written, and what a person made of it. An edited one is a draft until it is handed over;
-// drafts are stored, so that they outlive the window.
+// The texts of packets and the user's drafts. A draft is stored until it is delivered, so that it survives a reload of the
+// window.
 
-/** What is stored is read whole at each start. */
+/** Limits, because all stored drafts are read at startup. */
 const MOST_DRAFTS = 8;
 const MOST_CHARS = 256 * 1024;
 
@@ -12,24 +12,24 @@ export interface PacketName {
 
 export interface PacketText {
   text: string;
-  /** The packet of the sequence that it comes from; absent where there was none yet. */
+  /** The packet that it was made from; absent if there was none yet. */
   original?: string;
 }
 
 export type Draft = PacketName & PacketText;
 
-/** Where drafts outlive the window. */
+/** Persistent storage of drafts. */
 export interface DraftStore {
-  /** The oldest first. */
+  /** All drafts, oldest first. */
   read(): Draft[];
-  /** The draft is stored once this returns. */
+  /** Stores a draft before it returns. */
   write(draft: Draft): void;
   remove(name: PacketName): void;
 }
 
 export class PacketTexts {
   private readonly texts = new Map<string, PacketText>();
-  /** As they are stored, the oldest first. */
+  /** The drafts in the order of storage, oldest first. */
   private stored: readonly Draft[];
 
   constructor(private readonly store: DraftStore) {
@@ -45,12 +45,12 @@ export class PacketTexts {
     return this.drafts.find((draft) => keyOf(draft) === keyOf(name));
   }
 
-  /** What rawr would write, where the sequence has no packet yet. */
+  /** Sets the packet that rawr would write, if the sequence has no packet yet. */
   built(name: PacketName, text: string): void {
     this.texts.set(keyOf(name), { text });
   }
 
-  /** The packet that the sequence has now. A text that does not know of it gives way; whether one did. */
+  /** Sets the sequence's current packet. A text made from an older packet is replaced; returns whether one was. */
   written(name: PacketName, packet: string): boolean {
     const known = this.get(name);
     if (known && (packet === known.original || packet === known.text)) return false;
@@ -65,7 +65,7 @@ export class PacketTexts {
     this.texts.set(keyOf(name), { ...known, text });
   }
 
-  /** The packet was handed over, or its sequence has ended: what is shown stays until the window closes. */
+  /** The packet was delivered, or its sequence ended. The shown text stays until the window closes. */
   drop(name: PacketName): void {
     if (this.draft(name)) this.keep(this.others(name));
   }
@@ -74,7 +74,7 @@ export class PacketTexts {
     return this.stored;
   }
 
-  /** The oldest make room; a text that is too long is not remembered. */
+  /** Removes the oldest drafts above the limit. A text that is too long is not stored. */
   private remember(draft: Draft): void {
     const kept = [...this.others(draft), draft].slice(-MOST_DRAFTS);
     while (chars(kept) > MOST_CHARS) kept.shift();

@@ -1,4 +1,4 @@
-// The status bar's item: what it says of the active thread, and how loudly.
+// The status bar's item for the active thread: text, tooltip and severity.
 import * as l10n from '@vscode/l10n';
 import type { Tier } from '../protocol';
 import * as banners from './banner';
@@ -7,18 +7,18 @@ import * as words from './words';
 
 export interface Status {
   text: string;
-  /** What a screen reader says. */
+  /** The text for screen readers. */
   label: string;
   /** Lines of the tooltip. */
   details: string[];
   tier?: Tier;
-  /** A sequence runs or an emergency holds: the item stands out. */
+  /** A sequence runs or an emergency holds: the item is highlighted. */
   alarm?: 'warning' | 'error';
-  /** A click answers the banner instead of showing the threads. */
+  /** A click opens the banner's choices instead of the threads view. */
   answers: boolean;
 }
 
-/** A circle that fills as the context does. */
+/** The icon of a circle that fills with the usage. */
 export function circle(percentRemaining: number | undefined): string {
   if (percentRemaining === undefined) return '○';
   const used = 100 - percentRemaining;
@@ -31,7 +31,7 @@ export function circle(percentRemaining: number | undefined): string {
   return fills.find(([below]) => used < below)?.[1] ?? '●';
 }
 
-/** Nothing where nothing runs. */
+/** Undefined if no thread runs. */
 export function status(thread: Thread | undefined, nowMs: number): Status | undefined {
   if (!thread || !runs(thread)) return undefined;
   const { percentRemaining, tier } = thread.summary;
@@ -51,7 +51,7 @@ export function status(thread: Thread | undefined, nowMs: number): Status | unde
   };
 }
 
-/** The folder that the thread works in is what people know it by. */
+/** A thread's display name: its working folder. */
 export function name(thread: Thread): string {
   const folder = thread.summary.cwd.split('/').filter(Boolean).pop();
   return folder ?? thread.summary.threadId;

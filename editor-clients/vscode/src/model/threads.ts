@@ -1,4 +1,4 @@
-// What is known of the threads, folded from what the sidecar says. It asks nothing and shows nothing.
+// The state of the threads: a fold of the sidecar's messages. Pure.
 import type {
   CapsuleSummary,
   CompactionUpdateNotification,
@@ -11,10 +11,10 @@ import type {
 } from '../protocol';
 import { type Banner, isOfSequence } from './banner';
 
-/** A thread as it was last looked at. */
+/** A thread's details as last loaded. */
 export interface Details {
   thread: ThreadGetResult;
-  /** The latest last. */
+  /** The decisions, latest last. */
   decisions: Decision[];
   capsules: CapsuleSummary[];
 }
@@ -23,19 +23,19 @@ export interface Thread {
   summary: ThreadSummary;
   sequenceId?: string;
   banner?: Banner;
-  /** The sequence that a packet was handed over for. */
+  /** The sequence whose packet the user delivered. */
   handedOver?: string;
   details?: Details;
-  /** The compaction that was heard of last. */
+  /** The last reported compaction. */
   compaction?: CompactionUpdateNotification;
 }
 
 export class Threads {
   private readonly byId = new Map<string, Thread>();
-  /** Banners of threads that the list has yet to name. */
+  /** Banners of threads that are not listed yet. */
   private readonly early = new Map<string, Banner>();
 
-  /** The latest first. */
+  /** All threads, most recently used first. */
   get all(): Thread[] {
     return [...this.byId.values()].sort((a, b) => b.summary.updatedAtMs - a.summary.updatedAtMs);
   }
@@ -48,7 +48,7 @@ export class Threads {
     return this.all.flatMap((thread) => thread.banner ?? []);
   }
 
-  /** The threads that there are now; what is not among them is gone. */
+  /** Replaces the list of threads. */
   listed(threads: readonly ThreadSummary[]): void {
     const known = new Map(this.byId);
     this.byId.clear();
@@ -60,13 +60,13 @@ export class Threads {
     }
   }
 
-  /** The sidecar is gone, and with it what it knew. */
+  /** Resets the state after the end of the sidecar. */
   forget(): void {
     this.byId.clear();
     this.early.clear();
   }
 
-  /** False where nothing is known of the thread yet: it has to be looked for. */
+  /** Applies a change. False for an unknown thread, which must be requested. */
   changed(news: ThreadChangedNotification, nowMs: number): boolean {
     const thread = this.byId.get(news.threadId);
     if (!thread) {
@@ -83,7 +83,7 @@ export class Threads {
     return true;
   }
 
-  /** A person has answered, here or elsewhere. What that changes is told by the sidecar. */
+  /** Records an answer from any client. The sidecar reports its effects. */
   responded(news: Pick<SequenceRespondedNotification, 'threadId' | 'sequenceId' | 'choice'>): void {
     const thread = this.byId.get(news.threadId);
     if (thread && news.choice === 'edit_packet') thread.handedOver = news.sequenceId;
@@ -117,12 +117,12 @@ function bannerIn(threadId: string, headsUp: HeadsUp | undefined): Banner | unde
   return headsUp && { threadId, headsUp };
 }
 
-/** Whether a process works in the thread now. */
+/** Whether a process runs the thread. */
 export function runs(thread: Thread): boolean {
   return thread.summary.owner !== undefined || thread.summary.open;
 }
 
-/** The thread that the status bar speaks of: whoever asks something goes first, then whoever was chosen, then the latest. */
+/** The thread in the status bar: one that waits for an answer, then the chosen one, then the latest. */
 export function active(threads: Threads, chosen: string | undefined): Thread | undefined {
   const running = threads.all.filter(runs);
   const asking = running.find((thread) => thread.banner && isOfSequence(thread.banner));

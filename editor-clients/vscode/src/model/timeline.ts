@@ -19,7 +19,7 @@ interface Point {
   decision: Decision;
 }
 
-/** Decisions whose percentage is known, spread evenly: what came in which order matters, and long breaks do not. */
+/** The decisions with a percentage, evenly spaced, because their order matters more than long breaks. */
 function points(decisions: readonly Decision[]): Point[] {
   const known = decisions.filter((decision) => decision.percentRemaining !== undefined);
   const step = (WIDTH - LEFT - 2 * PAD) / Math.max(1, known.length - 1);
@@ -38,7 +38,7 @@ function boundariesOf(decision: Decision): string {
   return decision.trigger?.kind === 'rawr' ? words.boundaries(decision.trigger.boundaries) : '';
 }
 
-/** What a mark says when it is pointed at, and to screen readers. */
+/** The tooltip of a mark, also for screen readers. */
 function spoken(decision: Decision, nowMs: number): string {
   const facts = [words.ago(decision.atMs, nowMs), words.decided(decision), boundariesOf(decision)];
   const { compaction } = decision;
@@ -46,7 +46,7 @@ function spoken(decision: Decision, nowMs: number): string {
   return facts.filter(Boolean).join(' · ');
 }
 
-/** Shapes differ, not only colours: a dot, a diamond for a boundary, a bar for a compaction. */
+/** Shapes differ, not only colors: a dot, a diamond for a boundary, a bar for a compaction. */
 function mark({ x, y, decision }: Point, nowMs: number, selected: string): string {
   const title = `<title>${escape(spoken(decision, nowMs))}</title>`;
   const kind = decision.compaction ? 'compaction' : boundariesOf(decision) ? 'boundary' : 'plain';

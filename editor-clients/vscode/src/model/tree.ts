@@ -1,4 +1,4 @@
-// The rows of the threads view: threads, and below each what is known of it. Rows are data; a view draws them.
+// The rows of the threads view: threads with their details. Rows are data; a view draws them.
 import * as l10n from '@vscode/l10n';
 import type { Decision, GateOutcome, GateResult, Guard, PlanStep, StepStatus, Tier } from '../protocol';
 import * as banners from './banner';
@@ -7,20 +7,20 @@ import { type Thread, type Threads, runs } from './threads';
 import * as words from './words';
 
 export interface Row {
-  /** Stays the same while the thing that it shows is the same. */
+  /** Stable while the row shows the same object. */
   id: string;
   label: string;
   description?: string;
   tooltip?: string;
   /** A codicon's name. */
   icon?: string;
-  /** A theme colour's name. Never the only sign. */
+  /** A theme color's name. Never the only sign. */
   color?: string;
-  /** Which menu it has. */
+  /** Selects its menu. */
   context: string;
   children?: Row[];
   open?: boolean;
-  /** What the row's actions are about. */
+  /** The subject of the row's actions. */
   about: About;
 }
 
@@ -42,7 +42,7 @@ function threadRow(thread: Thread, nowMs: number): Row {
   const facts = [words.left(summary.percentRemaining), ...(tier ? [words.tier(tier)] : [])];
   facts.push(runs(thread) ? words.phase(summary.phase) : words.ago(summary.updatedAtMs, nowMs));
   return {
-    // Whether a row is open is only taken from a row that is new.
+    // VS Code applies the expansion state only to new rows.
     id: runs(thread) ? `${threadId}/running` : threadId,
     label: name(thread),
     description: facts.join(' · '),
@@ -89,7 +89,7 @@ function pausedRows({ summary: { threadId, breaker } }: Thread): Row[] {
   return [
     {
       id: `${threadId}/paused`,
-      label: l10n.t('Compactions are paused'),
+      label: l10n.t('Compaction is paused'),
       description: breaker.reason,
       tooltip: words.paused(breaker),
       icon: 'debug-pause',
@@ -132,7 +132,7 @@ function detailRows(thread: Thread, nowMs: number): Row[] {
       guards.map((guard) => guardRow(threadId, guard)),
       true,
     ),
-    ...group('pins', l10n.t('Instructions that stay'), 'pinned', pins),
+    ...group('pins', l10n.t('Kept instructions'), 'pinned', pins),
     ...group('compactions', l10n.t('Compactions'), 'fold', compactionRows(thread, nowMs), true),
     ...group(
       'decisions',
@@ -158,7 +158,7 @@ function planRow(threadId: string, step: PlanStep, at: number): Row {
   const [icon, color] = STEPS[step.status];
   const status = {
     pending: l10n.t('to do'),
-    in_progress: l10n.t('in work'),
+    in_progress: l10n.t('in progress'),
     completed: l10n.t('done'),
   }[step.status];
   return {
@@ -183,7 +183,7 @@ function guardRow(threadId: string, guard: Guard): Row {
   };
 }
 
-/** Compactions by their sequences; the host's own, which have none, by their time. */
+/** Compactions by their sequence; the host's own compactions, which have none, by their time. */
 function compactionRows(thread: Thread, nowMs: number): Row[] {
   const { threadId } = thread.summary;
   const {
@@ -213,7 +213,7 @@ function compactionRows(thread: Thread, nowMs: number): Row[] {
 function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: Set<string>): Row {
   const { compaction, sequenceId, decisionId } = decision;
   const status = {
-    in_progress: l10n.t('under way'),
+    in_progress: l10n.t('in progress'),
     completed: l10n.t('completed'),
     failed: l10n.t('failed'),
     cancelled: l10n.t('cancelled'),
@@ -224,7 +224,7 @@ function ofDecision(threadId: string, decision: Decision, nowMs: number, kept: S
     lines.push(l10n.t('The packet is written by {0}.', words.author(compaction.packetAuthor)));
   lines.push(...(compaction?.packetAdded ?? []).map((fact) => l10n.t('Added by rawr: {0}', fact)));
   if (sequenceId !== undefined && kept.has(sequenceId))
-    lines.push(l10n.t('Can be gone back to: rawr restore {0}', sequenceId));
+    lines.push(l10n.t('Restore with: rawr restore {0}', sequenceId));
   return {
     id: `${threadId}/compaction/${decisionId}`,
     label: figures || status,

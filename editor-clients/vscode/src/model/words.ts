@@ -1,4 +1,4 @@
-// What names of the wire are called for people. Words only; `vscode` is not known here.
+// Display texts of the protocol's names and of confirmations. Independent of `vscode`.
 import * as l10n from '@vscode/l10n';
 import {
   type Boundary,
@@ -18,7 +18,7 @@ import {
   LABELS,
 } from '../protocol';
 
-/** By their words in English, which are the sidecar's: `scripts/l10n.mjs` gathers the labels for translators. */
+/** Translates the sidecar's English labels, which `scripts/l10n.mjs` collects for translators. */
 export const translated: (text: string) => string = l10n.t;
 
 export function origin(of: CompactionOrigin): string {
@@ -49,14 +49,14 @@ export function outcome(of: Outcome): string {
   return translated(LABELS.Outcome[of]);
 }
 
-/** What became of a decision, and when. */
+/** The fate of a decision, and when. */
 export function fate(of: DecisionFate, nowMs: number): string {
   return l10n.t('Outcome: {0}, {1}', of.text, ago(of.atMs, nowMs));
 }
 
-/** Why the breaker holds compactions back, and what ends that. */
+/** Why the breaker pauses compaction, and what ends that. */
 export function paused(hold: BreakerHold): string {
-  return l10n.t('Compactions are paused: {0}. rawr compacts again when {1}.', hold.reason, hold.endsWhen);
+  return l10n.t('Compaction is paused: {0}. rawr compacts again when {1}.', hold.reason, hold.endsWhen);
 }
 
 export function gate(of: Gate): string {
@@ -78,16 +78,39 @@ export function author(of: PacketAuthor): string {
 export function until(of: Until): string {
   switch (of.kind) {
     case 'turns':
-      return of.turns === 1 ? l10n.t('for one turn') : l10n.t('for {0} turns', of.turns);
+      return of.turns === 1 ? l10n.t('for 1 turn') : l10n.t('for {0} turns', of.turns);
     case 'minutes':
-      return of.minutes === 1 ? l10n.t('for one minute') : l10n.t('for {0} minutes', of.minutes);
+      return of.minutes === 1 ? l10n.t('for 1 minute') : l10n.t('for {0} minutes', of.minutes);
     case 'next_commit':
       return l10n.t('until the next commit');
     case 'tests_pass':
-      return l10n.t('until tests pass');
+      return l10n.t('until the tests pass');
     case 'released':
-      return l10n.t('until it is released');
+      return l10n.t('until it is cleared');
   }
+}
+
+/** The confirmation of a response, as in the CLI. */
+export function recorded(choice: Choice, end?: Until): string {
+  switch (choice) {
+    case 'compact_now':
+      return l10n.t('Requested: a compaction as soon as the agent is idle.');
+    case 'approve':
+      return l10n.t('Approved: the compaction continues.');
+    case 'snooze':
+      return end === undefined
+        ? l10n.t('Snoozed: no compaction, except in an emergency.')
+        : l10n.t('Snoozed: no compaction {0}, except in an emergency.', until(end));
+    case 'cancel':
+      return l10n.t('Cancelled: the history is unchanged.');
+    case 'edit_packet':
+      return l10n.t('Saved: the compaction continues with this packet.');
+  }
+}
+
+/** The confirmation of a guard, as in the CLI. */
+export function guarded(guardId: string, end: Until): string {
+  return l10n.t('Guard {0}: no compaction {1}, except in an emergency.', guardId, until(end));
 }
 
 export function left(percent: number | undefined): string {
@@ -98,7 +121,7 @@ export function tokens(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** "5,494 → 538 tokens", or what is known of it. */
+/** "5,494 → 538 tokens", without unknown counts. */
 export function landed(before: number | undefined, after: number | undefined): string {
   if (before === undefined) return after === undefined ? '' : l10n.t('{0} tokens now', tokens(after));
   if (after === undefined) return l10n.t('from {0} tokens', tokens(before));
@@ -118,7 +141,7 @@ export function ago(atMs: number, nowMs: number): string {
   return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} days ago', Math.floor(hours / 24));
 }
 
-/** A time that is yet to come, as "4:05". */
+/** The time left until a deadline, as "4:05". */
 export function remaining(deadlineMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.ceil((deadlineMs - nowMs) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

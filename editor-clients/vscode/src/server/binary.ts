@@ -1,5 +1,5 @@
-// Where the `rawr` binary is: the setting, the extension itself, the PATH; the first that is rawr. Nothing in an open folder
-// is started unless the user's own setting names it. It starts nothing but `--version`.
+// Finds the `rawr` binary: in the setting, the extension, or the PATH. A binary in an open folder must not be started unless
+// the user's setting names it.
 import * as l10n from '@vscode/l10n';
 import * as path from 'node:path';
 
@@ -12,9 +12,9 @@ export interface Found {
 }
 
 export interface Places {
-  /** `rawr.server.path`; empty for none. */
+  /** The setting `rawr.server.path`; may be empty. */
   setting: string;
-  /** Folders that are open and trusted. */
+  /** The open and trusted folders. */
   folders: readonly string[];
   /** The variable PATH. */
   path: string;
@@ -25,11 +25,11 @@ export interface Places {
 
 export interface System {
   isFile(path: string): boolean;
-  /** What `path --version` prints. */
+  /** The output of `path --version`. */
   version(path: string): Promise<string>;
 }
 
-/** Why there is no sidecar, and what to do. */
+/** No usable binary, with a hint. */
 export class NoBinary extends Error {}
 
 function expanded(setting: string, places: Places): string {
@@ -51,19 +51,19 @@ async function checked(origin: Origin, file: string, system: System): Promise<Fo
     printed = await system.version(file);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new NoBinary(l10n.t('{0} cannot be started: {1}', file, why));
+    throw new NoBinary(l10n.t('Failed to start {0}: {1}', file, why));
   }
   const version = /^rawr (\S+)/.exec(printed)?.[1];
   if (version === undefined) throw new NoBinary(l10n.t('{0} is not rawr', file));
   return { path: file, origin, version };
 }
 
-/** The binary to start. What the setting names is never passed over; another program by that name elsewhere is. */
+/** The binary to start. An invalid setting is an error; elsewhere, another program with that name is skipped. */
 export async function find(places: Places, system: System): Promise<Found> {
   if (places.setting !== '') {
     const file = expanded(places.setting, places);
     if (!system.isFile(file))
-      throw new NoBinary(l10n.t('The setting rawr.server.path names {0}, and there is no such file.', file));
+      throw new NoBinary(l10n.t('The setting rawr.server.path names {0}, which does not exist.', file));
     return checked('setting', file, system);
   }
   const passedOver: string[] = [];

@@ -1,4 +1,4 @@
-// One running sidecar behind `vscode-languageclient`. When it is started and started again is the supervisor's to say.
+// A running sidecar behind `vscode-languageclient`. The supervisor decides when to start it.
 import * as vscode from 'vscode';
 import {
   CloseAction,
@@ -18,7 +18,7 @@ import type { Found } from './binary';
 
 type ShowDocumentMiddleware = NonNullable<NonNullable<Middleware['window']>['showDocument']>;
 
-/** Which documents rawr may be told of; whether one is its own is the sidecar's to say. */
+/** The documents that may be sent to the sidecar, which ignores those that are not rawr's. */
 const DOCUMENTS = [
   { scheme: 'file', pattern: '**/{rawr,.rawr,config}.toml' },
   { scheme: 'file', pattern: '**/auto-compact/*.md' },
@@ -26,11 +26,11 @@ const DOCUMENTS = [
 
 export interface Channels {
   log: vscode.LogOutputChannel;
-  /** Made when the first trace is wanted. */
+  /** Created with the first trace. */
   trace(): vscode.LogOutputChannel;
 }
 
-/** A code lens gives a document's name, a menu the document's `Uri`; the sidecar reads names. */
+/** A code lens passes a document's URI as a string, a menu as a `Uri`; the sidecar reads strings. */
 function asNames(
   command: string,
   args: unknown[],
@@ -44,7 +44,7 @@ function asNames(
   );
 }
 
-/** What the sidecar serves has a place of its own; everything else is shown as it always is. */
+/** Documents that the sidecar serves open beside the editor; others open as usual. */
 const shownHere: ShowDocumentMiddleware = async (params, token, next) => {
   const uri = vscode.Uri.parse(params.uri);
   if (uri.scheme !== 'rawr') return next(params, token);
@@ -91,7 +91,7 @@ export class Connection implements Sidecar, Disposable {
     return this.client.sendRequest<Requests[M][1]>(method, params);
   }
 
-  /** What editors ask of any language server. */
+  /** The standard LSP features. */
   command(command: string, ...args: unknown[]): Promise<unknown> {
     return this.client.sendRequest('workspace/executeCommand', { command, arguments: args });
   }

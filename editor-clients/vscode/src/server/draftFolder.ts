@@ -1,5 +1,5 @@
-// Packet drafts on disk, one file for each. VS Code's own memory (`Memento`) reaches the disk some time after an update, and a
-// window that is reloaded before that forgets it; a draft must be there once its document counts as saved.
+// Packet drafts on disk, one file each. VS Code writes a `Memento` to disk some time after an update, so a reload could lose
+// it; a draft must be on disk once its document counts as saved.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
@@ -10,7 +10,7 @@ const SUFFIX = '.json';
 export class DraftFolder implements DraftStore {
   constructor(private readonly folder: string) {}
 
-  /** A file that is not a draft is passed over: another version may have left it. */
+  /** Reads all drafts. Invalid files, such as those of another version, are ignored. */
   read(): Draft[] {
     let names: string[];
     try {
@@ -22,7 +22,7 @@ export class DraftFolder implements DraftStore {
     return drafts.sort((a, b) => a.savedAtMs - b.savedAtMs).map(({ draft }) => draft);
   }
 
-  /** All of it or nothing, also where the editor ends in the middle. */
+  /** Writes a draft atomically. */
   write(draft: Draft): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const file = this.fileOf(draft);

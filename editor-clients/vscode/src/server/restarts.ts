@@ -1,17 +1,17 @@
-// When the sidecar is started again, and that never two starts run side by side. No process, no clock.
+// When to restart the sidecar, with at most one start at a time. Pure.
 
-/** A sidecar that ran so long was well. */
+/** A sidecar that ran this long resets the count of failures. */
 const WELL_AFTER_MS = 60_000;
 const FIRST_MS = 500;
 const MOST_MS = 30_000;
-/** So many ends in a row are no accident. */
+/** The number of failures in a row after which it is not restarted. */
 const MOST_ENDS = 6;
 
-/** How long to wait before the next start; each end in a row doubles it. */
+/** The wait before the next start, doubled with each failure in a row. */
 export class BackOff {
   private ends = 0;
 
-  /** Undefined: it is not started again by itself. */
+  /** Undefined if it must not be restarted automatically. */
   ended(ranMs: number): number | undefined {
     this.ends = ranMs >= WELL_AFTER_MS ? 1 : this.ends + 1;
     return this.ends >= MOST_ENDS ? undefined : Math.min(MOST_MS, FIRST_MS * 2 ** (this.ends - 1));
@@ -22,7 +22,7 @@ export class BackOff {
   }
 }
 
-/** One piece of work at a time, and at most one more that waits: whatever asks meanwhile is served by that one. */
+/** Runs one task at a time. Requests during a run share one further run. */
 export class Serial {
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-// Starts the sidecar, watches over it, and starts it again with growing patience. What it says is heard by others.
+// Starts the sidecar and restarts it with increasing waits.
 import * as l10n from '@vscode/l10n';
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -24,9 +24,9 @@ const system: System = {
 };
 
 export interface Listener {
-  /** A sidecar is there: watch it. */
+  /** A sidecar is ready. */
   up(connection: Connection): Promise<void>;
-  /** It is gone. */
+  /** The sidecar ended. */
   down(): void;
 }
 
@@ -35,7 +35,7 @@ export type State =
 
 export class Supervisor implements vscode.Disposable {
   private readonly backOff = new BackOff();
-  private readonly restarts = new Serial(() => this.startAnew());
+  private readonly restarts = new Serial(() => this.startAgain());
   private readonly stateChanged = new vscode.EventEmitter<void>();
   readonly onStateChanged = this.stateChanged.event;
   connection: Connection | undefined;
@@ -49,7 +49,7 @@ export class Supervisor implements vscode.Disposable {
     private readonly listener: Listener,
   ) {}
 
-  /** Whoever asks while a restart runs is served by one more, and no more than one. */
+  /** Restarts the sidecar. Requests during a restart share one further restart. */
   restart(): Promise<void> {
     this.backOff.reset();
     clearTimeout(this.timer);
@@ -81,7 +81,7 @@ export class Supervisor implements vscode.Disposable {
     this.stateChanged.fire();
   }
 
-  private async startAnew(): Promise<void> {
+  private async startAgain(): Promise<void> {
     await this.stop();
     this.become({ kind: 'starting' });
     let binary: Found;
@@ -97,7 +97,7 @@ export class Supervisor implements vscode.Disposable {
   }
 
   private async start(binary: Found): Promise<void> {
-    // Half of the bundle, which activation need not wait for.
+    // Loaded lazily, because it is half of the bundle.
     const { Connection } = await import('./connection');
     const connection: Connection = new Connection(binary, settings(), this.channels, () =>
       this.closed(connection),
@@ -120,7 +120,7 @@ export class Supervisor implements vscode.Disposable {
     this.listener.down();
     const wait = this.backOff.ended(Date.now() - this.startedAt);
     if (wait === undefined) {
-      this.fail(l10n.t('The rawr sidecar ended again and again. It is not started again by itself.'));
+      this.fail(l10n.t('The rawr sidecar ended repeatedly. It is not restarted automatically.'));
       return;
     }
     this.channels.log.warn(`the sidecar ended; it is started again in ${wait} ms`);
@@ -138,7 +138,7 @@ export class Supervisor implements vscode.Disposable {
     };
   }
 
-  /** One message, with the ways out. */
+  /** Shows one message with its actions. */
   private fail(why: string): void {
     this.become({ kind: 'failed', why });
     this.channels.log.error(why);

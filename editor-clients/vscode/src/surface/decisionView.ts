@@ -1,4 +1,4 @@
-// The decision view: a panel with the page of `model/decisionPage`. It has no script and loads nothing.
+// The decision view: a panel with the page of `model/decisionPage`, without scripts or external resources.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { decisionPage } from '../model/decisionPage';
@@ -13,7 +13,7 @@ export class DecisionView implements vscode.Disposable {
 
   constructor(private readonly session: Session) {}
 
-  /** The latest decision if none is named. */
+  /** Shows a decision; without an id, the latest. */
   async show(threadId: string, decisionId?: string): Promise<void> {
     const thread = this.session.threads.get(threadId);
     const [{ decision }, { decisions }] = await Promise.all([

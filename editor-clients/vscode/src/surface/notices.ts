@@ -1,4 +1,4 @@
-// Notifications: one for each sequence, from its banner to its end, and short ones for what is only recommended.
+// Notifications: one for each sequence, from its banner to its end, and short ones for recommendations.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import * as banners from '../model/banner';
@@ -22,7 +22,7 @@ export class Notices implements vscode.Disposable {
   private readonly shown = new Map<string, Shown>();
   private readonly offered = new Set<string>();
 
-  /** Puts up what is new, says what has changed, takes down what is over. */
+  /** Shows, updates and closes notifications. */
   update(threads: Threads): void {
     const wanted = settings().notifications === 'none' ? [] : threads.banners;
     const byThread = new Map(wanted.map((banner) => [banner.threadId, banner]));
@@ -75,7 +75,7 @@ export class Notices implements vscode.Disposable {
     }
   }
 
-  /** Nothing runs yet: a message that may be overlooked is enough. */
+  /** Nothing runs yet, so a message in the status bar is enough. */
   private offer(banner: Banner): void {
     const { threadId } = banner;
     const { sequenceId, stage, choices } = banner.headsUp;
@@ -90,7 +90,7 @@ export class Notices implements vscode.Disposable {
   }
 }
 
-/** A notification with a button shows its whole text, and the links in it. */
+/** A notification needs a button to show its whole text and its links. */
 function begin(answer: Answer, text: string): Shown {
   let end = (): void => undefined;
   let report: (text: string) => void = () => undefined;

@@ -1,5 +1,5 @@
-// Packets as documents: `rawr-packet:/<thread>/<sequence>/packet.md`. Saving one only keeps it, because an editor saves on
-// its own, too; handing it over is a command. What is kept never takes the place of a packet that was written later.
+// Packets as documents: `rawr-packet:/<thread>/<sequence>/packet.md`. Saving one only stores a draft, because editors also save
+// automatically; a command delivers it. A draft must not replace a packet that was written later.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { type PacketState, isOver, packetLine, packetState } from '../model/packet';
@@ -8,11 +8,11 @@ import type { PacketChangedNotification } from '../protocol';
 import { type Session, shown } from '../session';
 
 export const SCHEME = 'rawr-packet';
-/** An editor that asks for lenses slowly must come to an answer between two changes. */
+/** The delay of lens changes, so that a slow editor can load the lenses between two changes. */
 const TICK_MS = 5_000;
 
 interface Shown {
-  /** As it was last shown. */
+  /** The text as last shown. */
   state: PacketState;
   mtime: number;
 }
@@ -49,7 +49,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     this.timer = setInterval(() => this.tick(), TICK_MS);
   }
 
-  /** The packet as it stands; where there is none yet, the one that rawr would write. */
+  /** The current packet; if there is none yet, the one that rawr would write. */
   async open(threadId: string, sequenceId: string): Promise<void> {
     const name = { threadId, sequenceId };
     if (this.texts.get(name)) await this.takeUp(name);
@@ -70,7 +70,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     this.show(name);
   }
 
-  /** Shows the packet of the sequence where one was written after the text here; whether it was. */
+  /** Shows the sequence's packet if it is newer than the text here. Returns whether it is. */
   private async takeUp(name: PacketName): Promise<boolean> {
     const packet = await this.session.ask('rawr/packet/get', name).then(
       (answer) => answer.packet,
@@ -85,7 +85,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
 
   private async offer(draft: PacketName & PacketText): Promise<void> {
     const back = l10n.t('Back to My Draft');
-    const said = l10n.t('A packet was written after you edited yours. It is shown now.');
+    const said = l10n.t('A newer packet was written and replaces your draft.');
     if ((await vscode.window.showInformationMessage(said, back)) !== back) return;
     this.texts.edited(draft, draft.text);
     this.show(draft);
@@ -110,7 +110,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     return packetState(this.session.threads.get(threadId), sequenceId);
   }
 
-  /** Something may have changed: a packet that was editable may be past, and another may have been written. */
+  /** Updates after a change: a packet may be past, or another one may have been written. */
   refresh(): void {
     for (const draft of this.texts.drafts)
       if (isOver(this.session.threads.get(draft.threadId), draft.sequenceId)) this.texts.drop(draft);
@@ -123,7 +123,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     }
   }
 
-  /** The sequence has another packet: one that is shown is taken up at once. */
+  /** The sequence has another packet: updates a shown document at once. */
   changed({ threadId, sequenceId, change }: PacketChangedNotification): void {
     const name = { threadId, sequenceId };
     const uri = uriOf(name).toString();
@@ -174,25 +174,25 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
     this.show(nameOf(uri));
   }
 
-  /** Answers the banner with the packet as it stands in the editor. */
+  /** Answers the banner with the packet in the editor. */
   async handOver(uri: vscode.Uri | undefined): Promise<void> {
     const meant = uri ?? vscode.window.activeTextEditor?.document.uri;
-    if (meant?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first, then hand it over.'));
+    if (meant?.scheme !== SCHEME) throw new Error(l10n.t('Open a packet first.'));
     const name = nameOf(meant);
     const { threadId, sequenceId } = name;
     if (this.state(name) !== 'editable')
       throw new Error(packetLine(this.session.threads.get(threadId), sequenceId, Date.now()));
     if (await this.takeUp(name))
-      throw new Error(l10n.t('A packet was written after this one: look at it, then hand over.'));
+      throw new Error(l10n.t('A newer packet was written; review it before you hand it over.'));
     const document = await vscode.workspace.openTextDocument(meant);
     if (document.isDirty && !(await document.save()))
-      throw new Error(l10n.t('The packet could not be saved, so it was not handed over.'));
+      throw new Error(l10n.t('The packet was not handed over because it could not be saved.'));
     await this.session.handOver(threadId, sequenceId, document.getText());
     this.texts.drop(name);
     this.refresh();
   }
 
-  /** A window that was reloaded knows drafts alone. */
+  /** A reloaded window only has drafts. */
   private text(uri: vscode.Uri): string {
     const known = this.texts.get(nameOf(uri));
     if (!known) throw vscode.FileSystemError.FileNotFound(uri);
@@ -216,7 +216,7 @@ export class PacketEditor implements vscode.FileSystemProvider, vscode.CodeLensP
   }
 
   createDirectory(): void {
-    throw vscode.FileSystemError.NoPermissions(l10n.t('Here are only packets.'));
+    throw vscode.FileSystemError.NoPermissions(l10n.t('Only packets can be written here.'));
   }
 
   delete(uri: vscode.Uri): void {

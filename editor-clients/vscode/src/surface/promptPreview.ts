@@ -1,11 +1,11 @@
-// The preview beside a prompt. The text is the sidecar's (`rawr://preview/<name>`), which says itself when it has changed.
+// The preview of a prompt, `rawr://preview/<name>`, which the sidecar serves and updates.
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { Session } from '../session';
 
 const PREVIEW = 'rawr.previewPrompt';
 
-/** Opens a text that the sidecar serves. What differs from the shipped text is shown as the editor shows differences. */
+/** Opens a text that the sidecar serves. A diff opens in the diff editor. */
 export async function showServed(uri: vscode.Uri): Promise<void> {
   const prompt = vscode.window.activeTextEditor?.document.uri;
   const isDiff = uri.authority === 'diff';
@@ -25,12 +25,12 @@ export async function openPreview(session: Session, prompt: vscode.Uri | undefin
   if (!source) throw new Error(l10n.t('Open a prompt first: “rawr: Open a prompt”.'));
   const sidecar = await session.sidecar();
   if (!sidecar.can(PREVIEW))
-    throw new Error(l10n.t('This release of the rawr binary has no prompt preview: install a newer one.'));
-  // The sidecar asks for the text to be shown.
+    throw new Error(l10n.t('This version of rawr has no prompt preview; install a newer one.'));
+  // The sidecar requests to show the document.
   await sidecar.command(PREVIEW, source.toString());
 }
 
-/** Lets a person choose a prompt, and opens its file. */
+/** Lets the user select a prompt, and opens its file. */
 export async function openPrompt(session: Session): Promise<void> {
   const { prompts } = await (await session.sidecar()).ask('rawr/prompt/list', {});
   const items = prompts.map((prompt) => ({
@@ -42,6 +42,6 @@ export async function openPrompt(session: Session): Promise<void> {
   const chosen = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which prompt?') });
   if (!chosen) return;
   if (chosen.path === undefined)
-    throw new Error(l10n.t('There is no file for {0} yet: run rawr init.', chosen.label));
+    throw new Error(l10n.t('There is no file for {0} yet; run `rawr init`.', chosen.label));
   await vscode.window.showTextDocument(vscode.Uri.file(chosen.path));
 }

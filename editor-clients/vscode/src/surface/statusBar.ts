@@ -1,4 +1,4 @@
-// The status bar's item, as `model/status` words it.
+// The status bar's item, with the text of `model/status`.
 import * as vscode from 'vscode';
 import type { Status } from '../model/status';
 
@@ -24,7 +24,7 @@ export class StatusBar implements vscode.Disposable {
     item.accessibilityInformation = { label: status.label, role: 'button' };
     item.tooltip = status.details.join('\n');
     item.command = status.answers ? 'rawr.answer' : 'rawr.threads.focus';
-    // A background brings its own foreground.
+    // A background color also sets the foreground.
     item.backgroundColor = status.alarm && new vscode.ThemeColor(BACKGROUNDS[status.alarm]);
     item.color = !status.alarm && status.tier ? new vscode.ThemeColor(`rawr.tier.${status.tier}`) : undefined;
     item.show();

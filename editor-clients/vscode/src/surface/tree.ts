@@ -30,7 +30,7 @@ export class ThreadsView implements vscode.TreeDataProvider<Row>, vscode.Disposa
 
   getTreeItem(row: Row): vscode.TreeItem {
     const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-    // What is below a row that is open may come later.
+    // The children of an expanded row may be loaded later.
     const state = row.open ? Expanded : row.children?.length ? Collapsed : None;
     const item = new vscode.TreeItem(row.label, state);
     item.id = row.id;

@@ -1,4 +1,4 @@
-// How long activation takes, as the editor itself counts it: told, not asserted.
+// Reports the activation time that the editor measures, without an assertion.
 import { after, afterEach, before, test } from 'node:test';
 import { Lab } from './lab';
 
@@ -12,8 +12,8 @@ export function journeys(editor: string): void {
   });
   after(() => lab.close());
 
-  test('the editor says how long activation took', async (context) => {
-    // Rows out of sight are not in the page.
+  test('the editor reports the activation time', async (context) => {
+    // Rows outside of the viewport are not in the page.
     await lab.page.setViewportSize({ width: 1280, height: 4000 });
     await lab.command('Developer: Show Running Extensions');
     const row = lab.page.locator('.runtime-extensions-editor .extension').filter({ hasText: 'rawr' }).first();

@@ -1,4 +1,4 @@
-// A VS Code with the packaged extension, a browser that looks at it, and an agent at work in the same home.
+// The fixture of the journeys: a VS Code with the packaged extension, a browser, and an agent in the same home.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
@@ -19,7 +19,7 @@ import { Model, WINDOW } from './model';
 
 export const ROOT = process.cwd();
 export const SHOTS = path.join(ROOT, 'dist', 'screenshots');
-/** How long anything may take to appear, on a machine that is busy. */
+/** Timeout of a wait, long enough for a busy machine. */
 export const PATIENCE = 60_000;
 
 const NO_GALLERY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}';
@@ -48,7 +48,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** Whether something could be done on a page that is drawn anew at any time. */
+/** Whether an action succeeded on a page that may be redrawn at any time. */
 export async function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,
@@ -72,7 +72,7 @@ async function ended(child: ChildProcess): Promise<void> {
     await new Promise((resolve) => child.once('close', resolve));
 }
 
-/** The whole group: an editor has children of its own. */
+/** Kills the process group, because an editor has child processes. */
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null) return;
   const force = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 10_000);
@@ -81,7 +81,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
   clearTimeout(force);
 }
 
-/** An agent of the embedded host, driven by the command line, in the same home and folder as the editor. */
+/** An embedded agent run by the CLI, in the same home and folder as the editor. */
 export class Agent {
   private readonly lines: string[] = [];
 
@@ -98,7 +98,7 @@ export class Agent {
     return this.child.pid ?? 0;
   }
 
-  /** A field of what it has said first: which thread it runs, and where its notes are. */
+  /** A field of its first event, such as the thread or the path of the notes. */
   async told(field: 'threadId' | 'scratchFile'): Promise<string> {
     let found: string | undefined;
     await until(`${field} of the agent`, () => {
@@ -112,7 +112,7 @@ export class Agent {
     this.child.stdin?.write(`${text}\n`);
   }
 
-  /** In order, where it is not too late for that. */
+  /** Stops it in an orderly way if it still runs. */
   async leave(): Promise<void> {
     this.child.stdin?.end();
     const force = setTimeout(() => this.child.kill('SIGKILL'), 10_000);
@@ -122,18 +122,18 @@ export class Agent {
 }
 
 export interface Options {
-  /** Machine settings beside the binary's path. */
+  /** Machine settings in addition to the binary's path. */
   machine?: Record<string, unknown>;
   user?: Record<string, unknown>;
-  /** Folders before the rest of the PATH. */
+  /** Folders to put first in the PATH. */
   path?: string[];
-  /** Another package than the one without the binary. */
+  /** The package to install instead of the one without the binary. */
   package?: string;
-  /** Puts files into the folder before it is opened. */
+  /** Files to create in the folder before it is opened. */
   plant?: (folder: string) => void;
-  /** Workspace Trust is left on: the folder opens restricted. */
+  /** Keep Workspace Trust on, so that the folder opens restricted. */
   trust?: boolean;
-  /** A second folder in the same window, by its name. */
+  /** The name of a second folder in the same window. */
   second?: string;
 }
 
@@ -172,7 +172,7 @@ export class Lab {
     }
   }
 
-  /** The extension host is a remote one: what has the scope of a machine counts in the machine's file alone. */
+  /** The extension host is remote: settings with machine scope only count in the machine's file. */
   settings({ machine = {}, user = {} }: Options): void {
     const code = path.join(this.dir, 'code', 'user');
     const ours = { 'rawr.server.path': rawr(), ...machine };
@@ -210,7 +210,7 @@ export class Lab {
     return path.join(this.editor, 'vscode', 'out', 'server-main.js');
   }
 
-  /** As a person installs it: from the package. */
+  /** Installs the extension from its package. */
   private install(file: string): void {
     const args = [this.main, '--accept-server-license-terms', ...this.folders, '--install-extension', file];
     execFileSync(path.join(this.editor, 'node'), args, { env: this.environment, stdio: 'pipe' });
@@ -230,7 +230,7 @@ export class Lab {
     if (!trust) args.push('--disable-workspace-trust');
     if (readFileSync(this.main, 'utf8').includes('reconnection-grace-time'))
       args.push('--reconnection-grace-time', '2');
-    // An editor asks the login shell for its variables.
+    // An editor reads its environment from the login shell.
     const profile = `export PATH=${[...before, '$PATH'].join(':')}\n`;
     writeFileSync(path.join(this.dir, 'code', 'home', '.bash_profile'), profile);
     const environment = { ...this.environment, SHELL: '/bin/bash' };
@@ -260,7 +260,7 @@ export class Lab {
         '--disable-sync',
       ],
     });
-    // Nothing but this machine is asked for anything.
+    // Block all network requests except to this machine.
     await this.browser.route('**/*', (route) => {
       const { hostname, protocol } = new URL(route.request().url());
       return ['127.0.0.1', 'localhost'].includes(hostname) || ['blob:', 'data:'].includes(protocol)
@@ -307,7 +307,7 @@ export class Lab {
     return agent;
   }
 
-  /** What a person answers in another client of the same home. */
+  /** Responds with another client of the same home. */
   async answersElsewhere(answer: SequenceRespondParams): Promise<void> {
     const child = spawn(rawr(), ['serve'], { env: this.environment, stdio: ['pipe', 'pipe', 'ignore'] });
     const said: Buffer[] = [];
@@ -329,7 +329,7 @@ export class Lab {
     if (answers.includes('"error"')) throw new Error(answers);
   }
 
-  /** The events of this kind in the logs of all threads. */
+  /** The events of one kind in the logs of all threads. */
   recorded(kind: string): Record<string, unknown>[] {
     const threads = path.join(this.home, 'rawr', 'auto_compaction', 'threads');
     const names = existsSync(threads) ? readdirSync(threads) : [];
@@ -364,7 +364,7 @@ export class Lab {
     await place.filter({ hasText: text }).first().waitFor();
   }
 
-  /** A banner that gives way to a newer one stays in the page for a moment. */
+  /** Clicks a choice of a banner. A replaced banner stays in the page for a moment. */
   async answer(banner: string, choice: string): Promise<void> {
     const toast = this.toast.filter({ hasText: banner });
     await until(`${choice} of "${banner}"`, async () => {
@@ -383,7 +383,7 @@ export class Lab {
     await this.rows.first().waitFor();
   }
 
-  /** The frame of a webview that has this element. */
+  /** The frame of a webview with this element. */
   async frame(selector: string): Promise<Frame> {
     let found: Frame | undefined;
     await until(selector, async () => {
@@ -402,7 +402,7 @@ export class Lab {
     return found;
   }
 
-  /** The sidecar that the window started; the agent's is another process's child. */
+  /** The process id of the window's sidecar; the agent's sidecar has another parent. */
   sidecar(): number | undefined {
     const listed = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
     const processes = listed.flatMap((line) => {
@@ -417,7 +417,7 @@ export class Lab {
     return processes.find(({ pid, args }) => below.has(pid) && args.startsWith(`${rawr()} serve`))?.pid;
   }
 
-  /** The same window again, as after an update of the editor. */
+  /** Reloads the window. */
   async reload(): Promise<void> {
     await this.page.reload({ waitUntil: 'domcontentloaded' });
     await this.page.locator('.monaco-workbench').waitFor();
@@ -425,7 +425,7 @@ export class Lab {
 
   async command(title: string): Promise<void> {
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
-    // A palette that was opened before an extension was read does not know its commands.
+    // A palette that was opened before the extension was loaded lacks its commands.
     await until(title, async () => {
       await this.page.keyboard.press('F1');
       await this.page.locator('.quick-input-widget input').fill(`>${title}`);
@@ -435,10 +435,10 @@ export class Lab {
     });
   }
 
-  /** From the menu of a row. */
+  /** Runs a command from the menu of a row. */
   async menu(row: Locator, title: string): Promise<void> {
     const item = this.page.locator('.monaco-menu .action-label').filter({ hasText: title }).first();
-    // Rows are drawn anew whenever something changes, and a menu passes over a click that follows its opening too soon.
+    // Rows are redrawn after each change, and a menu ignores a click right after it opens.
     const choose = async (): Promise<void> => {
       if (!(await item.isVisible())) await row.click({ button: 'right', timeout: 3_000 });
       await item.click({ timeout: 3_000 });
@@ -447,7 +447,7 @@ export class Lab {
     await until(`${title} in a menu`, () => succeeds(choose()));
   }
 
-  /** From a list that a command shows. */
+  /** Selects an entry of a quick pick. */
   async choose(label: string): Promise<void> {
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first().click();
   }
@@ -458,7 +458,7 @@ export class Lab {
     await this.page.screenshot({ path: path.join(to, `${name}.png`), animations: 'disabled' });
   }
 
-  /** What was to be seen where a journey failed. */
+  /** Stores the visible state of a failed journey. */
   async witness(context: TestContext | SuiteContext): Promise<void> {
     if (!('diagnostic' in context && 'passed' in context) || context.passed) return;
     await this.shot(`failed-${context.name.slice(0, 40)}`);
@@ -470,7 +470,7 @@ export class Lab {
 
   async close(): Promise<void> {
     for (const agent of this.agents) await agent.leave();
-    // A window that is left in order ends its sidecar at once.
+    // A closed window stops its sidecar at once.
     await this.window?.goto('about:blank').catch(() => undefined);
     await this.browser?.close();
     if (this.server) await endGroup(this.server);

@@ -1,4 +1,4 @@
-// Journeys through real editors, with the packaged extension and the real binary. `npm run test:editor [floor] [newest]`.
+// End-to-end tests in real editors, with the packaged extension and the real binary. `npm run test:editor [floor] [newest]`.
 import path from 'node:path';
 import { describe } from 'node:test';
 import { ROOT } from './lab';

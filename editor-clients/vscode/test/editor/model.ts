@@ -1,11 +1,11 @@
-// A model that answers from a script and waits where it is told to: OpenAI chat completions on a loopback port.
+// A scripted model with OpenAI chat completions on a loopback port, whose answers can be delayed.
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Reply {
   says: string;
-  /** What the context is said to hold now. */
+  /** The reported usage in tokens. */
   tokens: number;
 }
 
@@ -14,7 +14,7 @@ export const WINDOW = 10_000;
 const PACKET =
   '<continuation_packet>\nState: working\nGoal: write the parser\nDone: parser.rs\nDecisions: none\nNext: write the docs\n</continuation_packet>';
 
-/** What is asked: a text of rawr's by its purpose, a person's by its words. */
+/** The kind of a request: a text from rawr by its purpose, a user message by its words. */
 export type Asked = 'packet_request' | 'handoff' | 'summary' | 'work';
 
 function asked(body: Request): Asked {
@@ -33,9 +33,9 @@ export class Model {
   private readonly held = new Map<Asked, Promise<void>>();
   private readonly releases: (() => void)[] = [];
   readonly seen: Asked[] = [];
-  /** The last text that was handed back. */
+  /** The last handoff. */
   handoff = '';
-  /** What the next piece of work leaves of the context. */
+  /** Sets the usage after the next turn. */
   next: Reply = { says: 'I wrote the parser, and every test passes. All done.', tokens: 5_500 };
 
   private constructor(private readonly server: Server) {}
@@ -53,7 +53,7 @@ export class Model {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Answers to this wait until the returned function is called. */
+  /** Delays answers to this until the returned function is called. */
   hold(what: Asked): () => void {
     let release = (): void => undefined;
     this.held.set(what, new Promise((resolve) => (release = resolve)));
@@ -64,7 +64,7 @@ export class Model {
     };
   }
 
-  /** Nothing waits any more. */
+  /** Releases all delayed answers. */
   release(): void {
     this.held.clear();
     for (const release of this.releases.splice(0)) release();

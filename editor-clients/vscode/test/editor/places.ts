@@ -1,4 +1,4 @@
-// Where the binary comes from, and what is said where there is none.
+// Where the binary comes from, and the message without one.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ async function showsAThread(lab: Lab): Promise<void> {
   await lab.says(lab.bar, '45% left · asap');
 }
 
-/** As it is released for this machine's platform. */
+/** The package for this platform. */
 function withTheBinaryInside(): string {
   const target = `${process.platform}-${process.arch}`;
   const args = ['scripts/package.mjs', '--binary', rawr(), '--target', target];
@@ -33,7 +33,7 @@ function withTheBinaryInside(): string {
 }
 
 export function journeys(editor: string): void {
-  test('the package of a platform brings its binary', async () => {
+  test('the package of a platform includes its binary', async () => {
     const file = withTheBinaryInside();
     try {
       await inWindow(editor, { machine: { 'rawr.server.path': '' }, package: file }, showsAThread);
@@ -42,12 +42,9 @@ export function journeys(editor: string): void {
     }
   });
 
-  test('without a binary one message says how to get one, and the setting that names it starts it', async () => {
+  test('without a binary one message shows how to install it, and setting its path starts it', async () => {
     await inWindow(editor, { machine: { 'rawr.server.path': '/nowhere/rawr' } }, async (lab) => {
-      await lab.says(
-        lab.toast,
-        'The setting rawr.server.path names /nowhere/rawr, and there is no such file.',
-      );
+      await lab.says(lab.toast, 'The setting rawr.server.path names /nowhere/rawr, which does not exist.');
       await lab.toast.getByRole('button', { name: 'Open setting' }).waitFor();
       await lab.shot('no-binary');
       lab.settings({});
@@ -55,7 +52,7 @@ export function journeys(editor: string): void {
     });
   });
 
-  test('a binary of a folder that is not trusted is left alone, and the one in the PATH is found', async () => {
+  test('a binary in an untrusted folder is ignored, and the one in the PATH is found', async () => {
     const bin = mkdtempSync(path.join(tmpdir(), 'rawr-path-'));
     copyFileSync(rawr(), path.join(bin, 'rawr'));
     const plant = (folder: string): void => {
@@ -75,7 +72,7 @@ export function journeys(editor: string): void {
     }
   });
 
-  test('in a window of two folders the threads of both are shown', async () => {
+  test('a window with two folders shows the threads of both', async () => {
     await inWindow(editor, { second: 'lexer' }, async (lab) => {
       await showsAThread(lab);
       lab.agent(path.join(path.dirname(lab.folder), 'lexer')).prompt('write the lexer');

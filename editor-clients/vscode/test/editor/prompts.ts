@@ -1,4 +1,4 @@
-// A prompt under the editor's eyes: marked while it is typed, and shown beside as it would be sent.
+// A prompt in the editor: diagnostics while typing, and its preview.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -14,7 +14,7 @@ export function journeys(editor: string): void {
   });
   after(() => lab.close());
 
-  test('what is typed into a prompt changes its preview at once, and a mistake is marked', async () => {
+  test('typing in a prompt updates its preview at once, and a mistake is marked', async () => {
     await lab.command('rawr: Open a prompt…');
     const { page } = lab;
     await lab.choose('heads-up');
@@ -24,7 +24,7 @@ export function journeys(editor: string): void {
     const preview = page.locator('.editor-group-container').nth(1);
     await preview.locator('.view-lines').filter({ hasText: 'compacted' }).waitFor();
     await page.keyboard.press('Control+Home');
-    await page.keyboard.type('Mind the owl, {nobody}. ');
+    await page.keyboard.type('Mind the owl, {unknown}. ');
     await preview
       .locator('.view-lines')
       .filter({ hasText: /Mind\sthe\sowl/ })
@@ -33,7 +33,7 @@ export function journeys(editor: string): void {
     await lab.shot('preview');
   });
 
-  test('a prompt that somebody else saves is taken up without a word', async () => {
+  test('a prompt that another program saves is used without a message', async () => {
     appendFileSync(path.join(lab.home, 'auto-compact', 'handoff.md'), '\nMind the owl.\n');
     await lab.command('rawr: Open a prompt…');
     await lab.says(
@@ -43,7 +43,7 @@ export function journeys(editor: string): void {
     await lab.page.keyboard.press('Escape');
   });
 
-  test('a prompt is compared with how it came', async () => {
+  test('a prompt is compared with the shipped text', async () => {
     const { page } = lab;
     await lab.command('rawr: Open a prompt…');
     await lab.choose('handoff');
@@ -56,7 +56,7 @@ export function journeys(editor: string): void {
       .filter({ hasText: 'differs from the shipped' })
       .first();
     const comparison = page.locator('.monaco-diff-editor').first();
-    // Lenses are drawn anew after each change.
+    // Lenses are redrawn after each change.
     const compare = async (): Promise<void> => {
       if (!(await comparison.isVisible())) await lens.click({ timeout: 3_000 });
       await comparison.waitFor({ timeout: 3_000 });

@@ -1,4 +1,4 @@
-// What a window shows of agents that the command line runs in the same home, and what a person does about it there.
+// Threads of agents that the CLI runs in the same home: what a window shows, and the user's responses.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const ASK = '[rawr_auto_compaction]\nmode = "ask"\n';
 const AUTO = '[rawr_auto_compaction]\nmode = "auto"\n';
 const TAG = '[rawr_auto_compaction]\nmode = "tag"\n';
 
-/** One window for all: a new agent and thread for each journey. */
+/** One window for all journeys, with a new agent and thread for each. */
 export function journeys(editor: string): void {
   let lab: Lab;
   let agent: Agent | undefined;
@@ -22,12 +22,12 @@ export function journeys(editor: string): void {
     lab.model.release();
     await agent?.leave();
     agent = undefined;
-    // The next journey's thread is to be the only one that is run.
+    // The next journey's thread must be the only running one.
     await lab.bar.waitFor({ state: 'hidden' });
   });
   after(() => lab.close());
 
-  /** An agent that has ended a phase, with little of its context left. */
+  /** An agent at the end of a phase, with little context left. */
   function work(configuration: string): Agent {
     lab.configure(configuration);
     lab.model.seen.length = 0;
@@ -36,7 +36,7 @@ export function journeys(editor: string): void {
     return agent;
   }
 
-  test('the status bar shows how much is left, and nothing once nobody works', async () => {
+  test('the status bar shows the percentage left, and nothing without a running thread', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left · asap');
     await lab.shot('status-bar');
@@ -44,7 +44,7 @@ export function journeys(editor: string): void {
     await lab.bar.waitFor({ state: 'hidden' });
   });
 
-  test('a click on Not now in the banner stops the sequence, and is recorded as an answer from this window', async () => {
+  test('a click on Not now in the banner stops the sequence, and is recorded as an answer of this window', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
     await lab.says(lab.toast, 'Compacting soon · a phase ended here (agent_done) (45% left, asap)');
@@ -57,15 +57,15 @@ export function journeys(editor: string): void {
     const [answer] = lab.recorded('responded');
     assert.equal(answer?.['choice'], 'snooze');
     assert.match(String(answer['by']), /code/i);
-    await lab.says(lab.toast, 'Snoozed for one turn.');
+    await lab.says(lab.toast, 'Snoozed: no compaction for 1 turn, except in an emergency.');
     release();
     await lab.bannerGoes('Compacting soon');
     await lab.openThreads();
-    await lab.says(lab.rows, 'No compaction for one turn');
+    await lab.says(lab.rows, 'No compaction for 1 turn');
     assert.equal(lab.recorded('compaction_reported').length, 0);
   });
 
-  test('the banner goes by itself where somebody else has answered', async () => {
+  test('the banner closes when another client answers', async () => {
     const release = lab.model.hold('packet_request');
     work(AUTO);
     await lab.says(lab.toast, 'Compacting soon');
@@ -77,7 +77,7 @@ export function journeys(editor: string): void {
     release();
   });
 
-  test('the tree shows a compaction with its figures, and the gates with their evidence', async () => {
+  test('the tree shows a compaction with its token counts, and the gates with their evidence', async () => {
     work(AUTO);
     await lab.openThreads();
     await lab.says(lab.rows, /5,620 → \d+ tokens/);
@@ -93,18 +93,18 @@ export function journeys(editor: string): void {
     test(`a packet is handed over by the person alone, with files.autoSave ${autoSave}`, async () => {
       lab.settings({ user: { 'files.autoSave': autoSave, 'files.autoSaveDelay': 100 } });
       const before = lab.recorded('responded').length;
-      // As an agent does, it takes its time.
+      // Delayed, as with a real agent.
       const release = lab.model.hold('packet_request');
       work(ASK);
       await lab.says(lab.toast, 'Waiting for your approval');
       await lab.answer('Waiting for your approval', 'Edit the packet');
       const lens = lab.page.locator('.codelens-decoration');
-      await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
+      await lab.says(lens, 'Hand over and continue the compaction with this packet');
       await lab.says(lens, /Canceled without an answer in \d+:\d\d/);
       await lab.page.keyboard.press('Control+A');
       await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the owl');
       await lab.shot('packet');
-      // Whatever saves it: the editor by itself, a look at the files, or the person.
+      // Whether auto-save or the user saves it.
       await lab.page.keyboard.press('Control+Shift+E');
       await lab.command('File: Save All Files');
       await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
@@ -118,23 +118,23 @@ export function journeys(editor: string): void {
     });
   }
 
-  test('a draft of a packet outlives the window, and is handed over from the next one', async () => {
+  test('a draft of a packet survives a reload of the window, and can then be delivered', async () => {
     const release = lab.model.hold('packet_request');
     work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
     const before = lab.recorded('responded').length;
     await lab.answer('Waiting for your approval', 'Edit the packet');
     const lens = lab.page.locator('.codelens-decoration');
-    await lab.says(lens, 'Hand over, and the compaction goes on with this packet');
+    await lab.says(lens, 'Hand over and continue the compaction with this packet');
     await lab.page.keyboard.press('Control+A');
     await lab.page.keyboard.type('State: working\nGoal: write the parser\nNext: ask the heron');
     await lab.command('File: Save All Files');
     await lab.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
     await lab.reload();
-    // A window may be reloaded before it has noted which tabs are open.
+    // A window may be reloaded before it has stored its open tabs.
     await lab.answer('Waiting for your approval', 'Edit the packet');
     await lab.says(lab.page.locator('.view-lines'), 'ask the heron');
-    // Lenses are drawn again as the window catches up, and one that is going passes over a click.
+    // Lenses are redrawn after the reload, and a removed lens ignores a click.
     await until('the packet', async () => {
       await succeeds(lens.getByText('Hand Over to the Agent').click({ timeout: 3_000 }));
       await lab.page.waitForTimeout(1_000);
@@ -145,7 +145,7 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('a packet that is open gives way to each that a person hands over elsewhere', async () => {
+  test('an open packet shows each packet that another client delivers', async () => {
     const agent = work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
     await lab.answer('Waiting for your approval', 'Edit the packet');
@@ -161,7 +161,7 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('the notes of an agent are opened, and show what it adds to them', async () => {
+  test('the notes of an agent are opened and updated', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left');
     const file = path.join(lab.folder, await agent.told('scratchFile'));
@@ -175,7 +175,7 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('the decision view says why, with a plot and no script', async () => {
+  test('the decision view explains a decision, with a plot and without scripts', async () => {
     const agent = work(TAG);
     await lab.says(lab.bar, '45% left');
     agent.prompt('and now more of the parser');
@@ -188,7 +188,7 @@ export function journeys(editor: string): void {
     await lab.command('View: Close Editor');
   });
 
-  test('a guard, an instruction and the end of a phase are given from the menu of a thread', async () => {
+  test('a guard, an instruction and the end of a phase are set from the menu of a thread', async () => {
     work(TAG);
     await lab.says(lab.bar, '45% left');
     await lab.openThreads();
@@ -200,7 +200,7 @@ export function journeys(editor: string): void {
     await lab.menu(thread, 'Pin an instruction…');
     await lab.page.locator('.quick-input-widget input').fill('Ask the owl first');
     await lab.page.keyboard.press('Enter');
-    await lab.says(lab.rows, 'Instructions that stay');
+    await lab.says(lab.rows, 'Kept instructions');
     assert.match(JSON.stringify(lab.recorded('directive_given')), /Ask the owl first/);
     await lab.menu(thread, 'Mark the end of a phase…');
     await lab.page.locator('.quick-input-widget input').fill('The parser');
@@ -210,11 +210,11 @@ export function journeys(editor: string): void {
       lab.recorded('phase_ended').map(({ label }) => label),
       ['The parser'],
     );
-    await lab.menu(guard, 'Take back');
+    await lab.menu(guard, 'Remove');
     await until('the end of the guard', async () => (await guard.count()) === 0);
   });
 
-  test('a sidecar that is killed is started again, and the banner is there again', async () => {
+  test('a killed sidecar is restarted, and the banner is shown again', async () => {
     work(ASK);
     await lab.says(lab.toast, 'Waiting for your approval');
     const killed = lab.sidecar();

@@ -17,7 +17,7 @@ describe('the folder of drafts', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  test('has a draft on disk as soon as it was written, readable by its owner alone', () => {
+  test('stores a draft at once, readable only by its owner', () => {
     assert.deepEqual(new DraftFolder(folder).read(), []);
     new DraftFolder(folder).write(MINE);
     assert.deepEqual(new DraftFolder(folder).read(), [MINE]);
@@ -26,7 +26,7 @@ describe('the folder of drafts', () => {
     assert.deepEqual(readdirSync(dir), ['not']);
   });
 
-  test('has the latest text of a packet alone, and none once it was removed', () => {
+  test('keeps only the latest draft of a packet, and none after its removal', () => {
     const drafts = new DraftFolder(folder);
     drafts.write(MINE);
     drafts.write({ ...MINE, text: 'better' });
@@ -43,7 +43,7 @@ describe('the folder of drafts', () => {
     assert.deepEqual(drafts.read(), [{ ...MINE, sequenceId: 's2' }]);
   });
 
-  test('is read the oldest first, and what is no draft is passed over', () => {
+  test('is read oldest first, and invalid files are ignored', () => {
     const drafts = new DraftFolder(folder);
     drafts.write(MINE);
     const [file = ''] = readdirSync(folder);

@@ -1,4 +1,4 @@
-// All tests of what needs no editor.
+// All tests that need no editor.
 import './draftFolder';
 import './package';
 import './packetTexts';

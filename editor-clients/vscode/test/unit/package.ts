@@ -16,24 +16,24 @@ const manifest = JSON.parse(text) as Manifest;
 const sources = ['commands', 'extension'].map((name) => readFileSync(`src/${name}.ts`, 'utf8')).join('\n');
 
 describe('the package', () => {
-  test('is small: the bundle has less than 500 kB', () => {
+  test('has a bundle of less than 500 kB', () => {
     assert.ok(statSync('dist/extension.js').size < 500_000);
   });
 
-  test('every command that it names is there, and every one in a menu is named', () => {
+  test('registers every command, and declares every command of a menu', () => {
     const named = manifest.contributes.commands.map(({ command }) => command);
     for (const command of named) assert.ok(sources.includes(`'${command}'`), command);
     for (const { command } of Object.values(manifest.contributes.menus).flat())
       assert.ok(named.includes(command), command);
   });
 
-  test('every text of it is translated, and none is left over', () => {
+  test('has a translation for every text and no others', () => {
     const used = new Set([...text.matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key));
     const given = Object.keys(JSON.parse(readFileSync('package.nls.json', 'utf8')) as object);
     assert.deepEqual([...used].sort(), given.sort());
   });
 
-  test('no folder decides which program runs or where state is kept, trusted or not', () => {
+  test('does not let a folder set the program or the home, trusted or not', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
     assert.deepEqual(restrictedConfigurations, ['rawr.server.path', 'rawr.server.args', 'rawr.home']);
     const { properties } = manifest.contributes.configuration;

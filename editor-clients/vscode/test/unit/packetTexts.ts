@@ -4,7 +4,7 @@ import { isOver } from '../../src/model/packet';
 import { type Draft, type DraftStore, type PacketName, PacketTexts } from '../../src/model/packetTexts';
 import { details, summary } from './samples';
 
-/** What is stored, also for the next window. */
+/** A storage that survives a reload. */
 class Stored implements DraftStore {
   private readonly drafts = new Map<string, Draft>();
 
@@ -25,7 +25,7 @@ class Stored implements DraftStore {
 const S1 = { threadId: 't', sequenceId: 's1' };
 
 describe('the text of a packet', () => {
-  test('is there in the next window where it was edited, and only there', () => {
+  test('survives a reload if it was edited', () => {
     const stored = new Stored();
     const texts = new PacketTexts(stored);
     texts.built(S1, 'built');
@@ -37,7 +37,7 @@ describe('the text of a packet', () => {
     assert.equal(new PacketTexts(stored).get({ ...S1, sequenceId: 's2' }), undefined);
   });
 
-  test('a draft gives way to a packet that was written later, also in the next window', () => {
+  test('a draft is replaced by a newer packet, also after a reload', () => {
     const stored = new Stored();
     const texts = new PacketTexts(stored);
     texts.built(S1, 'built');
@@ -48,7 +48,7 @@ describe('the text of a packet', () => {
     assert.equal(later.draft(S1)?.text, 'mine');
   });
 
-  test('a draft stays where the packet is the one that it was made from', () => {
+  test('a draft stays if it was made from the current packet', () => {
     const stored = new Stored();
     const texts = new PacketTexts(stored);
     assert.equal(texts.written(S1, "the agent's"), false);
@@ -60,7 +60,7 @@ describe('the text of a packet', () => {
     assert.equal(later.get(S1)?.text, 'mine');
   });
 
-  test('a draft that was taken back up is newer than the packet that it was shown instead of', () => {
+  test('a restored draft is newer than the packet that replaced it', () => {
     const texts = new PacketTexts(new Stored());
     texts.built(S1, 'built');
     texts.edited(S1, 'mine');
@@ -70,7 +70,7 @@ describe('the text of a packet', () => {
     assert.equal(texts.get(S1)?.text, 'mine');
   });
 
-  test('is stored no longer once it was handed over, and stays on the screen', () => {
+  test('is not stored after its delivery, and stays visible', () => {
     const stored = new Stored();
     const texts = new PacketTexts(stored);
     texts.edited(S1, 'mine');
@@ -79,7 +79,7 @@ describe('the text of a packet', () => {
     assert.equal(new PacketTexts(stored).get(S1), undefined);
   });
 
-  test('drafts are bounded in number and in size, and the latest is kept', () => {
+  test('drafts are limited in number and size, and the latest is kept', () => {
     const texts = new PacketTexts(new Stored());
     for (let at = 0; at < 20; at++) texts.edited({ ...S1, sequenceId: `s${at}` }, `mine ${at}`);
     assert.equal(texts.drafts.length, 8);
@@ -93,7 +93,7 @@ describe('the text of a packet', () => {
     assert.equal(texts.drafts.length, 0);
   });
 
-  test('its sequence is over where the thread was looked at and runs another or none', () => {
+  test('its sequence has ended if the loaded thread runs another or none', () => {
     assert.equal(isOver(undefined, 's1'), false);
     assert.equal(isOver({ summary: summary() }, 's1'), false);
     assert.equal(isOver({ summary: summary(), details: details(), sequenceId: 's1' }, 's1'), false);

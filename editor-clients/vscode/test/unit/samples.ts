@@ -1,4 +1,4 @@
-// Payloads as the sidecar sends them, to be changed by each test where it matters.
+// Sample payloads of the sidecar, which tests modify.
 import type {
   CompactionTrigger,
   Decision,
@@ -27,7 +27,7 @@ export function changed(more: Partial<ThreadChangedNotification> = {}): ThreadCh
   return { ...base, sequenceId: 's1', guards: [], ...more };
 }
 
-/** A banner in words that no client has of its own. */
+/** A banner with texts that no client contains. */
 export function headsUp(more: Partial<HeadsUp> = {}): HeadsUp {
   return {
     sequenceId: 's1',

@@ -34,37 +34,37 @@ describe('the binary', () => {
     assert.equal(await found({ extension: '/none' }, ALL), 'path');
   });
 
-  test('one that a setting names is complained of and never passed over', async () => {
+  test('an invalid setting is an error', async () => {
     await assert.rejects(
       find({ ...PLACES, setting: '/gone/rawr' }, system(ALL)),
       /rawr\.server\.path names \/gone\/rawr/,
     );
   });
 
-  test('none at all is one clear message', async () => {
+  test('a missing binary is one error', async () => {
     await assert.rejects(find(PLACES, system({})), NoBinary);
     await assert.rejects(find(PLACES, system({})), /is not installed.*rawr\.server\.path/);
   });
 
-  test('a folder of the PATH that depends on where one stands is passed over', async () => {
+  test('a relative folder in the PATH is skipped', async () => {
     await assert.rejects(find(PLACES, system({ 'relative/rawr': 'rawr 1.0.0' })), NoBinary);
   });
 
-  test('one in an open folder is not started, unless the setting names it', async () => {
+  test('a binary in an open folder is only started if the setting names it', async () => {
     const files = { '/w/bin/rawr': 'rawr 1.0.0', '/w/node_modules/.bin/rawr': 'rawr 1.0.0' };
     await assert.rejects(find(PLACES, system(files)), NoBinary);
     const named = { ...PLACES, setting: '${workspaceFolder}/bin/rawr' };
     assert.equal((await find(named, system(files))).path, '/w/bin/rawr');
   });
 
-  test('another program by that name is passed over', async () => {
+  test('another program with that name is skipped', async () => {
     const other = { '/usr/bin/rawr': 'dinosaur 1' };
     const found = await find(PLACES, system({ ...other, '/opt/bin/rawr': 'rawr 2.0.0' }));
     assert.equal(found.path, '/opt/bin/rawr');
     await assert.rejects(find(PLACES, system(other)), /is not installed.*\/usr\/bin\/rawr is not rawr/);
   });
 
-  test('a setting may name home and the workspace', async () => {
+  test('a setting may contain ~ and the workspace folder', async () => {
     const files = { '/home/me/rawr': 'rawr 1.0.0', '/w/x/rawr': 'rawr 1.0.0' };
     const path = async (setting: string): Promise<string> =>
       (await find({ ...PLACES, setting }, system(files))).path;
@@ -74,13 +74,13 @@ describe('the binary', () => {
 });
 
 describe('restarts', () => {
-  test('each end in a row doubles the wait, and after six it is left alone', () => {
+  test('each failure in a row doubles the wait, and after six there is no restart', () => {
     const backOff = new BackOff();
     const waits = Array.from({ length: 6 }, () => backOff.ended(10));
     assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, undefined]);
   });
 
-  test('one that ran for a while begins anew, as does a restart by hand', () => {
+  test('a long run or a manual restart resets the wait', () => {
     const backOff = new BackOff();
     backOff.ended(10);
     assert.equal(backOff.ended(120_000), 500);
@@ -89,7 +89,7 @@ describe('restarts', () => {
     assert.equal(backOff.ended(10), 500);
   });
 
-  test('never run side by side, and all who ask meanwhile are served by one more', async () => {
+  test('never overlap, and all requests during a run share one further run', async () => {
     let [running, runs] = [0, 0];
     const release: (() => void)[] = [];
     const serial = new Serial(async () => {
@@ -107,7 +107,7 @@ describe('restarts', () => {
     assert.equal(runs, 2);
   });
 
-  test('one that failed does not stand in the way of the next', async () => {
+  test('a failed run does not block the next one', async () => {
     let runs = 0;
     const serial = new Serial(() => (++runs === 1 ? Promise.reject(new Error('no')) : Promise.resolve()));
     const [first, second] = [serial.run(), serial.run()];

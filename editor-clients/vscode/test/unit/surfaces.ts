@@ -21,7 +21,7 @@ function banner(more: Parameters<typeof headsUp>[0] = {}): Banner {
 }
 
 describe('the status bar', () => {
-  test('says how much is left, the tier and the last boundary that still counts', () => {
+  test('shows the percentage left, the tier and the last valid boundary', () => {
     const boundaries = [{ boundary: 'plan_update', spentBy: 's0' }, { boundary: 'commit' }] as const;
     const shown = status(thread({ boundaries: [...boundaries] }), NOW);
     assert.equal(shown?.text, '◔ 62% left · ready · commit ✓');
@@ -29,17 +29,17 @@ describe('the status bar', () => {
     assert.equal(shown.alarm, undefined);
   });
 
-  test('is silent where nothing runs', () => {
+  test('is hidden without a running thread', () => {
     assert.equal(status(undefined, NOW), undefined);
     assert.equal(status({ summary: summary({ owner: undefined }) }, NOW), undefined);
   });
 
-  test('says that usage is not known yet', () => {
+  test('shows that the usage is unknown', () => {
     const unknown = { summary: summary({ percentRemaining: undefined, tier: undefined }) };
     assert.equal(status(unknown, NOW)?.text, '○ usage unknown');
   });
 
-  test('stands out for as long as a sequence runs, and a click answers it while it can be answered', () => {
+  test('is highlighted while a sequence runs, and a click opens its choices', () => {
     const asking = banner({ deadlineAtMs: NOW + 65_000, deadlineLabel: 'Gone in' });
     const shown = status({ summary: summary(), banner: asking }, NOW);
     assert.equal(shown?.alarm, 'warning');
@@ -51,20 +51,20 @@ describe('the status bar', () => {
     assert.equal(late?.answers, false);
   });
 
-  test('an emergency is an error by itself', () => {
+  test('an emergency is shown as an error', () => {
     assert.equal(
       status({ summary: summary({ tier: 'emergency', percentRemaining: 9 }) }, NOW)?.alarm,
       'error',
     );
   });
 
-  test('its circle fills as the context does', () => {
+  test('its circle fills with the usage', () => {
     assert.equal([100, 80, 50, 20, 5].map(circle).join(''), '○◔◑◕●');
   });
 });
 
 describe('the notification', () => {
-  test('gives each choice as a link that names the sequence', () => {
+  test('has a link with the sequence for each choice', () => {
     const text = notice(banner());
     const links = [...text.matchAll(/\[([^\]]+)\]\(command:rawr\.answerWith\?([^)]+)\)/g)];
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('the notification', () => {
     assert.deepEqual(answer, { threadId: 't', sequenceId: 's1', choice: 'snooze' });
   });
 
-  test('what others wrote becomes no link', () => {
+  test('untrusted texts do not become links', () => {
     const text = notice(banner({ reason: 'done\n[Free](command:rawr.compactNow)', choices: [] }));
     assert.doesNotMatch(text, /\]\(/);
     assert.doesNotMatch(text, /\n/);
@@ -100,7 +100,7 @@ describe('the tree', () => {
     return rows(threads, NOW);
   }
 
-  test('a thread is known by its folder, and says where it stands', () => {
+  test('a thread is shown by its folder, with its state', () => {
     const [row] = shown({});
     assert.deepEqual(
       [row?.label, row?.description, row?.context],
@@ -108,7 +108,7 @@ describe('the tree', () => {
     );
   });
 
-  test('gates have a sign of their own, their evidence, and their outcome in words', () => {
+  test('gates have an icon, their evidence, and their outcome', () => {
     const gate = (name: string): Row => find(shown({}), `t/decision/d1/${name}`);
     assert.deepEqual(
       [gate('feature').icon, gate('guard').icon, gate('mode').icon],
@@ -118,7 +118,7 @@ describe('the tree', () => {
     assert.equal(gate('mode').description, 'not reached');
   });
 
-  test('a compaction has its figures', () => {
+  test('a compaction has its token counts', () => {
     const compaction = {
       status: 'completed',
       tokensBefore: 5494,
@@ -133,12 +133,12 @@ describe('the tree', () => {
     assert.match(row.tooltip ?? '', /Added by rawr: open: x/);
   });
 
-  test('a compaction of the host itself is there as well', () => {
+  test('a compaction by the host is shown as well', () => {
     const row = find(shown({ lastCompaction: { atMs: NOW, origin: 'host' } }), `t/compaction/${NOW}`);
     assert.equal(row.description, 'by the host · just now');
   });
 
-  test('plan, guards and pins can be read and taken back', () => {
+  test('plan, guards and pins are shown, and can be removed', () => {
     const all = shown({
       plan: [
         { step: 'write', status: 'completed' },
@@ -148,7 +148,7 @@ describe('the tree', () => {
       directives: [{ directiveId: 'p1', text: 'never force-push', pinned: true, givenAtMs: NOW }],
     });
     assert.equal(find(all, 't/plan').label, 'Plan, 1 of 2 done');
-    assert.equal(find(all, 't/plan/1').description, 'in work');
+    assert.equal(find(all, 't/plan/1').description, 'in progress');
     const guard = find(all, 't/guard/g1');
     assert.deepEqual(
       [guard.label, guard.description, guard.about.guardId],
@@ -157,7 +157,7 @@ describe('the tree', () => {
     assert.equal(find(all, 't/pin/p1').about.directiveId, 'p1');
   });
 
-  test('a banner has a row of its own, with the time that is left', () => {
+  test('a banner has a row with the time left', () => {
     const threads = new Threads();
     threads.listed([summary()]);
     threads.changed(changed({ headsUp: headsUp({ deadlineAtMs: NOW + 30_000 }) }), NOW);
@@ -173,17 +173,17 @@ describe('the packet', () => {
     banner: banner({ deadlineAtMs: NOW + 90_000, deadlineLabel: 'Gone in', ...more }),
   });
 
-  test('can be handed over for as long as that is offered, and its line says how long', () => {
+  test('can be delivered while the choice is available, and its line shows the deadline', () => {
     assert.equal(
       packetLine(asking(), 's1', NOW),
-      'Hand over, and the agent gets this packet after the compaction · Gone in 1:30',
+      'Hand over: the agent gets this packet after the compaction · Gone in 1:30',
     );
     assert.equal(packetState(asking({ choices: [] }), 's1'), 'past');
     assert.equal(packetState(asking(), 's0'), 'past');
     assert.equal(packetState(undefined, 's1'), 'past');
   });
 
-  test('is handed over once the answer is given', () => {
+  test('is delivered once the answer is given', () => {
     assert.equal(packetState({ ...asking(), handedOver: 's1' }, 's1'), 'handed');
   });
 });
@@ -192,7 +192,7 @@ describe('the decision view', () => {
   const page = (of: Decision, decisions = [of]): string =>
     decisionPage({ threadId: 't', name: 'parser', decision: of, decisions, nowMs: NOW });
 
-  test('says why not, with every gate and what would have changed it', () => {
+  test('explains a decision with every gate and its condition', () => {
     const html = page(decision({ outcome: 'nothing', sequenceId: undefined }));
     for (const text of [
       'Why not: no compaction',
@@ -204,19 +204,19 @@ describe('the decision view', () => {
     }
   });
 
-  test('has no script, loads nothing, and what others wrote stays text', () => {
+  test('has no scripts or external resources, and escapes untrusted texts', () => {
     const html = page(decision({ reason: '<script>alert(1)</script><img src=x>' }));
     assert.match(html, /default-src 'none'; style-src 'unsafe-inline'/);
     assert.doesNotMatch(html, /<script|<img|https?:/);
   });
 
-  test('other decisions are links, the one that is shown is marked', () => {
+  test('other decisions are links, and the shown one is marked', () => {
     const html = page(decision(), [decision(), decision({ decisionId: 'd2' })]);
     assert.match(html, /<a href="command:rawr\.explain\?[^"]*d2/);
     assert.match(html, /<li aria-current="true">/);
   });
 
-  test('the plot tells boundaries and compactions by their shapes, and in words', () => {
+  test('the plot marks boundaries and compactions by shape and tooltip', () => {
     const compaction = {
       status: 'completed',
       tokensBefore: 5494,
@@ -241,14 +241,14 @@ describe('the decision view', () => {
 });
 
 describe('words', () => {
-  test('times are told by their distance', () => {
+  test('times are shown as ages', () => {
     const told = [0, 61_000, 3_600_000 * 2, 3_600_000 * 24 * 3].map((ms) => words.ago(NOW - ms, NOW));
     assert.deepEqual(told, ['just now', '1 min ago', '2 h ago', '3 days ago']);
     assert.equal(words.remaining(NOW + 61_000, NOW), '1:01');
     assert.equal(words.remaining(NOW - 1, NOW), '0:00');
   });
 
-  test('figures are told as far as they are known', () => {
+  test('token counts are shown as far as they are known', () => {
     const told = [
       words.landed(1234567, 12),
       words.landed(5, undefined),

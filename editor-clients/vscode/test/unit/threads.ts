@@ -18,7 +18,7 @@ function asking(): Threads {
 }
 
 describe('threads', () => {
-  test('what is not in the list is gone, and what stays keeps what is known of it', () => {
+  test('a new list removes missing threads and keeps the details of the others', () => {
     const threads = new Threads();
     threads.listed([summary(), summary({ threadId: 'u' })]);
     threads.changed(changed({ headsUp: headsUp() }), NOW);
@@ -31,13 +31,13 @@ describe('threads', () => {
     assert.equal(threads.get('t')?.summary.percentRemaining, 60);
   });
 
-  test('a change of an unknown thread says that the thread has to be looked for', () => {
+  test('a change of an unknown thread is reported as unknown', () => {
     const threads = listed({});
     assert.equal(threads.changed(changed(), NOW), true);
     assert.equal(threads.changed(changed({ threadId: 'new' }), NOW), false);
   });
 
-  test('a banner that comes before its thread is listed waits for it', () => {
+  test('a banner that arrives before its thread is kept', () => {
     const threads = new Threads();
     threads.changed(changed({ headsUp: headsUp({ deadlineAtMs: NOW + 5 }) }), NOW);
     assert.equal(threads.banners.length, 0);
@@ -45,7 +45,7 @@ describe('threads', () => {
     assert.equal(threads.banners[0]?.headsUp.deadlineAtMs, NOW + 5);
   });
 
-  test('a banner is what the sidecar last told, whatever the phase and the answers', () => {
+  test('a banner is only changed by the sidecar, not by phases and answers', () => {
     const threads = asking();
     threads.responded({ threadId: 't', sequenceId: 's1', choice: 'snooze' });
     threads.changed(changed({ phase: 'idle', sequenceId: undefined, headsUp: headsUp() }), NOW);
@@ -60,7 +60,7 @@ describe('threads', () => {
     assert.deepEqual(threads.banners, []);
   });
 
-  test('a banner that was missed is found by a look, and gone by one', () => {
+  test('loading the details adds a missed banner and removes an outdated one', () => {
     const threads = listed({ phase: 'awaiting_approval' });
     const asked = headsUp({
       choices: [
@@ -75,12 +75,12 @@ describe('threads', () => {
       threads.banners.map((banner) => banner.headsUp),
       [asked],
     );
-    assert.match(packetLine(threads.get('t'), 's1', NOW), /goes on with this packet · Gone in 1:30/);
+    assert.match(packetLine(threads.get('t'), 's1', NOW), /with this packet · Gone in 1:30/);
     threads.looked(details({ sequenceId: 's1' }));
     assert.deepEqual(threads.banners, []);
   });
 
-  test('a decision that is told again takes its own place', () => {
+  test('a repeated decision replaces itself', () => {
     const threads = listed({});
     threads.looked(details());
     const compaction = { status: 'completed', tokensAfter: 538, packetAdded: [] } as const;
@@ -91,7 +91,7 @@ describe('threads', () => {
     );
   });
 
-  test('the active thread is the one that asks, then the one that was chosen, then the latest that runs', () => {
+  test('the active thread is the one that asks, then the chosen one, then the latest running one', () => {
     const threads = new Threads();
     const all = ['a', 'b', 'c', 'rests'].map((threadId, at) => summary({ threadId, updatedAtMs: NOW - at }));
     threads.listed(

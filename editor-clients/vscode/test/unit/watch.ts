@@ -9,7 +9,7 @@ import { type Sidecar, askOfThread, said } from '../../src/sidecar';
 import { Watch, isWithin } from '../../src/watch';
 import { NOW, changed, decision, details, headsUp, summary } from './samples';
 
-/** Answers what it is told to, and remembers what it was asked. */
+/** A fake sidecar that records its requests. */
 class Played implements Sidecar {
   readonly asked: string[] = [];
   readonly answers: Partial<Record<keyof Requests, (params: never) => unknown>> = {
@@ -43,7 +43,7 @@ class Played implements Sidecar {
 
 const begun: Watch[] = [];
 
-/** A watch that goes on would keep a failed run alive. */
+/** Disposed after each test, because a running watch would keep a failed run alive. */
 afterEach(() => begun.splice(0).forEach((watch) => watch.dispose()));
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
@@ -67,7 +67,7 @@ async function watching(
 }
 
 describe('the watch', () => {
-  test('watches every open folder, and looks at what there is', async () => {
+  test('watches every open folder, and loads its threads', async () => {
     const played = new Played();
     const { threads, watch } = await watching(played, ['/home/me/parser', '/home/me/docs']);
     assert.equal(played.asked.filter((method) => method === 'rawr/thread/watch').length, 2);
@@ -77,7 +77,7 @@ describe('the watch', () => {
     assert.equal(played.asked.filter((method) => method === 'rawr/thread/unwatch').length, 2);
   });
 
-  test('a look that began before the news is not believed', async () => {
+  test('details that were requested before a change are loaded again', async () => {
     const played = new Played();
     const { threads } = await watching(played);
     let answer = (): void => undefined;
@@ -93,7 +93,7 @@ describe('the watch', () => {
     assert.equal(threads.banners[0]?.headsUp.deadlineAtMs, NOW + 5);
   });
 
-  test('a thread that is new is looked for in the list', async () => {
+  test('a new thread is loaded from the list', async () => {
     const played = new Played();
     const { threads } = await watching(played);
     played.answers['rawr/thread/list'] = () => ({ threads: [summary(), summary({ threadId: 'new' })] });
@@ -102,7 +102,7 @@ describe('the watch', () => {
     assert.ok(threads.get('new'));
   });
 
-  test('who comes, goes or runs a thread is told, and the list is asked for once', async () => {
+  test('changes of the list are applied, and the list is requested once', async () => {
     const played = new Played();
     const { threads } = await watching(played);
     await settled();
@@ -122,7 +122,7 @@ describe('the watch', () => {
     assert.equal(listed(), 1);
   });
 
-  test('threads of other folders stay away', async () => {
+  test('threads of other folders are not shown', async () => {
     const played = new Played();
     played.answers['rawr/thread/list'] = () => ({
       threads: [summary(), summary({ threadId: 'far', cwd: '/else' })],
@@ -135,7 +135,7 @@ describe('the watch', () => {
     );
   });
 
-  test('what the sidecar refuses is logged, and nothing is lost', async () => {
+  test('a refusal is logged, and the state is kept', async () => {
     const played = new Played();
     const { threads, watch, failures } = await watching(played);
     played.answers['rawr/thread/list'] = () => Promise.reject(new Error('the disk is full'));
@@ -146,7 +146,7 @@ describe('the watch', () => {
 });
 
 describe('a question about a thread', () => {
-  test('opens one that nobody watches for as long as it takes', async () => {
+  test('opens an unwatched thread for its duration', async () => {
     const played = new Played();
     let known = false;
     const unknown = Object.assign(new Error('no such thread'), { code: -31001 });
@@ -161,7 +161,7 @@ describe('a question about a thread', () => {
     ]);
   });
 
-  test('a refusal is told with what to do', () => {
+  test('a refusal has a hint', () => {
     const refused = Object.assign(new Error('the thread’s phase does not allow it'), {
       data: { hint: 'wait' },
     });
@@ -169,12 +169,12 @@ describe('a question about a thread', () => {
   });
 });
 
-test('a folder holds itself and what is below it, and no namesake', () => {
+test('a folder contains itself and its subfolders, but no folder with the same prefix', () => {
   const held = ['/w', '/w/', '/w/a', '/wx', '/'].map((path) => isWithin('/w/', path));
   assert.deepEqual(held, [true, true, true, false, false]);
 });
 
-test('a folder that is opened through a link holds what works in the real one', () => {
+test('a folder opened through a link contains the threads of its target', () => {
   const root = mkdtempSync(join(tmpdir(), 'rawr-'));
   const [folder, link] = [join(root, 'real'), join(root, 'link')];
   mkdirSync(join(folder, 'below'), { recursive: true });
