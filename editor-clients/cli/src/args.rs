@@ -189,7 +189,7 @@ pub struct ExecArgs {
     pub prompts: Vec<String>,
 }
 
-/// How a command prints.
+/// Output options.
 #[derive(Debug, Args)]
 pub struct OutputArgs {
     /// Print JSON, one object per line
@@ -197,7 +197,7 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
-/// The thread that a command works on.
+/// The thread of a command.
 #[derive(Debug, Args)]
 pub struct ThreadArg {
     /// Thread id, the beginning of one, or `last`; see `rawr status`
@@ -205,7 +205,7 @@ pub struct ThreadArg {
     pub id: String,
 }
 
-/// The same as an option.
+/// The thread of a command, as an option.
 #[derive(Debug, Args)]
 pub struct ThreadOption {
     /// Thread id, the beginning of one, or `last`; see `rawr status`
@@ -213,7 +213,7 @@ pub struct ThreadOption {
     pub id: String,
 }
 
-/// The thread that a command is limited to.
+/// Limits a command to one thread.
 #[derive(Debug, Args)]
 pub struct ThreadFilter {
     /// Thread id, the beginning of one, or `last` [default: all threads]
@@ -221,7 +221,7 @@ pub struct ThreadFilter {
     pub id: Option<String>,
 }
 
-/// What the agent is and works with.
+/// Options of the agent.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// The Codex binary [default: the first `codex` in the PATH]
@@ -266,7 +266,7 @@ pub struct AgentArgs {
 
     /// Override a setting of rawr.toml for this run; repeatable
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
-    pub config: Vec<Setting>,
+    pub config: Vec<ConfigSetting>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -296,15 +296,15 @@ impl From<SandboxName> for host::codex::Sandbox {
     }
 }
 
-/// A configuration value, by the path to its key.
+/// A configuration value with the path of its key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
+pub struct ConfigSetting {
     pub key: Vec<String>,
     pub value: toml::Value,
 }
 
-/// A value that is not TOML is a string, so that it needs no quotes inside the shell's quotes.
-fn parse_setting(text: &str) -> Result<Setting, String> {
+/// Parses KEY=VALUE. A value that is not TOML is a string, so that it needs no quotes inside the shell's quotes.
+fn parse_setting(text: &str) -> Result<ConfigSetting, String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     let key: Vec<_> = key.trim().split('.').map(|part| part.trim().to_owned()).collect();
     if key.iter().any(String::is_empty) {
@@ -313,7 +313,7 @@ fn parse_setting(text: &str) -> Result<Setting, String> {
     let value = value.trim();
     let read = format!("value = {value}").parse::<toml::Table>();
     let read = read.ok().and_then(|mut table| table.remove("value"));
-    Ok(Setting { key, value: read.unwrap_or_else(|| toml::Value::String(value.to_owned())) })
+    Ok(ConfigSetting { key, value: read.unwrap_or_else(|| toml::Value::String(value.to_owned())) })
 }
 
 #[derive(Debug, Args)]
@@ -355,12 +355,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_holds_together() {
+    fn the_argument_definitions_are_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn settings_are_toml_or_else_strings() {
+    fn a_setting_is_toml_or_a_string() {
         let check = |text: &str, key: &[&str], value: toml::Value| {
             let setting = parse_setting(text).expect(text);
             assert_eq!(

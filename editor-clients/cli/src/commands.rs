@@ -1,4 +1,4 @@
-//! The commands and what they share: the home folder, the sidecar, exit codes. They contain no compaction rules.
+//! The commands and their shared parts: the home folder, the sidecar, exit codes. A command must not contain compaction rules.
 
 mod attach;
 mod backup;
@@ -44,22 +44,22 @@ use rawr_server::config::Home;
 use rawr_server::store::Store;
 use serde_json::{Map, Value};
 
-use crate::args::{self, Cli, Command, Setting};
+use crate::args::{self, Cli, Command, ConfigSetting};
 use crate::render::causes;
-use rawr_host::drive::{DriveError, Ended, Session};
+use rawr_host::drive::{DriveError, SessionEnd, SessionResult};
 use rawr_host::host::embedded::CompactionPrompts;
 use rawr_host::sidecar::{Sidecar, SidecarLog, SidecarSettings};
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 use rawr_host::text::sanitize_terminal;
 
-/// The whole program.
+/// Runs the program.
 pub fn main() -> ExitCode {
     let (cli, command) = match parsed() {
         Ok(parsed) => parsed,
         Err(error) => return not_understood(&error),
     };
-    let common = Common { command, home: cli.home, is_verbose: cli.verbose };
-    // A hook's standard error is shown in the agent, a relay has none, and the sidecar logs for itself.
+    let common = CommonOptions { command, home: cli.home, is_verbose: cli.verbose };
+    // A hook's stderr is shown in the agent, a relay has none, and the sidecar configures its own log.
     if !matches!(cli.command, Command::Serve(_) | Command::Hook(_) | Command::Relay(_))
         && let Err(error) = rawr_server::log_if_asked()
     {
@@ -100,7 +100,7 @@ pub fn main() -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        // Where not even this can be written, the exit code is left.
+        // If stderr is closed, the exit code still reports the failure.
         let _ = writeln!(anstream::stderr(), "rawr: {}", sanitize_terminal(&causes(&error)));
         ExitCode::FAILURE
     })
@@ -119,14 +119,14 @@ fn parsed() -> Result<(Cli, String), clap::Error> {
 fn not_understood(error: &clap::Error) -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if error.use_stderr() && is_installed_hook(&words) {
-        // Where it cannot be shown there is nothing else to do about it.
+        // A failure to print is ignored.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
     error.exit()
 }
 
-/// Whether this is how `rawr hooks install` has agents call it: `[--home DIR] hook EVENT --host HOST`.
+/// Whether these are the arguments of an installed hook: `[--home DIR] hook EVENT --host HOST`.
 fn is_installed_hook(words: &[OsString]) -> bool {
     let words = match words {
         [flag, _, rest @ ..] if flag == "--home" => rest,
@@ -137,14 +137,14 @@ fn is_installed_hook(words: &[OsString]) -> bool {
 
 /// The options that all commands accept.
 #[derive(Debug)]
-struct Common {
+struct CommonOptions {
     /// The name under which the sidecar records this client's requests, such as `rawr compact`.
     command: String,
     home: Option<PathBuf>,
     is_verbose: bool,
 }
 
-impl Common {
+impl CommonOptions {
     /// The folder of rawr's files, resolved by the same rule as in the sidecar.
     fn home(&self) -> anyhow::Result<Home> {
         let home = Home::resolve(self.home.as_deref(), None::<PathBuf>)
@@ -157,7 +157,7 @@ impl Common {
         Ok(home)
     }
 
-    /// How this program starts its sidecar.
+    /// How a command starts its sidecar.
     fn sidecar(&self, config: Map<String, Value>) -> anyhow::Result<SidecarSettings> {
         let home = self.home()?.dir;
         let log = if self.is_verbose {
@@ -182,9 +182,9 @@ fn thread_folder(home: &Path, thread_id: &str) -> PathBuf {
 }
 
 /// The settings as nested tables for the sidecar. Of two settings for one key the later wins.
-fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
+fn overrides(settings: &[ConfigSetting]) -> anyhow::Result<Map<String, Value>> {
     let mut root = Map::new();
-    for Setting { key, value } in settings {
+    for ConfigSetting { key, value } in settings {
         let mut table = &mut root;
         let Some((last, path)) = key.split_last() else { continue };
         for part in path {
@@ -199,11 +199,14 @@ fn overrides(settings: &[Setting]) -> anyhow::Result<Map<String, Value>> {
 }
 
 /// The exit code of a session. A closed output pipe is a normal end.
-fn exit_code(done: Result<Session, DriveError>, stop: &Stop) -> anyhow::Result<ExitCode> {
+fn exit_code(
+    done: Result<SessionResult, DriveError>,
+    stop: &StopRequest,
+) -> anyhow::Result<ExitCode> {
     Ok(match done?.ended {
-        Ended::Finished => ExitCode::SUCCESS,
-        Ended::Unfinished => ExitCode::FAILURE,
-        Ended::Stopped => ExitCode::from(stop.exit_code()),
+        SessionEnd::Finished => ExitCode::SUCCESS,
+        SessionEnd::Unfinished => ExitCode::FAILURE,
+        SessionEnd::Stopped => ExitCode::from(stop.exit_code()),
     })
 }
 
@@ -221,7 +224,7 @@ async fn prompt(sidecar: &mut Sidecar, name: &str) -> anyhow::Result<String> {
     got.map(|got| got.text).with_context(|| format!("failed to load the prompt {name}"))
 }
 
-/// The time of day, to tell how long ago something was.
+/// The current time in Unix milliseconds.
 fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -235,7 +238,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn on_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work);
-    // Nothing that is left is worth waiting for.
+    // No remaining task is worth waiting for.
     runtime.shutdown_background();
     done
 }

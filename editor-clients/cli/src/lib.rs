@@ -1,5 +1,5 @@
-//! The `rawr` command line: it parses arguments, starts the driver of `rawr-host`, and renders. It decides nothing about
-//! compaction.
+//! The `rawr` command line: parses arguments, runs the driver of `rawr-host`, and renders its events. It must not decide when
+//! to compact.
 
 #[cfg(not(unix))]
 compile_error!("rawr runs on Linux and macOS");

@@ -1,4 +1,4 @@
-//! What a person or a program sees of a session. It shows what it is given and keeps no more of it than that takes.
+//! Renders the events of a session, as a transcript for users or as JSON Lines for programs.
 
 mod banner;
 mod decisions;
@@ -13,7 +13,7 @@ use anstream::{AutoStream, ColorChoice};
 
 pub use self::banner::banner_words;
 pub use self::decisions::{compacted_to, decided, decision, decision_line, fact, outcome_of};
-use self::human::Human;
+use self::human::TranscriptRenderer;
 pub use self::human::{BAD, BOLD, DIM, GOOD, OURS, WARN, compaction, plan_step};
 pub use self::restore::{capsule_line, place, restored, restoring};
 pub use self::text::{ago, plain};
@@ -23,58 +23,66 @@ pub use self::threads::{
 };
 use rawr_host::event::{JsonLines, Reporter, SessionEvent};
 
-/// Who reads the output.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
+pub enum OutputFormat {
     Person,
     Program,
 }
 
-/// Where things are shown. After an error it is silent: whoever read is gone.
+/// Renders events to an output. Silent after an error, which means that the reader is gone.
 pub struct Renderer {
-    to: To,
+    to: RenderOutput,
     out: Box<dyn Write + Send>,
     is_gone: bool,
 }
 
-enum To {
-    Person(Human),
+enum RenderOutput {
+    Person(TranscriptRenderer),
     Program(JsonLines),
 }
 
 impl Renderer {
-    /// On standard output, with colours and motion where there is a terminal.
-    pub fn stdout(reader: Reader) -> Self {
+    /// Renders to stdout, with colors and a live line on a terminal.
+    pub fn stdout(reader: OutputFormat) -> Self {
         let stdout = io::stdout();
         let columns = if stdout.is_terminal() { terminal_columns } else { || None };
         match reader {
-            Reader::Person => {
+            OutputFormat::Person => {
                 let stdout = AutoStream::auto(stdout);
                 let is_live = io::stdout().is_terminal() && can_be_drawn_over(&stdout);
                 Self::to_person(Box::new(stdout), is_live, columns)
             }
-            Reader::Program => Self::to_program(Box::new(stdout)),
+            OutputFormat::Program => Self::to_program(Box::new(stdout)),
         }
     }
 
-    pub(crate) fn to_person(out: Box<dyn Write + Send>, is_live: bool, columns: Columns) -> Self {
-        Self { to: To::Person(Human::new(is_live, columns)), out, is_gone: false }
+    pub(crate) fn to_person(
+        out: Box<dyn Write + Send>,
+        is_live: bool,
+        columns: TerminalWidth,
+    ) -> Self {
+        Self {
+            to: RenderOutput::Person(TranscriptRenderer::new(is_live, columns)),
+            out,
+            is_gone: false,
+        }
     }
 
     pub(crate) fn to_program(out: Box<dyn Write + Send>) -> Self {
-        Self { to: To::Program(JsonLines), out, is_gone: false }
+        Self { to: RenderOutput::Program(JsonLines), out, is_gone: false }
     }
 
-    /// Nothing moves from here on: a person types on the same lines.
+    /// Disables the live line, because the user types on the same lines.
     pub fn keep_still(&mut self) {
-        if let To::Person(human) = &mut self.to {
+        if let RenderOutput::Person(human) = &mut self.to {
             human.keep_still();
         }
     }
 
     fn write(
         &mut self,
-        write: impl FnOnce(&mut To, &mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut RenderOutput, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         if self.is_gone {
             return Ok(());
@@ -88,32 +96,32 @@ impl Renderer {
 impl Reporter for Renderer {
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()> {
         self.write(|to, out| match to {
-            To::Person(human) => human.show(event, out),
-            To::Program(json) => json.write(event, out),
+            RenderOutput::Person(human) => human.show(event, out),
+            RenderOutput::Program(json) => json.write(event, out),
         })
     }
 
     fn is_live(&self) -> bool {
-        !self.is_gone && matches!(&self.to, To::Person(human) if human.is_live())
+        !self.is_gone && matches!(&self.to, RenderOutput::Person(human) if human.is_live())
     }
 
     fn tick(&mut self) -> io::Result<()> {
         self.write(|to, out| match to {
-            To::Person(human) => human.tick(out),
-            To::Program(_) => Ok(()),
+            RenderOutput::Person(human) => human.tick(out),
+            RenderOutput::Program(_) => Ok(()),
         })
     }
 }
 
-/// How wide the terminal is now, if there is one.
-pub(crate) type Columns = fn() -> Option<usize>;
+/// The current width of the terminal, if there is one.
+pub(crate) type TerminalWidth = fn() -> Option<usize>;
 
 fn terminal_columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then(|| size.ws_col.into())
 }
 
-/// What moves is wiped by an escape, which must arrive and be understood.
+/// Whether the terminal supports the escape sequence that erases the live line.
 fn can_be_drawn_over(stdout: &AutoStream<io::Stdout>) -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     stdout.current_choice() != ColorChoice::Never && !is_dumb

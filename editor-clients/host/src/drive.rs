@@ -10,10 +10,10 @@ mod leaving;
 mod observe;
 mod outage;
 mod prompts;
+mod result;
 mod turns;
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::time::Duration;
 
 use rawr_protocol::{
@@ -25,18 +25,19 @@ use tokio::time::{Instant, sleep_until};
 
 use self::action_queue::ActionQueue;
 use self::actions::QuestionPurpose;
-pub use self::inputs::{Answer, HoldReply, Typed};
-use self::inputs::{HeldInput, SIGN_OF_LIFE, TypedInputs};
-use self::outage::Outage;
-pub use self::prompts::Prompts;
+use self::inputs::{HeldMessage, SIGN_OF_LIFE, TypedInputs};
+pub use self::inputs::{HoldReply, HoldReplySender, TypedMessage};
+use self::outage::StoreOutage;
+pub use self::prompts::PromptSource;
 use self::prompts::WantedLine;
-use self::turns::Turns;
-use crate::event::{Level, Reporter, SessionEvent};
-use crate::host::{Access, Host, HostError, HostEvent, ThreadOrigin};
-use crate::sidecar::{Launch, Note, Sidecar, SidecarError};
-use crate::stop::Stop;
+pub use self::result::{DriveError, SessionEnd, SessionResult};
+use self::turns::DriverTurns;
+use crate::event::{NoticeLevel, Reporter, SessionEvent};
+use crate::host::{Host, HostAccess, HostError, HostEvent, ThreadOrigin};
+use crate::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification};
+use crate::stop::StopRequest;
 
-/// One session: a host with its thread, a sidecar and a reporter.
+/// One session: connects a host's thread to a sidecar and reports events to a reporter.
 ///
 /// Order of calls: [`open`](Self::open), then optionally [`direct`](Self::direct) and
 /// [`with_typed_inputs`](Self::with_typed_inputs), then [`run`](Self::run).
@@ -50,19 +51,19 @@ pub struct Drive<'r, H, L> {
     phase: Phase,
     /// A report was refused since then. The phase may never change, so do not wait for it.
     is_unsure: bool,
-    turns: Turns,
+    turns: DriverTurns,
     action_queue: ActionQueue,
-    /// Questions to the host's model, by the action that asks.
+    /// Pending questions to the host's model, by action id.
     asked: HashMap<String, QuestionPurpose>,
-    /// Sequences with actions from before the thread was opened. The host may already have carried them out, and an earlier
-    /// driver may have prepared their handoff.
+    /// Sequences with actions that were issued before this driver opened the thread. The host may already have carried them
+    /// out, and an earlier driver may have prepared their handoff.
     in_doubt: HashSet<String>,
     /// Sequences whose handoff is in the conversation without the held message.
     handed_over: HashSet<String>,
     /// Inputs that the sidecar holds and will deliver, in order.
-    held: Vec<HeldInput>,
+    held: Vec<HeldMessage>,
     typed_inputs: TypedInputs,
-    outage: Outage,
+    outage: StoreOutage,
     inputs: u64,
     told_model: Option<String>,
     compactions: u32,
@@ -80,53 +81,18 @@ pub struct Drive<'r, H, L> {
     invited: bool,
 }
 
-/// The result of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    pub ended: Ended,
-    /// Number of completed compactions.
-    pub compactions: u32,
-    /// The last packet that was handed over.
-    pub packet: Option<PacketGetResult>,
-    /// Compactions are paused, because the last ones did not help.
-    pub paused: Option<BreakerHold>,
-}
-
-/// How a session ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// All work is done.
-    Finished,
-    /// All work is done, but the agent's last turn failed.
-    Unfinished,
-    /// The user or the system stopped it.
-    Stopped,
-}
-
+/// A sidecar that ended again within this time is not restarted.
 const QUIET: Duration = Duration::from_secs(60);
-
-/// Why a session failed.
-#[derive(Debug, thiserror::Error)]
-pub enum DriveError {
-    #[error(transparent)]
-    Host(#[from] HostError),
-    #[error(transparent)]
-    Sidecar(#[from] SidecarError),
-    #[error("the sidecar exited again shortly after a restart: {0}")]
-    SidecarEndedAgain(SidecarError),
-    #[error(
-        "failed to deliver a message to the host: {source}; check there before you send it again; it starts with: {text}"
-    )]
-    NotDelivered { text: String, source: HostError },
-    #[error("failed to write output: {0}")]
-    Output(#[from] io::Error),
-}
 
 /// Interval between redraws of a live terminal.
 const TICK: Duration = Duration::from_millis(120);
 
 impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
-    /// Opens the host's thread at the sidecar, as its owner.
+    /// Opens the host's thread at the sidecar, as its owner. Restarts the sidecar once if it ends meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The host and the sidecar are stopped before the error is returned.
     pub async fn open(
         host: H,
         launch: L,
@@ -142,14 +108,14 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             thread_id,
             phase: Phase::Idle,
             is_unsure: false,
-            turns: Turns::default(),
+            turns: DriverTurns::default(),
             action_queue: ActionQueue::default(),
             asked: HashMap::new(),
             in_doubt: HashSet::new(),
             handed_over: HashSet::new(),
             held: Vec::new(),
             typed_inputs: TypedInputs::default(),
-            outage: Outage::default(),
+            outage: StoreOutage::default(),
             inputs: 0,
             told_model: None,
             compactions: 0,
@@ -175,6 +141,10 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     /// Reports the standing instructions of a restored conversation to the sidecar.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
     pub async fn direct(mut self, directives: &[Directive]) -> Result<Self, DriveError> {
         for Directive { text, pinned, .. } in directives {
             let signal = Signal::Directive { text: text.clone(), pinned: *pinned };
@@ -189,30 +159,34 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     /// Sends the prompts to the host one by one and carries out the sidecar's actions until all work is done or a stop is
-    /// requested.
+    /// requested. Stops the host and the sidecar before it returns.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the host ends by itself, if a restarted sidecar ends again, or if the reporter fails.
     pub async fn run(
         mut self,
-        prompts: &mut Prompts,
-        stop: &mut Stop,
-    ) -> Result<Session, DriveError> {
+        prompts: &mut PromptSource,
+        stop: &mut StopRequest,
+    ) -> Result<SessionResult, DriveError> {
         let ended = self.turn_over(prompts, stop).await;
         let wound_up = match &ended {
-            Ok(Ended::Finished | Ended::Unfinished) => Ok(()),
-            Ok(Ended::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
+            Ok(SessionEnd::Finished | SessionEnd::Unfinished) => Ok(()),
+            Ok(SessionEnd::Stopped) | Err(DriveError::Output(_)) => self.wind_up().await,
             Err(_) => Ok(()),
         };
         let (compactions, packet) = (self.compactions, self.packet.take());
         let paused = self.paused.take();
         self.end().await;
         let ended = ended?;
-        wound_up.map(|()| Session { ended, compactions, packet, paused })
+        wound_up.map(|()| SessionResult { ended, compactions, packet, paused })
     }
 
     async fn turn_over(
         &mut self,
-        prompts: &mut Prompts,
-        stop: &mut Stop,
-    ) -> Result<Ended, DriveError> {
+        prompts: &mut PromptSource,
+        stop: &mut StopRequest,
+    ) -> Result<SessionEnd, DriveError> {
         loop {
             self.say_what_waits().await?;
             self.look_after_held().await?;
@@ -226,14 +200,14 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
             self.invite(prompts)?;
             if prompts.is_at_end() && self.is_quiet() && !self.asks(prompts) {
                 let failed = self.last_turn == Some(TurnStatus::Failed);
-                return Ok(if failed { Ended::Unfinished } else { Ended::Finished });
+                return Ok(if failed { SessionEnd::Unfinished } else { SessionEnd::Finished });
             }
             let wanted = self.wanted(prompts);
             let tick = Instant::now() + TICK;
             let sign_of_life = Instant::now() + SIGN_OF_LIFE;
             tokio::select! {
                 biased;
-                () = stop.asked() => return Ok(Ended::Stopped),
+                () = stop.asked() => return Ok(SessionEnd::Stopped),
                 note = self.sidecar.next_note() => match note {
                     Some(note) => self.hear(note)?,
                     None => self.relaunch(None).await?,
@@ -254,7 +228,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
 
     /// A prompt waits until the host is idle. A prompt typed while a sequence runs goes to the sidecar at once, which holds it
     /// and delivers it with the handoff.
-    fn wanted(&self, prompts: &Prompts) -> WantedLine {
+    fn wanted(&self, prompts: &PromptSource) -> WantedLine {
         if self.asks(prompts) {
             return WantedLine::Answer;
         }
@@ -265,7 +239,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         if takes_prompt && !prompts.is_at_end() { WantedLine::Prompt } else { WantedLine::Nothing }
     }
 
-    /// Nothing runs, and nothing will start by itself. An open question to the user does not count: no user may be present.
+    /// Nothing runs, and nothing will start by itself. An open question to the user does not count, because no user may be
+    /// present.
     fn is_quiet(&self) -> bool {
         let settled = matches!(self.phase, Phase::Idle | Phase::Deferred | Phase::AwaitingApproval);
         // A suspended sequence continues when the thread is opened again.
@@ -280,9 +255,9 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     /// Handles a notification of the sidecar. Its actions are queued for [`carry_out`](Self::carry_out).
-    fn hear(&mut self, note: Note) -> Result<(), DriveError> {
+    fn hear(&mut self, note: SidecarNotification) -> Result<(), DriveError> {
         match note {
-            Note::Perform(perform) if perform.thread_id == self.thread_id => {
+            SidecarNotification::Perform(perform) if perform.thread_id == self.thread_id => {
                 let mut perform = *perform;
                 self.hurry(&mut perform.action);
                 self.action_queue.take_up(rawr_protocol::PendingAction {
@@ -292,49 +267,53 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
                     action: perform.action,
                 });
             }
-            Note::Changed(changed) if changed.thread_id == self.thread_id => {
+            SidecarNotification::Changed(changed) if changed.thread_id == self.thread_id => {
                 self.phase = changed.phase;
                 self.is_unsure = false;
                 self.paused.clone_from(&changed.breaker);
                 self.reporter.report(&SessionEvent::ThreadChanged(&changed))?;
             }
-            Note::Decided(decided) if decided.thread_id == self.thread_id => {
+            SidecarNotification::Decided(decided) if decided.thread_id == self.thread_id => {
                 self.reporter.report(&SessionEvent::Verdict(&decided))?;
             }
-            Note::HeadsUp(heads_up) if heads_up.thread_id == self.thread_id => {
+            SidecarNotification::HeadsUp(heads_up) if heads_up.thread_id == self.thread_id => {
                 self.reporter.report(&SessionEvent::HeadsUp(&heads_up))?;
             }
-            Note::Compaction(update) if update.thread_id == self.thread_id => {
+            SidecarNotification::Compaction(update) if update.thread_id == self.thread_id => {
                 self.compactions += u32::from(update.status == CompactionStatus::Completed);
                 self.reporter.report(&SessionEvent::Compaction(&update))?;
             }
-            Note::StoreFailed(failed) if failed.thread_id == self.thread_id => {
+            SidecarNotification::StoreFailed(failed) if failed.thread_id == self.thread_id => {
                 self.store_failed(&failed)?;
             }
-            Note::StoreRecovered(recovered) if recovered.thread_id == self.thread_id => {
+            SidecarNotification::StoreRecovered(recovered)
+                if recovered.thread_id == self.thread_id =>
+            {
                 self.store_recovered()?;
             }
-            Note::Prompt(changed) => {
+            SidecarNotification::Prompt(changed) => {
                 self.reporter.report(&SessionEvent::PromptChanged(&changed))?
             }
-            Note::Config(changed) => {
+            SidecarNotification::Config(changed) => {
                 self.reporter.report(&SessionEvent::ConfigChanged(&changed))?
             }
-            Note::Log(line) => self.reporter.report(&SessionEvent::Log(&line))?,
-            Note::Garbled { method, error } => {
+            SidecarNotification::Log(line) => self.reporter.report(&SessionEvent::Log(&line))?,
+            SidecarNotification::Garbled { method, error } => {
                 self.warn(&format!("failed to parse the sidecar's {method}: {error}"))?;
             }
             // Not shown in a session.
-            Note::Responded(_) | Note::JudgeAsked(_) | Note::Judged(_) => {}
+            SidecarNotification::Responded(_)
+            | SidecarNotification::JudgeAsked(_)
+            | SidecarNotification::Judged(_) => {}
             // For another thread.
-            Note::Perform(_)
-            | Note::Changed(_)
-            | Note::ListChanged(_)
-            | Note::Decided(_)
-            | Note::HeadsUp(_)
-            | Note::Compaction(_)
-            | Note::StoreFailed(_)
-            | Note::StoreRecovered(_) => {}
+            SidecarNotification::Perform(_)
+            | SidecarNotification::Changed(_)
+            | SidecarNotification::ListChanged(_)
+            | SidecarNotification::Decided(_)
+            | SidecarNotification::HeadsUp(_)
+            | SidecarNotification::Compaction(_)
+            | SidecarNotification::StoreFailed(_)
+            | SidecarNotification::StoreRecovered(_) => {}
         }
         Ok(())
     }
@@ -400,7 +379,7 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
     }
 
     fn warn(&mut self, message: &str) -> Result<(), DriveError> {
-        Ok(self.reporter.report(&SessionEvent::Notice { level: Level::Warning, message })?)
+        Ok(self.reporter.report(&SessionEvent::Notice { level: NoticeLevel::Warning, message })?)
     }
 
     /// Opens the thread and queues its pending actions. Returns their number.
@@ -408,8 +387,8 @@ impl<'r, H: Host, L: Launch> Drive<'r, H, L> {
         let thread = self.host.thread().clone();
         let running_turn = match (self.turns.running_turn(), self.host.access()) {
             (Some(turn_id), _) => Some(turn_id.to_owned()),
-            (None, Access::Shared(shared)) => shared.running_turn().map(str::to_owned),
-            (None, Access::Exclusive) => None,
+            (None, HostAccess::Shared(shared)) => shared.running_turn().map(str::to_owned),
+            (None, HostAccess::Exclusive) => None,
         };
         let params = ThreadOpenParams {
             thread_id: self.thread_id.clone(),

@@ -16,7 +16,7 @@ pub use self::json::{JsonLines, line as json_line};
 use crate::host::{HostEvent, HostThread};
 use crate::session_files::SessionFiles;
 
-/// One thing that happened in a session. The driver reports them in order; a reporter shows them or writes them down.
+/// An event of a session. The driver reports events in order; a reporter shows or records them.
 #[derive(Debug)]
 pub enum SessionEvent<'s> {
     /// The thread is open, and the session begins.
@@ -35,16 +35,16 @@ pub enum SessionEvent<'s> {
         /// How many actions it still asks for.
         pending: usize,
     },
-    /// A message of a person was given to the agent.
+    /// A user message was given to the agent.
     UserMessage {
         /// The turn that it is in.
         turn_id: &'s str,
         /// What the person wrote.
         text: &'s str,
     },
-    /// A message of a person is held until the handoff.
+    /// A user message is held until the handoff.
     InputHeld {
-        /// The sidecar's name for it.
+        /// Its input id.
         input_id: &'s str,
         /// What the person wrote.
         text: &'s str,
@@ -54,10 +54,10 @@ pub enum SessionEvent<'s> {
         /// What the text asks for.
         purpose: Purpose,
         /// The text.
-        injected: Injected<'s>,
+        injected: InjectedText<'s>,
     },
     /// rawr gave the packet back to the agent.
-    Handoff(Injected<'s>),
+    Handoff(InjectedText<'s>),
     /// The host reported something.
     Host(&'s HostEvent),
     /// Phase, tier, percent, guards or the last compaction changed.
@@ -76,10 +76,10 @@ pub enum SessionEvent<'s> {
     ConfigChanged(&'s ConfigChangedNotification),
     /// The sidecar logged something for people.
     Log(&'s LogMessageParams),
-    /// The driver has something to say.
+    /// A message from the driver.
     Notice {
         /// How much it matters.
-        level: Level,
+        level: NoticeLevel,
         /// One sentence.
         message: &'s str,
     },
@@ -90,7 +90,7 @@ pub enum SessionEvent<'s> {
 /// A text that rawr gave to the agent.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Injected<'s> {
+pub struct InjectedText<'s> {
     /// The sequence that it belongs to.
     pub sequence_id: &'s str,
     /// The action that asked for it.
@@ -104,7 +104,7 @@ pub struct Injected<'s> {
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum NoticeLevel {
     /// Good to know.
     Info,
     /// Something did not go as asked, and the session continues.
@@ -113,7 +113,7 @@ pub enum Level {
     Error,
 }
 
-/// Shows a session, or writes it down.
+/// Shows or records the events of a session.
 pub trait Reporter: Send {
     /// Reports one event.
     ///
@@ -122,12 +122,12 @@ pub trait Reporter: Send {
     /// Fails once the reader is gone. The driver then reports nothing further, and the session ends.
     fn report(&mut self, event: &SessionEvent<'_>) -> io::Result<()>;
 
-    /// Whether [`tick`](Self::tick) has something to do.
+    /// Whether [`tick`](Self::tick) must be called regularly.
     fn is_live(&self) -> bool {
         false
     }
 
-    /// Time has passed: what moves is drawn again.
+    /// Redraws what changes with time. Called every 120 ms while [`is_live`](Self::is_live) is true.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@ pub trait Host {
     fn thread(&self) -> &HostThread;
 
     /// Who else can write to the conversation.
-    fn access(&mut self) -> Access<'_>;
+    fn access(&mut self) -> HostAccess<'_>;
 
     /// The pause after each sampling request of a turn, in a host that waits there for the driver. `None` where turns
     /// run without a pause.
@@ -69,7 +69,7 @@ pub trait Host {
     /// # Errors
     ///
     /// [`HostError::Busy`] while a turn runs. A host with the capability `mid_turn_compact` accepts it inside a turn:
-    /// between two sampling requests, or at once if the order's [`Timing`] is [`Timing::AtOnce`].
+    /// between two sampling requests, or at once if the order's [`CompactionTiming`] is [`CompactionTiming::AtOnce`].
     fn compact(
         &mut self,
         order: &CompactionOrder,
@@ -83,11 +83,17 @@ pub trait Host {
     fn interrupt(&mut self) -> impl Future<Output = Result<(), HostError>> + Send;
 
     /// Asks the model a question about the conversation without adding to it. [`HostEvent::Answered`] brings the answer.
-    /// Only [`Question::request_id`] and [`Question::text`] are used.
-    fn sample(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
+    /// Only [`ModelQuestion::request_id`] and [`ModelQuestion::text`] are used.
+    fn sample(
+        &mut self,
+        question: ModelQuestion,
+    ) -> impl Future<Output = Result<(), HostError>> + Send;
 
     /// Asks the host's model a question without the conversation. [`HostEvent::Answered`] brings the answer.
-    fn judge(&mut self, question: Question) -> impl Future<Output = Result<(), HostError>> + Send;
+    fn judge(
+        &mut self,
+        question: ModelQuestion,
+    ) -> impl Future<Output = Result<(), HostError>> + Send;
 
     /// Looks up in the conversation's record what became of an action that an earlier driver requested, or that the host
     /// never answered, so that it is not carried out twice. A delivery without a handoff is looked up by its message.
@@ -104,14 +110,14 @@ pub trait Host {
 }
 
 /// Who can write to a host's conversation.
-pub enum Access<'h> {
+pub enum HostAccess<'h> {
     /// Only the driver.
     Exclusive,
     /// The driver and people who use the host directly. They can start a turn at any time.
     Shared(&'h mut dyn SharedThread),
 }
 
-impl Access<'_> {
+impl HostAccess<'_> {
     /// Whether people use the host directly.
     pub fn is_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
@@ -144,7 +150,7 @@ pub trait RequestGate: Send {
     /// # Errors
     ///
     /// [`HostError::Gone`] if the host has ended.
-    fn resume_turn(&mut self, turn_id: &str, next: Next) -> Result<(), HostError>;
+    fn resume_turn(&mut self, turn_id: &str, next: NextRequest) -> Result<(), HostError>;
 }
 
 /// Events and work that a host suspends while a sequence runs.
@@ -249,18 +255,18 @@ pub enum OwnCompaction {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompactionOrder {
     /// What stays in the history.
-    pub keep: Keep,
+    pub keep: KeptHistory,
     /// Who rewrites the history.
     pub by: Compactor,
     /// When it may start inside a running turn.
-    pub timing: Timing,
+    pub timing: CompactionTiming,
     /// The model that writes the summary.
-    pub tuning: Tuning,
+    pub tuning: SummaryTuning,
 }
 
 /// What stays of the conversation besides its fixed beginning and the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keep {
+pub enum KeptHistory {
     /// The newest user messages.
     #[default]
     UserMessages,
@@ -280,7 +286,7 @@ pub enum Compactor {
 
 /// When a compaction may start inside a running turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Timing {
+pub enum CompactionTiming {
     /// Between two sampling requests.
     #[default]
     BetweenRequests,
@@ -290,7 +296,7 @@ pub enum Timing {
 
 /// The model that writes the summary. `None` means the thread's own setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tuning {
+pub struct SummaryTuning {
     /// The model's name.
     pub model: Option<String>,
     /// The provider's name of a reasoning effort.
@@ -301,7 +307,7 @@ pub struct Tuning {
 
 /// What follows a sampling request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextRequest {
     /// What the model's answer requires: an answer without a tool call ends the turn.
     AsAnswered,
     /// Another request in any case: the answer was to a text from rawr, and the turn's own work is not finished.
@@ -310,7 +316,7 @@ pub enum Next {
 
 /// A question to a model outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct ModelQuestion {
     /// The driver's id of the question, repeated in [`HostEvent::Answered`].
     pub request_id: String,
     /// The system prompt, instead of the agent's.
@@ -335,33 +341,86 @@ pub enum HostError {
     #[error(
         "no `codex` in the PATH: install it with `npm install -g @openai/codex`, or pass its path with `--codex PATH`"
     )]
+    /// There is no `codex` in the `PATH`.
     CodexNotFound,
     #[error(
         "no `claude` in the PATH: install it with `npm install -g @anthropic-ai/claude-code`, or pass its path with `--claude PATH`"
     )]
+    /// There is no `claude` in the `PATH`.
     ClaudeNotFound,
+    /// Claude Code has no credentials.
     #[error("claude is not logged in: run `claude` and type /login, or set ANTHROPIC_API_KEY")]
     ClaudeNotLoggedIn,
+    /// The path that an option names is not an executable file.
     #[error("{} is not an executable; pass one with `{option} PATH`", .path.display())]
-    NotAProgram { path: PathBuf, option: &'static str },
+    NotAProgram {
+        /// The path.
+        path: PathBuf,
+        /// The option that sets the path.
+        option: &'static str,
+    },
+    /// The host's process could not be started.
     #[error("failed to start {}: {source}", .path.display())]
-    NotStarted { path: PathBuf, source: std::io::Error },
+    NotStarted {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// No app-server accepts connections at this socket.
     #[error("no Codex app-server is listening at {}: {source}", .path.display())]
-    NotReached { path: PathBuf, source: std::io::Error },
+    NotReached {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The host answered with an error.
     #[error("the host refused {method}: {message}")]
-    Refused { method: &'static str, message: String },
+    Refused {
+        /// The method of the request.
+        method: &'static str,
+        /// The other side's message.
+        message: String,
+    },
+    /// A turn or a compaction runs. Try again after the host's next event.
     #[error("the host is busy with a turn")]
     Busy,
+    /// There is no running turn to steer or to interrupt.
     #[error("no turn is running")]
     NoTurn,
+    /// The host lacks this capability.
     #[error("this host cannot {what}")]
-    Unable { what: &'static str },
+    Unable {
+        /// What the host cannot do.
+        what: &'static str,
+    },
+    /// The host did not answer in time. It may still have carried out the request.
     #[error("the host did not answer {method} within {seconds} s")]
-    Silent { method: &'static str, seconds: u64 },
+    Silent {
+        /// The method of the request.
+        method: &'static str,
+        /// The timeout in seconds.
+        seconds: u64,
+    },
+    /// The host's answer has an unknown shape.
     #[error("failed to parse the host's answer to {method}: {source}")]
-    NotUnderstood { method: &'static str, source: serde_json::Error },
+    NotUnderstood {
+        /// The method of the request.
+        method: &'static str,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// A history to restore is not valid.
     #[error("invalid history: {problem}")]
-    BadHistory { problem: String },
+    BadHistory {
+        /// What is wrong.
+        problem: String,
+    },
+    /// The host ended.
     #[error("{reason}")]
-    Gone { reason: String },
+    Gone {
+        /// Why it ended.
+        reason: String,
+    },
 }

@@ -1,9 +1,11 @@
-//! The agent hosts that rawr drives, and the driver between a host and the sidecar. It decides nothing about compaction
-//! and shows nothing: it reports what happens as [`event::SessionEvent`]s.
+//! The agent hosts that rawr supports, and the driver that connects a host to the sidecar. This crate must not decide when
+//! to compact and must not print: it reports [`event::SessionEvent`]s.
 //!
-//! Reading order: [`host`] (what a host is, and the three that there are), [`sidecar`] (the client of `rawr serve`),
-//! [`drive`] (carries events to the sidecar and its actions to the host), [`event`] (what a session reports), [`relay`]
-//! (stands between Codex's screen and its app-server).
+//! Reading order: [`host`] (the trait and its three implementations), [`sidecar`] (the client of `rawr serve`), [`drive`]
+//! (sends the host's events to the sidecar and the sidecar's actions to the host), [`event`] (what a session reports),
+//! [`relay`] (the proxy between Codex's screen and its app-server).
+
+#![deny(missing_docs)]
 
 #[cfg(not(unix))]
 compile_error!("rawr runs on Linux and macOS");

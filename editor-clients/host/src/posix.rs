@@ -1,11 +1,12 @@
-//! What POSIX offers and the standard library has no safe name for. All unsafe code of this program is here.
+//! POSIX calls without a safe wrapper in the standard library. All unsafe code of the crate is here.
 
 use std::io;
 use std::mem::MaybeUninit;
 
 use tokio::process::Command;
 
-/// The child ends when this process is killed, so that no agent works on unseen. Linux only: elsewhere it is left to its pipes.
+/// Makes the child receive SIGTERM when this process dies, so that no agent keeps working unseen. Only on Linux; elsewhere
+/// the child ends when its pipes close.
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "no such call"))]
 pub fn end_with_parent(command: &mut Command) {
     #[cfg(target_os = "linux")]
@@ -20,8 +21,8 @@ pub fn end_with_parent(command: &mut Command) {
     });
 }
 
-/// The child leads a session and a process group of its own: one signal reaches all that it starts, and without a terminal
-/// what wants to ask a person fails at once instead of being stopped.
+/// Starts the child in its own session and process group: one signal reaches all of its descendants, and without a
+/// controlling terminal a program that wants to prompt the user fails at once instead of being stopped.
 pub fn in_own_session(command: &mut Command) {
     before_exec(command, || {
         rustix::process::setsid()?;
@@ -29,19 +30,19 @@ pub fn in_own_session(command: &mut Command) {
     });
 }
 
-/// Whether this process was started to ignore the signal, as `nohup` and a script's `&` do.
+/// Whether this process was started with the signal ignored, as by `nohup` or a script's `&`.
 pub fn is_ignored(signal: libc::c_int) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
-    #[expect(unsafe_code, reason = "it only reads, and writes no more than the one structure")]
+    #[expect(unsafe_code, reason = "the call only reads the disposition and writes to `action`")]
     unsafe {
         libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
     }
 }
 
-/// What the child does last of this program. It must allocate nothing and take no lock.
+/// Runs `work` in the child between fork and exec. It must not allocate or take a lock.
 fn before_exec(command: &mut Command, work: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
-    #[expect(unsafe_code, reason = "its callers make system calls and nothing else")]
+    #[expect(unsafe_code, reason = "the callers only make system calls")]
     unsafe {
         command.pre_exec(work);
     }

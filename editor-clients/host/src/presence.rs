@@ -1,4 +1,5 @@
-//! Which processes of rawr's stand beside a Codex: each keeps a locked file in home, so that another can find and end it.
+//! The `rawr` processes that are attached to a Codex. Each keeps a locked file in rawr's home, so that `rawr detach` can find
+//! and stop it.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -6,29 +7,34 @@ use std::path::{Path, PathBuf};
 
 use crate::private_fs::make_folder;
 
-/// A line that `rawr detach` adds to what a process has written about itself.
+/// The line that `rawr detach` appends to a process's file.
 const DETACHED: &str = "detached";
 
-/// This process, for as long as it is kept.
+/// This process's entry. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Presence {
     path: PathBuf,
     _locked: File,
 }
 
-/// Another process that is there now.
+/// An attached process that is running now.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Present {
+pub struct AttachedProcess {
+    /// Its process id.
     pub process: u32,
-    /// Where its Codex listens.
+    /// The socket of its Codex app-server.
     pub socket: PathBuf,
-    /// Otherwise the number is another process's here: a home may be shared with a container or another machine.
+    /// Whether the process id is valid in this process namespace. A home may be shared with a container or another machine.
     pub is_here: bool,
     path: PathBuf,
 }
 
-impl Present {
-    /// That `rawr detach` is why the process is asked to stop. To be called before it is asked.
+impl AttachedProcess {
+    /// Records that `rawr detach` stops the process. Call it before the signal is sent.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. A process that has just ended is no error.
     pub fn tell_that_it_is_detached(&self) -> io::Result<()> {
         match File::options().append(true).open(&self.path) {
             Ok(mut file) => file.write_all(format!("\n{DETACHED}").as_bytes()),
@@ -44,11 +50,16 @@ fn folder(home: &Path) -> PathBuf {
 }
 
 impl Presence {
+    /// Creates and locks the entry of this process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if rawr's home is not writable.
     pub fn announce(home: &Path, socket: &Path) -> io::Result<Self> {
         let folder = folder(home);
         make_folder(&folder)?;
         let process = std::process::id();
-        // A process elsewhere may have the same number.
+        // A process in another namespace may have the same id.
         let names = std::iter::once(process.to_string())
             .chain((2_u32..).map(|count| format!("{process}.{count}")));
         for name in names {
@@ -66,14 +77,14 @@ impl Presence {
         Err(io::Error::other("no name is free"))
     }
 
-    /// Whether `rawr detach` is why this process was asked to stop. If the file is gone, it was any signal.
+    /// Whether `rawr detach` asked this process to stop. False if the file is gone.
     pub fn is_detached(&self) -> bool {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         text.lines().any(|line| line == DETACHED)
     }
 }
 
-/// Processes have numbers of their own in each machine, each time that it is started, and in each container.
+/// Identifies the namespace of process ids: one per machine, boot and container.
 #[cfg(target_os = "linux")]
 fn process_space() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -88,13 +99,17 @@ fn process_space() -> String {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // What stays is known by its lock to be nobody's.
+        // A file that remains is not locked and is ignored.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Everybody who is there. What the dead have left is taken away.
-pub fn present(home: &Path) -> io::Result<Vec<Present>> {
+/// Lists the attached processes and removes the files of those that ended.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be read.
+pub fn present(home: &Path) -> io::Result<Vec<AttachedProcess>> {
     let entries = match std::fs::read_dir(folder(home)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -114,7 +129,7 @@ pub fn present(home: &Path) -> io::Result<Vec<Present>> {
                 let mut lines = text.lines().filter(|line| *line != DETACHED);
                 let socket = lines.next().unwrap_or_default().into();
                 let is_here = lines.next().is_none_or(|space| space == process_space());
-                present.push(Present { process, socket, is_here, path });
+                present.push(AttachedProcess { process, socket, is_here, path });
             }
             Ok(()) => drop(std::fs::remove_file(&path)),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -128,14 +143,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_there_is_found_and_who_is_gone_is_not() {
+    fn a_running_process_is_listed_and_an_ended_one_is_not() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(present(home.path()).unwrap(), []);
         let socket = Path::new("/run/codex.sock");
         let presence = Presence::announce(home.path(), socket).unwrap();
         std::fs::write(folder(home.path()).join("4000000"), "/run/dead.sock").unwrap();
         let (process, path) = (std::process::id(), presence.path.clone());
-        let me = Present { process, socket: socket.to_owned(), is_here: true, path };
+        let me = AttachedProcess { process, socket: socket.to_owned(), is_here: true, path };
         assert_eq!(present(home.path()).unwrap(), [me]);
         drop(presence);
         assert_eq!(present(home.path()).unwrap(), []);
@@ -143,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_detached_knows_it_and_is_found_until_it_has_left() {
+    fn a_detached_process_knows_it_and_is_listed_until_it_ends() {
         let home = tempfile::tempdir().unwrap();
         let presence = Presence::announce(home.path(), Path::new("/run/codex.sock")).unwrap();
         assert!(!presence.is_detached());
@@ -159,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_another_machine_is_told_apart_and_not_waited_for() {
+    fn a_process_id_of_another_machine_is_marked_as_foreign() {
         let home = tempfile::tempdir().unwrap();
         let socket = Path::new("/run/codex.sock");
         make_folder(&folder(home.path())).unwrap();
@@ -171,7 +186,7 @@ mod tests {
         let presence = Presence::announce(home.path(), socket).unwrap();
         let mut found = present(home.path()).unwrap();
         found.sort_by_key(|present| present.is_here);
-        let of = |socket: &str, is_here, path: &Path| Present {
+        let of = |socket: &str, is_here, path: &Path| AttachedProcess {
             process,
             socket: socket.into(),
             is_here,

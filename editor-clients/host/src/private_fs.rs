@@ -5,6 +5,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Creates a folder and its missing parents. An existing folder is not changed.
+///
+/// # Errors
+///
+/// Fails like [`std::fs::create_dir_all`].
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -12,7 +16,11 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Writes a whole file, replacing its content.
+/// Writes a whole file, replacing its content. Not atomic.
+///
+/// # Errors
+///
+/// Fails like [`std::fs::write`].
 pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
@@ -20,10 +28,14 @@ pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// A log is kept at this size, and one before it.
+/// A log larger than this is rotated; one older log is kept.
 const LOG_BYTES: u64 = 1024 * 1024;
 
-/// Opens a log to append to. A log that is too large is renamed first.
+/// Opens a log for appending. A log over 1 MiB is renamed to `.log.old` first.
+///
+/// # Errors
+///
+/// Fails if its folder cannot be created or the file cannot be opened.
 pub fn open_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         make_folder(folder)?;

@@ -1,5 +1,5 @@
-//! Stands between the Codex on a person's screen and its app-server: it may hold back what begins a turn until the driver
-//! says go, and hands on everything else, byte for byte. It changes, adds and drops nothing, and knows nothing of sequences.
+//! A proxy between a user's Codex screen and its app-server. It may hold a message that starts a turn until the driver
+//! releases it, and forwards everything else byte for byte. It must never change, add or drop a byte.
 
 mod held;
 mod passage;
@@ -10,19 +10,21 @@ mod units;
 use std::path::Path;
 use std::time::Duration;
 
-pub use question::{PreflightReply, Question};
+pub use question::{PreflightQuestion, PreflightReply};
 use tokio::net::UnixListener;
 use tokio::time::sleep;
 
-/// Names within the folder that the sockets are in.
+/// File name of the app-server's socket in the session's folder.
 pub const CODEX: &str = "codex.sock";
+/// File name of the socket that the screen connects to.
 pub const SCREEN: &str = "screen.sock";
+/// File name of the socket where the driver answers for held messages.
 pub const DRIVER: &str = "driver.sock";
 
-/// How often it is looked whether the folder is there. It goes when Codex has ended.
+/// Interval of the check whether the folder still exists. It is removed when Codex ends.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Joins whoever comes with the app-server, until there is no need for that any more.
+/// Connects each accepted screen with the app-server, until the folder is removed.
 pub async fn serve(listener: UnixListener, folder: &Path) {
     let mut gone = std::pin::pin!(is_gone(folder));
     loop {
@@ -33,14 +35,14 @@ pub async fn serve(listener: UnixListener, folder: &Path) {
                     let (codex, driver) = (folder.join(CODEX), folder.join(DRIVER));
                     tokio::spawn(stream::join(screen, codex, driver));
                 }
-                // One that hung up at once, or too many open files: the next one may do better.
+                // The client hung up at once, or too many files are open. The next accept may succeed.
                 Err(_) => sleep(LOOK).await,
             },
         }
     }
 }
 
-/// Resolves once the folder is not there.
+/// Resolves once the folder is removed.
 pub async fn is_gone(folder: &Path) {
     while folder.is_dir() {
         sleep(LOOK).await;

@@ -44,7 +44,7 @@ pub struct SessionFile {
 }
 
 impl SessionFiles {
-    /// Lists the files in a thread's folder. `None` if there are none.
+    /// Lists the files in a thread's folder. `None` if there are none or the folder cannot be read.
     pub fn list(folder: PathBuf, packet: Option<&PacketGetResult>) -> Option<Self> {
         let mut files = Vec::new();
         collect(&folder, "", &mut files).ok()?;

@@ -1,4 +1,5 @@
-//! The sidecar as this program's child: started, spoken to, stopped. It knows the protocol and nothing of what is done with it.
+//! The client of a sidecar: starts `rawr serve` as a child process, sends requests, receives notifications, stops it. What a
+//! notification means is the caller's concern.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -28,67 +29,93 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::private_fs::open_log;
-use crate::transport::{Arrival, connect};
+use crate::transport::{TransportArrival, connect};
 
-/// How a sidecar comes to be, also for a second time.
+/// Starts a sidecar. Called again to replace one that ended.
 pub trait Launch {
+    /// Starts a sidecar and completes the `initialize` handshake.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process does not start, ends, or speaks another protocol version.
     fn launch(&self) -> impl Future<Output = Result<Sidecar, SidecarError>>;
 }
 
-/// A sidecar as a child process, and what it is told first.
+/// Settings for a sidecar child process.
 #[derive(Debug, Clone)]
 pub struct SidecarSettings {
-    /// This very program.
+    /// The `rawr` executable.
     pub program: PathBuf,
-    /// The command that starts it, as a person types it: others are told who did something.
+    /// The client's name, such as `rawr exec`. Other clients see it in notifications.
     pub client: String,
+    /// rawr's home. `None` selects the default.
     pub home: Option<PathBuf>,
-    /// Values that go before every configuration file's, under the files' keys.
+    /// Configuration that overrides every file, with the same keys as in the files.
     pub config: Map<String, Value>,
+    /// Where its log goes.
     pub log: SidecarLog,
 }
 
 /// Where the sidecar's stderr goes.
 #[derive(Debug, Clone)]
 pub enum SidecarLog {
+    /// To this program's stderr.
     Terminal,
+    /// Appended to this file.
     File(PathBuf),
+    /// Discarded.
     Nowhere,
 }
 
-/// A sidecar that has been greeted. Dropping it kills the process.
+/// A connection to a sidecar. Call [`initialize`](Self::initialize) first. Dropping it kills the child process.
 #[derive(Debug)]
 pub struct Sidecar {
     client: Client,
-    arrivals: mpsc::UnboundedReceiver<Arrival>,
-    notes: VecDeque<Note>,
-    /// Calls made and answers seen among the arrivals: equal means that all earlier notifications are in `notes`.
+    arrivals: mpsc::UnboundedReceiver<TransportArrival>,
+    notes: VecDeque<SidecarNotification>,
+    /// Numbers of requests sent and of answers seen among the arrivals. If equal, all earlier notifications are in `notes`.
     asked: u64,
     answered: u64,
     child: Option<Child>,
     version: Option<String>,
 }
 
-/// What a sidecar says unasked.
+/// A notification from the sidecar.
 #[derive(Debug, Clone)]
-pub enum Note {
+pub enum SidecarNotification {
+    /// `action/perform`.
     Perform(Box<ActionPerformNotification>),
+    /// `sequence/headsUp`.
     HeadsUp(SequenceHeadsUpNotification),
+    /// `thread/changed`.
     Changed(Box<ThreadChangedNotification>),
+    /// `thread/listChanged`.
     ListChanged(ThreadListChangedNotification),
+    /// `decision/recorded`.
     Decided(Box<DecisionRecordedNotification>),
+    /// `compaction/update`.
     Compaction(CompactionUpdateNotification),
+    /// `sequence/responded`.
     Responded(SequenceRespondedNotification),
+    /// `judgment/requested`.
     JudgeAsked(JudgmentRequestedNotification),
+    /// `judgment/result`.
     Judged(JudgmentResultNotification),
+    /// `store/failed`.
     StoreFailed(StoreFailedNotification),
+    /// `store/recovered`.
     StoreRecovered(StoreRecoveredNotification),
+    /// `prompt/changed`.
     Prompt(PromptChangedNotification),
+    /// `config/changed`.
     Config(ConfigChangedNotification),
+    /// `window/logMessage`.
     Log(LogMessageParams),
-    /// It is known by name and not understood.
+    /// A known notification whose parameters failed to parse.
     Garbled {
+        /// The notification's method.
         method: String,
+        /// What is wrong with its parameters.
         error: String,
     },
 }
@@ -119,17 +146,17 @@ impl SidecarSettings {
             ),
             SidecarLog::Nowhere => Stdio::null(),
         });
-        // Ctrl-C in a terminal is for this program, which then ends the sidecar in order.
+        // Ctrl-C must reach only this program, which then stops the sidecar in an orderly way.
         command.process_group(0);
         Ok(command)
     }
 }
 
-/// How long each step of an orderly end may take.
+/// Timeout of each step of an orderly shutdown.
 const ORDERLY: Duration = Duration::from_secs(3);
 
 impl Sidecar {
-    /// Over any pipes, not greeted yet.
+    /// Connects over any pipes, without the handshake.
     pub fn over(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -139,6 +166,11 @@ impl Sidecar {
         Self { client, arrivals, notes, asked: 0, answered: 0, child: None, version: None }
     }
 
+    /// Sends `initialize` and `initialized`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the sidecar refuses, ends, or speaks another protocol version.
     pub async fn greet(
         &mut self,
         client: &str,
@@ -166,13 +198,21 @@ impl Sidecar {
         self.tell::<methods::Initialized>(Empty {}).await
     }
 
-    /// Asks and waits for the answer. What the sidecar had said before it is then what [`notes`](Self::notes) gives,
-    /// and nothing that it said after.
+    /// Sends a request and waits for the answer. [`notes`](Self::notes) then returns exactly the notifications that arrived
+    /// before the answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the sidecar refuses, does not answer within 60 seconds, or ends.
     pub async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
         self.request(R::METHOD, &params).await
     }
 
-    /// A call that was made before; what it answers was of use only then.
+    /// Sends a request again and discards its result.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
     pub async fn repeat(
         &mut self,
         method: &'static str,
@@ -186,7 +226,7 @@ impl Sidecar {
         method: &'static str,
         params: &impl serde::Serialize,
     ) -> Result<A, SidecarError> {
-        let params = Params::of(method, params)?;
+        let params = RawParams::of(method, params)?;
         self.asked += 1;
         let span = tracing::info_span!("request", method);
         let answer = self.client.request::<A, _>(method, params).instrument(span.clone()).await;
@@ -199,20 +239,20 @@ impl Sidecar {
     }
 
     async fn tell<N: Notification>(&mut self, params: N::Params) -> Result<(), SidecarError> {
-        let params = Params::of(N::METHOD, &params)?;
+        let params = RawParams::of(N::METHOD, &params)?;
         match self.client.notification(N::METHOD, params).await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.failure(N::METHOD, error).await),
         }
     }
 
-    /// What the sidecar has said up to its last answer, in order.
-    pub fn notes(&mut self) -> VecDeque<Note> {
+    /// Takes the notifications that arrived before the last answer, in order.
+    pub fn notes(&mut self) -> VecDeque<SidecarNotification> {
         std::mem::take(&mut self.notes)
     }
 
-    /// What it says next; `None` once it has hung up. May be cancelled at any time.
-    pub async fn next_note(&mut self) -> Option<Note> {
+    /// Waits for the next notification; `None` once the sidecar has hung up. Cancel safe.
+    pub async fn next_note(&mut self) -> Option<SidecarNotification> {
         loop {
             if let Some(note) = self.notes.pop_front() {
                 return Some(note);
@@ -224,17 +264,17 @@ impl Sidecar {
 
     fn catch_up(&mut self) {
         while self.answered < self.asked {
-            // An answer that never came has left no mark.
+            // A request that failed has no answer among the arrivals.
             let Ok(arrival) = self.arrivals.try_recv() else { return };
             self.take(arrival);
         }
     }
 
-    fn take(&mut self, arrival: Arrival) {
+    fn take(&mut self, arrival: TransportArrival) {
         match arrival {
-            Arrival::Answer => self.answered += 1,
-            Arrival::Notification { method, params } => {
-                self.notes.extend(Note::read(method, params.as_deref()));
+            TransportArrival::Answer => self.answered += 1,
+            TransportArrival::Notification { method, params } => {
+                self.notes.extend(SidecarNotification::read(method, params.as_deref()));
             }
         }
     }
@@ -257,7 +297,7 @@ impl Sidecar {
         }
     }
 
-    /// Why there is nobody any more.
+    /// Waits for the child's exit and describes it; `otherwise` if there is no exit status.
     pub async fn exit_error(&mut self, otherwise: &str) -> SidecarError {
         let status = match &mut self.child {
             Some(child) => timeout(ORDERLY, child.wait()).await.ok().and_then(Result::ok),
@@ -266,12 +306,12 @@ impl Sidecar {
         SidecarError::Ended { how: status.map_or_else(|| otherwise.to_owned(), describe) }
     }
 
-    /// Ends it in order: shutdown, exit, hang-up; and by force if it does not take the hints.
+    /// Stops the sidecar: `shutdown`, `exit`, closing the pipes; kills the process if it does not end.
     pub async fn stop(mut self) {
-        // Each step is tried whatever came of the one before: what counts is that the process ends.
+        // Each step runs even if the one before failed.
         let _ = timeout(ORDERLY, self.call::<methods::Shutdown>(Empty {})).await;
         let _ = self.tell::<methods::Exit>(Empty {}).await;
-        // A client that is dropped with a notification in hand loses it.
+        // Dropping the client would lose a queued notification.
         let _ = timeout(ORDERLY, self.client.on_disconnect()).await;
         if let Some(mut child) = self.child
             && timeout(ORDERLY, child.wait()).await.is_err()
@@ -280,10 +320,12 @@ impl Sidecar {
         }
     }
 
+    /// The child's process id; `None` without a child or after it ended.
     pub fn process_id(&self) -> Option<u32> {
         self.child.as_ref().and_then(Child::id)
     }
 
+    /// The sidecar's version, from its answer to `initialize`.
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
@@ -293,13 +335,13 @@ fn describe(status: ExitStatus) -> String {
     status.to_string()
 }
 
-impl Note {
-    /// `None` for what this client has no use for.
+impl SidecarNotification {
+    /// `None` for a notification that this client does not use.
     fn read(method: String, params: Option<&RawValue>) -> Option<Self> {
         fn shape<N: Notification>(
             params: Option<&RawValue>,
-            note: impl FnOnce(N::Params) -> Note,
-        ) -> Result<Note, serde_json::Error> {
+            note: impl FnOnce(N::Params) -> SidecarNotification,
+        ) -> Result<SidecarNotification, serde_json::Error> {
             read_params(params.map(RawValue::get)).map(note)
         }
         let note = match method.as_str() {
@@ -345,9 +387,9 @@ impl Note {
     }
 }
 
-struct Params(Box<RawValue>);
+struct RawParams(Box<RawValue>);
 
-impl Params {
+impl RawParams {
     fn of(method: &'static str, params: &impl serde::Serialize) -> Result<Self, SidecarError> {
         serde_json::value::to_raw_value(params)
             .map(Self)
@@ -355,38 +397,73 @@ impl Params {
     }
 }
 
-impl ToRpcParams for Params {
+impl ToRpcParams for RawParams {
     fn to_rpc_params(self) -> Result<Option<Box<RawValue>>, serde_json::Error> {
         Ok(Some(self.0))
     }
 }
 
-/// Why the sidecar did not do as it was asked.
+/// Why a request to the sidecar failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
+    /// The process could not be started, or its log file not opened.
     #[error("failed to start the sidecar {}: {source}", .path.display())]
-    NotStarted { path: PathBuf, source: io::Error },
+    NotStarted {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The process ended or hung up.
     #[error("the sidecar ended ({how}); `--verbose` shows its log")]
-    Ended { how: String },
+    Ended {
+        /// How it ended.
+        how: String,
+    },
+    /// It did not answer within 60 seconds.
     #[error("the sidecar did not answer {method}; `--verbose` shows its log")]
-    Silent { method: &'static str },
+    Silent {
+        /// The method of the request.
+        method: &'static str,
+    },
+    /// It answered with an error.
     #[error("{message}{}", .hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default())]
-    Refused { method: &'static str, code: i32, message: String, hint: Option<String> },
+    Refused {
+        /// The method of the request.
+        method: &'static str,
+        /// The JSON-RPC error code.
+        code: i32,
+        /// The other side's message.
+        message: String,
+        /// What to do, if the sidecar suggests something.
+        hint: Option<String>,
+    },
+    /// Its answer has an unknown shape.
     #[error("failed to parse the sidecar's {method}: {source}")]
-    NotUnderstood { method: &'static str, source: serde_json::Error },
+    NotUnderstood {
+        /// The method of the request.
+        method: &'static str,
+        /// The cause.
+        source: serde_json::Error,
+    },
     #[error(
         "the sidecar speaks protocol {}, this program {PROTOCOL_VERSION}: both must be of one release",
         .theirs.map_or_else(|| "of another kind".to_owned(), |theirs| theirs.to_string())
     )]
-    OtherProtocol { theirs: Option<u64> },
+    /// It speaks another protocol version.
+    OtherProtocol {
+        /// The sidecar's protocol version; `None` if it did not send one.
+        theirs: Option<u64>,
+    },
 }
 
 impl SidecarError {
-    /// Whether the sidecar is of no more use, rather than of another opinion.
+    /// Whether the sidecar must be replaced; false if it only refused the request.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::NotStarted { .. } | Self::Ended { .. } | Self::Silent { .. })
     }
 
+    /// The protocol's error code of a refusal.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Refused { code, .. } => ErrorCode::from_code(*code),

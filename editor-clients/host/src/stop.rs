@@ -6,7 +6,7 @@ use crate::posix::is_ignored;
 
 /// A stop request that may come from a signal or from the program.
 #[derive(Debug, Clone)]
-pub struct Stop {
+pub struct StopRequest {
     ask: watch::Sender<Option<u8>>,
     asked: watch::Receiver<Option<u8>>,
 }
@@ -17,13 +17,21 @@ pub const INTERRUPTED: u8 = 130;
 /// Exit code after the terminal was closed.
 pub const HUNG_UP: u8 = 129;
 
-impl Stop {
-    /// Starts to listen for the signals of this process.
+impl StopRequest {
+    /// Listens for SIGINT, SIGTERM and SIGHUP, except those that this process was started to ignore.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a signal handler cannot be installed.
     pub fn on_signals() -> std::io::Result<Self> {
         Self::on_signals_and(|| {})
     }
 
-    /// The same. `at_once` runs before a second signal exits the program.
+    /// As [`on_signals`](Self::on_signals); `at_once` runs before a second signal exits the program.
+    ///
+    /// # Errors
+    ///
+    /// As [`on_signals`](Self::on_signals).
     pub fn on_signals_and(at_once: impl FnOnce() + Send + 'static) -> std::io::Result<Self> {
         let (ask, asked) = watch::channel(None);
         let mut signals = Signals::new()?;
@@ -50,7 +58,7 @@ impl Stop {
         (ask.clone(), Self { ask, asked })
     }
 
-    /// May be cancelled at any time.
+    /// Resolves when a stop is requested. Cancel safe.
     pub async fn asked(&mut self) {
         if self.asked.wait_for(Option::is_some).await.is_err() {
             // No request can come any more.
@@ -58,11 +66,12 @@ impl Stop {
         }
     }
 
+    /// Whether a stop was requested.
     pub fn was_asked(&self) -> bool {
         self.asked.borrow().is_some()
     }
 
-    /// The exit code of the request.
+    /// The exit code of the request; [`INTERRUPTED`] if there was none.
     pub fn exit_code(&self) -> u8 {
         self.asked.borrow().unwrap_or(INTERRUPTED)
     }

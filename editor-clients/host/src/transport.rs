@@ -1,4 +1,4 @@
-//! The pipes between a sidecar and the JSON-RPC client. Separates notifications from answers, in order.
+//! The JSON-RPC transport over a sidecar's pipes. It separates notifications from answers and keeps their order.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -17,35 +17,35 @@ use tokio::sync::mpsc;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Encoder, FramedRead};
 
-/// What arrived and is not the client's to see, and where among it the answers were.
+/// A notification, or the position of an answer among the notifications.
 #[derive(Debug)]
-pub enum Arrival {
+pub enum TransportArrival {
     Notification {
         method: String,
         params: Option<Box<RawValue>>,
     },
-    /// The client has an answer that came at this place.
+    /// The client received an answer here.
     Answer,
 }
 
-/// Longer than any request to the sidecar takes.
+/// Timeout of a request. No request to the sidecar takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A client over these pipes. It hears answers alone: a notification that passed through it could be dropped there,
-/// and a request of the sidecar's would be taken for one. The receiver ends when the sidecar hangs up.
+/// Creates a client over these pipes. The client receives only answers, because it could drop a notification and would
+/// mistake a request for one. The receiver ends when the sidecar hangs up.
 pub fn connect(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
-) -> (Client, mpsc::UnboundedReceiver<Arrival>) {
+) -> (Client, mpsc::UnboundedReceiver<TransportArrival>) {
     let (outgoing, bodies) = mpsc::unbounded_channel();
-    // On its own, so that a sidecar that does not read for a while never keeps us from reading.
+    // A separate task, so that a sidecar that does not read cannot block our reading.
     tokio::spawn(write(writer, bodies));
     let (arrivals, arrived) = mpsc::unbounded_channel();
     let frames = FramedRead::new(reader, Framing::new());
-    let receiver = Receiver { frames, arrivals, outgoing: outgoing.clone() };
+    let receiver = FrameReceiver { frames, arrivals, outgoing: outgoing.clone() };
     let client = ClientBuilder::default()
         .request_timeout(PATIENCE)
-        .build_with_tokio(Sender { outgoing }, receiver);
+        .build_with_tokio(FrameSender { outgoing }, receiver);
     (client, arrived)
 }
 
@@ -62,11 +62,11 @@ async fn write(
     Ok(())
 }
 
-struct Sender {
+struct FrameSender {
     outgoing: mpsc::UnboundedSender<String>,
 }
 
-impl TransportSenderT for Sender {
+impl TransportSenderT for FrameSender {
     type Error = TransportError;
 
     async fn send(&mut self, body: String) -> Result<(), TransportError> {
@@ -74,13 +74,13 @@ impl TransportSenderT for Sender {
     }
 }
 
-struct Receiver<R> {
+struct FrameReceiver<R> {
     frames: FramedRead<R, Framing>,
-    arrivals: mpsc::UnboundedSender<Arrival>,
+    arrivals: mpsc::UnboundedSender<TransportArrival>,
     outgoing: mpsc::UnboundedSender<String>,
 }
 
-impl<R: AsyncRead + Send + Unpin + 'static> TransportReceiverT for Receiver<R> {
+impl<R: AsyncRead + Send + Unpin + 'static> TransportReceiverT for FrameReceiver<R> {
     type Error = TransportError;
 
     async fn receive(&mut self) -> Result<ReceivedMessage, TransportError> {
@@ -89,17 +89,17 @@ impl<R: AsyncRead + Send + Unpin + 'static> TransportReceiverT for Receiver<R> {
                 Frame::Message(body) => body,
                 Frame::TooLarge { length } => return Err(TransportError::TooLarge { length }),
             };
-            let message: Message<'_> = serde_json::from_slice(&body)?;
-            // Without a receiver for arrivals there is none to lose them.
+            let message: RpcMessage<'_> = serde_json::from_slice(&body)?;
+            // A send fails only if the receiver was dropped.
             match (message.method, message.id) {
                 (None, _) => {
-                    let _ = self.arrivals.send(Arrival::Answer);
+                    let _ = self.arrivals.send(TransportArrival::Answer);
                     return Ok(ReceivedMessage::Bytes(body.to_vec()));
                 }
                 (Some(method), None) => {
                     let params = message.params.map(ToOwned::to_owned);
                     let method = method.into_owned();
-                    let _ = self.arrivals.send(Arrival::Notification { method, params });
+                    let _ = self.arrivals.send(TransportArrival::Notification { method, params });
                 }
                 (Some(method), Some(id)) => {
                     let _ = self.outgoing.send(refusal(id, &method));
@@ -110,7 +110,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> TransportReceiverT for Receiver<R> {
 }
 
 #[derive(Deserialize)]
-struct Message<'m> {
+struct RpcMessage<'m> {
     #[serde(borrow)]
     id: Option<&'m RawValue>,
     #[serde(borrow)]

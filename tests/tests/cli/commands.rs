@@ -1,4 +1,4 @@
-//! The `rawr` command line as people and programs meet it: output, exit codes, what is left behind. Hosts have tests of their own.
+//! Output, exit codes and side effects of the `rawr` commands without hosts.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -16,13 +16,15 @@ use rawr_tests::rawr;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Folders of its own for everything that a command may write to.
-struct Desk {
+use crate::fixture::{err, out};
+
+/// Temporary folders for everything that a command may write.
+struct CommandFixture {
     home: TempDir,
     temporary: TempDir,
 }
 
-impl Desk {
+impl CommandFixture {
     fn new() -> Self {
         Self { home: TempDir::new().unwrap(), temporary: TempDir::new().unwrap() }
     }
@@ -60,20 +62,12 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
 fn events(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn check_error(arguments: &[&str], code: i32, words: &[&str]) {
-    let output = Desk::new().run(arguments);
+    let output = CommandFixture::new().run(arguments);
     let error = err(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
     for word in words {
@@ -81,7 +75,7 @@ fn check_error(arguments: &[&str], code: i32, words: &[&str]) {
     }
 }
 
-/// What a compaction is for a program, in order.
+/// The events of a compaction in order.
 fn sequence(events: &[Value]) -> Vec<String> {
     let names = ["verdict", "heads_up", "packet", "compaction", "handoff"];
     let of_sequence = events.iter().filter(|event| {
@@ -104,9 +98,9 @@ const WHOLE: [&str; 6] = [
 ];
 
 #[test]
-fn the_demo_tells_programs_of_one_compaction_and_leaves_nothing_behind() {
-    let desk = Desk::new();
-    let output = desk.run(&["demo", "--json"]);
+fn the_demo_reports_one_compaction_as_json_and_leaves_no_files() {
+    let fixture = CommandFixture::new();
+    let output = fixture.run(&["demo", "--json"]);
     assert!(output.status.success(), "{}", err(&output));
     let events = events(&out(&output));
     assert_eq!(sequence(&events), WHOLE);
@@ -125,12 +119,12 @@ fn the_demo_tells_programs_of_one_compaction_and_leaves_nothing_behind() {
     let files: Vec<_> =
         find("saved")["files"].as_array().unwrap().iter().map(|file| &file["name"]).collect();
     assert!(files.contains(&&Value::from("events.jsonl")), "{files:?}");
-    assert_eq!((desk.leftovers(), names(desk.home.path())), (vec![], vec![]));
+    assert_eq!((fixture.leftovers(), names(fixture.home.path())), (vec![], vec![]));
 }
 
 #[test]
-fn the_demo_is_readable_and_without_colours_where_there_is_no_terminal() {
-    let output = Desk::new().run(&["demo"]);
+fn the_demo_has_no_colors_without_a_terminal() {
+    let output = CommandFixture::new().run(&["demo"]);
     let text = out(&output);
     for words in [
         "› Now test it against every sample, and commit.",
@@ -152,11 +146,11 @@ fn the_demo_is_readable_and_without_colours_where_there_is_no_terminal() {
 }
 
 #[test]
-fn what_the_demo_keeps_is_a_real_repository() {
-    let desk = Desk::new();
-    let kept = desk.path("kept");
+fn the_kept_demo_is_a_real_repository() {
+    let fixture = CommandFixture::new();
+    let kept = fixture.path("kept");
     let keep = ["demo", "--keep", kept.to_str().unwrap()];
-    assert!(desk.run(&keep).status.success());
+    assert!(fixture.run(&keep).status.success());
     assert_eq!(names(&kept), ["home", "repository"]);
     let log = Command::new("git")
         .args(["log", "--format=%s"])
@@ -165,7 +159,7 @@ fn what_the_demo_keeps_is_a_real_repository() {
         .unwrap();
     assert_eq!(out(&log), "Explain kv.sh\nPrint the value of a key\nBegin with samples\n");
 
-    let again = desk.run(&keep);
+    let again = fixture.run(&keep);
     assert_eq!(again.status.code(), Some(1));
     assert!(err(&again).contains("is not empty: name a new folder"), "{}", err(&again));
 }
@@ -182,10 +176,10 @@ fn signal(name: &str, process: u64) {
 }
 
 #[test]
-fn ctrl_c_ends_the_demo_with_nothing_left() {
+fn ctrl_c_ends_the_demo_and_removes_its_files() {
     for (name, code) in [("INT", 130), ("TERM", 143)] {
-        let desk = Desk::new();
-        let mut child = desk.start(&["demo", "--pace", "--json"]);
+        let fixture = CommandFixture::new();
+        let mut child = fixture.start(&["demo", "--pace", "--json"]);
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let mut lines = stdout.lines().map(Result::unwrap);
         let sidecar = wait_for(&mut lines, "session")["sidecarProcessId"].as_u64().unwrap();
@@ -193,7 +187,7 @@ fn ctrl_c_ends_the_demo_with_nothing_left() {
         signal(name, child.id().into());
         let rest: Vec<_> = lines.collect();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{rest:?}");
-        assert_eq!(desk.leftovers(), Vec::<String>::new());
+        assert_eq!(fixture.leftovers(), Vec::<String>::new());
         assert!(!is_alive(sidecar), "the sidecar goes on");
     }
 }
@@ -208,9 +202,9 @@ fn is_alive(process: u64) -> bool {
 }
 
 #[test]
-fn a_sidecar_that_is_killed_is_replaced_and_nothing_happens_twice() {
-    let desk = Desk::new();
-    let mut child = desk.start(&["demo", "--json"]);
+fn a_killed_sidecar_is_replaced_and_no_action_is_repeated() {
+    let fixture = CommandFixture::new();
+    let mut child = fixture.start(&["demo", "--json"]);
     let stdout = BufReader::new(child.stdout.take().unwrap());
     let mut seen = Vec::new();
     for line in stdout.lines() {
@@ -223,21 +217,21 @@ fn a_sidecar_that_is_killed_is_replaced_and_nothing_happens_twice() {
     assert!(child.wait().unwrap().success());
     assert_eq!(seen.iter().filter(|event| event["event"] == "sidecar_restarted").count(), 1);
     assert_eq!(sequence(&seen), WHOLE);
-    assert_eq!(desk.leftovers(), Vec::<String>::new());
+    assert_eq!(fixture.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn a_reader_that_hangs_up_is_a_normal_end() {
-    let desk = Desk::new();
-    let mut child = desk.start(&["demo", "--json"]);
+    let fixture = CommandFixture::new();
+    let mut child = fixture.start(&["demo", "--json"]);
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(desk.leftovers(), Vec::<String>::new());
+    assert_eq!(fixture.leftovers(), Vec::<String>::new());
 }
 
 #[test]
-fn wrong_usage_says_what_is_right() {
+fn a_usage_error_has_a_hint() {
     check_error(&["exec", "--host", "emacs", "hi"], 2, &["'emacs'", "codex, claude, embedded"]);
     check_error(&["exec", "hi"], 2, &["--host"]);
     check_error(&["exec", "--host", "embedded", "-c", "mode", "hi"], 2, &["KEY=VALUE"]);
@@ -246,7 +240,7 @@ fn wrong_usage_says_what_is_right() {
     check_error(
         &["exec", "--host", "embedded", "--model", "m", "hi"],
         1,
-        &["where is the model?", "--base-url"],
+        &["no endpoint for the model", "--base-url"],
     );
     check_error(
         &["exec", "--host", "embedded", "--cd", "/no/such", "hi"],
@@ -257,10 +251,10 @@ fn wrong_usage_says_what_is_right() {
     check_error(&["--home", "/proc/nowhere", "init"], 1, &["--home DIR"]);
 }
 
-/// What the agent is told where this is standard input.
+/// The agent's prompts with this standard input.
 fn prompts_of(input: &[u8]) -> Vec<String> {
-    let desk = Desk::new();
-    let mut child = desk
+    let fixture = CommandFixture::new();
+    let mut child = fixture
         .command(&["exec", "--host", "embedded", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -275,37 +269,37 @@ fn prompts_of(input: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn prompts_come_as_lines_too() {
+fn prompts_are_read_from_stdin_lines() {
     assert_eq!(prompts_of(b"one\n\ntwo\n"), ["one", "two"]);
 }
 
 #[test]
-fn init_writes_once_and_replaces_only_by_force() {
-    let desk = Desk::new();
-    let first = out(&desk.run(&["init"]));
+fn init_overwrites_files_only_with_force() {
+    let fixture = CommandFixture::new();
+    let first = out(&fixture.run(&["init"]));
     assert_eq!(first.lines().filter(|line| line.starts_with("wrote")).count(), 10, "{first}");
-    let config = std::fs::read_to_string(desk.path("rawr.toml")).unwrap();
+    let config = std::fs::read_to_string(fixture.path("rawr.toml")).unwrap();
     assert!(config.contains("#mode = \"auto\""), "{config}");
 
-    let prompt = desk.path("auto-compact/handoff.md");
+    let prompt = fixture.path("auto-compact/handoff.md");
     std::fs::write(&prompt, "mine: {packet}").unwrap();
-    std::fs::remove_file(desk.path("auto-compact/heads-up.md")).unwrap();
-    let second = out(&desk.run(&["init"]));
-    assert!(!second.contains("wrote") && second.contains("it was deleted once"), "{second}");
+    std::fs::remove_file(fixture.path("auto-compact/heads-up.md")).unwrap();
+    let second = out(&fixture.run(&["init"]));
+    assert!(!second.contains("wrote") && second.contains("it was deleted;"), "{second}");
     assert_eq!(std::fs::read_to_string(&prompt).unwrap(), "mine: {packet}");
 
-    let forced = out(&desk.run(&["init", "--force"]));
+    let forced = out(&fixture.run(&["init", "--force"]));
     assert_eq!(forced.lines().filter(|line| line.starts_with("replaced")).count(), 1, "{forced}");
-    let old = desk.path("auto-compact/handoff.md.old");
+    let old = fixture.path("auto-compact/handoff.md.old");
     assert_eq!(std::fs::read_to_string(old).unwrap(), "mine: {packet}");
-    assert!(desk.path("auto-compact/heads-up.md").exists());
+    assert!(fixture.path("auto-compact/heads-up.md").exists());
 }
 
-/// A script would take it for done.
+/// A closed output must not look like success to a script.
 #[test]
-fn work_that_ends_because_nothing_reads_its_output_is_no_success() {
-    let desk = Desk::new();
-    let mut child = desk.start(&["exec", "--host", "embedded", "--json", "one", "two", "three"]);
+fn a_closed_output_is_not_a_success() {
+    let fixture = CommandFixture::new();
+    let mut child = fixture.start(&["exec", "--host", "embedded", "--json", "one", "two", "three"]);
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(141));

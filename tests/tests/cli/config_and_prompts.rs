@@ -1,4 +1,4 @@
-//! The commands for the files that a person edits: `rawr config` and `rawr prompts`, as people and programs meet them.
+//! `rawr config` and `rawr prompts`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -9,12 +9,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-struct Desk {
+struct FilesFixture {
     home: Home,
     environment: Vec<(&'static str, String)>,
 }
 
-impl Desk {
+impl FilesFixture {
     fn new() -> Self {
         Self { home: Home::new(), environment: Vec::new() }
     }
@@ -27,7 +27,7 @@ impl Desk {
         command.output().unwrap()
     }
 
-    /// What it prints, where the home is `HOME` and the folder `WORK`.
+    /// Checks the output, with the home shown as `HOME` and the folder as `WORK`.
     fn check(&self, arguments: &[&str], code: i32, expected: Expect) {
         let output = self.run(arguments);
         expected.assert_eq(&self.named(&both(&output)));
@@ -62,34 +62,34 @@ fn both(output: &Output) -> String {
 }
 
 #[test]
-fn the_values_that_are_set_are_shown_with_their_place() {
-    let desk = Desk::new();
-    desk.check(
+fn set_values_are_shown_with_their_file() {
+    let fixture = FilesFixture::new();
+    fixture.check(
         &["config", "show"],
         0,
         expect![[r#"
         Nothing is set: every key has its built-in value. `rawr config show --effective` lists them.
     "#]],
     );
-    desk.home.configure(
+    fixture.home.configure(
         "[rawr_auto_compaction]\nmode = \"ask\"\nready_percent_remaining_lt = \"70%\"\nmodus = 1\n\
          [rawr_auto_compaction.models.\"gpt-5*\"]\ncooldown_turns = 3\n",
     );
-    fs::write(desk.home.work().join(".rawr.toml"), "[rawr_auto_compaction]\nmode = \"tag\"\n")
+    fs::write(fixture.home.work().join(".rawr.toml"), "[rawr_auto_compaction]\nmode = \"tag\"\n")
         .unwrap();
-    desk.check(&["config", "show", "--model", "gpt-5.2"], 0, expect![[r#"
+    fixture.check(&["config", "show", "--model", "gpt-5.2"], 0, expect![[r#"
         rawr_auto_compaction.cooldown_turns = 3  # HOME/rawr.toml, model gpt-5*
         rawr_auto_compaction.mode = "tag"  # WORK/.rawr.toml
         rawr_auto_compaction.policy.ready.percent_remaining_lt = 70  # HOME/rawr.toml, as rawr_auto_compaction.ready_percent_remaining_lt
         rawr: 1 problem in these files: `rawr config check` shows where
     "#]]);
-    let values = desk.events(&["config", "show", "--effective", "--json"]);
+    let values = fixture.events(&["config", "show", "--effective", "--json"]);
     let find = |key: &str| values.iter().find(|value| value["key"] == key).unwrap().to_string();
     expect![[r#"
         {"event":"config_value","key":"rawr_auto_compaction.mode","layer":"WORK/.rawr.toml","value":"tag"}
         {"event":"config_value","key":"rawr_auto_compaction.policy.ready.percent_remaining_lt","layer":"HOME/rawr.toml","value":70,"writtenAs":"rawr_auto_compaction.ready_percent_remaining_lt"}
         {"event":"config_value","key":"rawr_auto_compaction.compaction_model","layer":"built-in"}"#]].assert_eq(
-        &desk.named(
+        &fixture.named(
             &[
                 find("rawr_auto_compaction.mode"),
                 find("rawr_auto_compaction.policy.ready.percent_remaining_lt"),
@@ -102,17 +102,17 @@ fn the_values_that_are_set_are_shown_with_their_place() {
 }
 
 #[test]
-fn a_check_shows_every_problem_and_fails_for_errors_alone() {
-    let desk = Desk::new();
-    desk.check(
+fn a_check_shows_all_problems_and_fails_only_for_errors() {
+    let fixture = FilesFixture::new();
+    fixture.check(
         &["config", "check"],
         0,
         expect![[r#"
         all is well: no configuration file and 0 prompt files
     "#]],
     );
-    desk.home.configure("[rawr_auto_compaction]\nmodus = \"ask\"\n");
-    desk.check(
+    fixture.home.configure("[rawr_auto_compaction]\nmodus = \"ask\"\n");
+    fixture.check(
         &["config", "check"],
         0,
         expect![[r#"
@@ -127,9 +127,9 @@ fn a_check_shows_every_problem_and_fails_for_errors_alone() {
         1 warning: HOME/rawr.toml and 0 prompt files
     "#]],
     );
-    desk.home.configure("[rawr_auto_compaction]\nmode = \"loud\"\npolicy.ready.decision_prompt_path = \"gone.md\"\n");
-    desk.write("handoff.md", "Go on.\n");
-    desk.check(
+    fixture.home.configure("[rawr_auto_compaction]\nmode = \"loud\"\npolicy.ready.decision_prompt_path = \"gone.md\"\n");
+    fixture.write("handoff.md", "Go on.\n");
+    fixture.check(
         &["config", "check"],
         1,
         expect![[r#"
@@ -162,7 +162,7 @@ fn a_check_shows_every_problem_and_fails_for_errors_alone() {
         2 errors, 1 warning, 1 hint: HOME/rawr.toml and 1 prompt files
     "#]],
     );
-    let events = desk.events(&["config", "check", "--json"]);
+    let events = fixture.events(&["config", "check", "--json"]);
     let brief: Vec<_> =
         events.iter().map(|event| format!("{} {}", event["event"], event["code"])).collect();
     expect![[r#"
@@ -178,32 +178,32 @@ fn a_check_shows_every_problem_and_fails_for_errors_alone() {
 
 #[test]
 fn the_schema_is_json() {
-    let desk = Desk::new();
-    let printed = desk.run(&["config", "schema"]);
+    let fixture = FilesFixture::new();
+    let printed = fixture.run(&["config", "schema"]);
     let schema: Value = serde_json::from_slice(&printed.stdout).unwrap();
     assert_eq!(schema["title"], "rawr.toml");
-    assert_eq!(desk.events(&["config", "schema", "--json"]), [schema]);
-    assert!(!desk.prompt("").exists(), "it changes nothing");
+    assert_eq!(fixture.events(&["config", "schema", "--json"]), [schema]);
+    assert!(!fixture.prompt("").exists(), "it changes nothing");
 }
 
 #[test]
-fn prompts_are_listed_with_what_became_of_them() {
-    let desk = Desk::new();
-    desk.home.configure("[rawr_auto_compaction.prompts]\ncompact = \"../gone.md\"\n");
-    desk.write("heads-up.md", "Soon.\n");
-    desk.write("handoff.md", "\n");
-    desk.check(&["prompts", "list"], 0, expect![[r#"
-        auto-compact      no file: the shipped text holds  HOME/auto-compact/auto-compact.md
+fn prompts_are_listed_with_their_state() {
+    let fixture = FilesFixture::new();
+    fixture.home.configure("[rawr_auto_compaction.prompts]\ncompact = \"../gone.md\"\n");
+    fixture.write("heads-up.md", "Soon.\n");
+    fixture.write("handoff.md", "\n");
+    fixture.check(&["prompts", "list"], 0, expect![[r#"
+        auto-compact      no file; the shipped text is used  HOME/auto-compact/auto-compact.md
         heads-up          edited, 1 problem  HOME/auto-compact/heads-up.md
-        scratch-write     no file: the shipped text holds  HOME/auto-compact/scratch-write.md
-        judgment          no file: the shipped text holds  HOME/auto-compact/judgment.md
-        judgment-context  no file: the shipped text holds  HOME/auto-compact/judgment-context.md
-        watcher-packet    no file: the shipped text holds  HOME/auto-compact/watcher-packet.md
-        handoff           cannot be used: the last good text holds, 1 problem  HOME/auto-compact/handoff.md
-        compact           cannot be used: the last good text holds, 1 problem  HOME/auto-compact/../gone.md
-        summary-prefix    no file: the shipped text holds  HOME/auto-compact/summary-prefix.md
+        scratch-write     no file; the shipped text is used  HOME/auto-compact/scratch-write.md
+        judgment          no file; the shipped text is used  HOME/auto-compact/judgment.md
+        judgment-context  no file; the shipped text is used  HOME/auto-compact/judgment-context.md
+        watcher-packet    no file; the shipped text is used  HOME/auto-compact/watcher-packet.md
+        handoff           invalid; the last valid text is used, 1 problem  HOME/auto-compact/handoff.md
+        compact           invalid; the last valid text is used, 1 problem  HOME/auto-compact/../gone.md
+        summary-prefix    no file; the shipped text is used  HOME/auto-compact/summary-prefix.md
     "#]]);
-    let states: Vec<_> = desk
+    let states: Vec<_> = fixture
         .events(&["prompts", "list", "--json"])
         .iter()
         .map(|event| event["state"].clone())
@@ -218,14 +218,14 @@ fn prompts_are_listed_with_what_became_of_them() {
 }
 
 #[test]
-fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
-    let mut desk = Desk::new();
-    let editor = desk.home.work().join("my editor");
+fn an_edit_opens_the_editor_and_checks_the_prompt() {
+    let mut fixture = FilesFixture::new();
+    let editor = fixture.home.work().join("my editor");
     fs::write(&editor, "#!/bin/sh\nprintf \"$1\" > \"$2\"\n").unwrap();
     fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let command = |text: &str| format!("'{}' '{text}'", editor.display());
-    desk.environment = vec![("EDITOR", "false".to_owned()), ("VISUAL", command("Soon.\\n"))];
-    desk.check(
+    fixture.environment = vec![("EDITOR", "false".to_owned()), ("VISUAL", command("Soon.\\n"))];
+    fixture.check(
         &["prompts", "edit", "heads-up"],
         0,
         expect![[r#"
@@ -235,11 +235,11 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
         1 | Soon.
           | ^^^^^
 
-        heads-up is saved; sessions that run have it now.
+        heads-up is saved; running sessions use it now.
     "#]],
     );
-    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md")).unwrap(), "Soon.\n");
-    desk.check(
+    assert_eq!(fs::read_to_string(fixture.prompt("heads-up.md")).unwrap(), "Soon.\n");
+    fixture.check(
         &["prompts", "edit", "heads-up"],
         0,
         expect![[r#"
@@ -249,11 +249,11 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
         1 | Soon.
           | ^^^^^
 
-        heads-up is as it was.
+        heads-up is unchanged.
     "#]],
     );
-    desk.environment = vec![("VISUAL", command("Soon, {when}; $(touch x)\\n"))];
-    desk.check(
+    fixture.environment = vec![("VISUAL", command("Soon, {when}; $(touch x)\\n"))];
+    fixture.check(
         &["prompts", "edit", "heads-up"],
         0,
         expect![[r#"
@@ -271,12 +271,12 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
         1 | Soon, {when}; $(touch x)
           | ^^^^^^^^^^^^^^^^^^^^^^^^
 
-        heads-up is saved; sessions that run have it now.
+        heads-up is saved; running sessions use it now.
     "#]],
     );
-    assert!(!desk.home.work().join("x").exists(), "no shell runs");
-    desk.environment = vec![("VISUAL", command("\\n"))];
-    desk.check(
+    assert!(!fixture.home.work().join("x").exists(), "no shell runs");
+    fixture.environment = vec![("VISUAL", command("\\n"))];
+    fixture.check(
         &["prompts", "edit", "handoff"],
         1,
         expect![[r#"
@@ -288,41 +288,45 @@ fn an_edit_opens_the_editor_and_says_what_is_wrong_afterwards() {
               |
               = help: delete the file to use the shipped text
 
-            handoff cannot be used like that: the last good text holds.
+            handoff is invalid; the last valid text is used.
         "#]],
     );
-    desk.environment = vec![("EDITOR", "false".to_owned())];
-    desk.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
-        rawr: the editor `false` failed (exit status: 1); HOME/auto-compact/heads-up.md is as it left it
-    "#]]);
-    desk.environment = vec![("EDITOR", "no-such-editor -w".to_owned())];
-    desk.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
-        rawr: the editor `no-such-editor` failed to start; set VISUAL or EDITOR to another editor: No such file or directory (os error 2)
-    "#]]);
-    desk.environment = vec![("EDITOR", "'open".to_owned())];
-    desk.check(
+    fixture.environment = vec![("EDITOR", "false".to_owned())];
+    fixture.check(
         &["prompts", "edit", "heads-up"],
         1,
         expect![[r#"
-        rawr: EDITOR is no command: 'open
+        rawr: the editor `false` failed (exit status: 1); check HOME/auto-compact/heads-up.md
+    "#]],
+    );
+    fixture.environment = vec![("EDITOR", "no-such-editor -w".to_owned())];
+    fixture.check(&["prompts", "edit", "heads-up"], 1, expect![[r#"
+        rawr: the editor `no-such-editor` failed to start; set VISUAL or EDITOR to another editor: No such file or directory (os error 2)
+    "#]]);
+    fixture.environment = vec![("EDITOR", "'open".to_owned())];
+    fixture.check(
+        &["prompts", "edit", "heads-up"],
+        1,
+        expect![[r#"
+        rawr: EDITOR is not a command: 'open
     "#]],
     );
 }
 
 #[test]
 fn a_diff_is_against_the_shipped_text() {
-    let desk = Desk::new();
-    desk.check(
+    let fixture = FilesFixture::new();
+    fixture.check(
         &["prompts", "diff"],
         0,
         expect![[r#"
-        every prompt is as shipped.
+        every prompt is unchanged.
     "#]],
     );
-    assert!(desk.run(&["init"]).status.success());
-    let shipped = fs::read_to_string(desk.prompt("compact.md")).unwrap();
-    desk.write("compact.md", &shipped.replace("Keep:", "Keep \u{1b}[2J:"));
-    desk.check(&["prompts", "diff"], 0, expect![[r#"
+    assert!(fixture.run(&["init"]).status.success());
+    let shipped = fs::read_to_string(fixture.prompt("compact.md")).unwrap();
+    fixture.write("compact.md", &shipped.replace("Keep:", "Keep \u{1b}[2J:"));
+    fixture.check(&["prompts", "diff"], 0, expect![[r#"
         --- shipped/compact.md
         +++ HOME/auto-compact/compact.md
         @@ -1,6 +1,6 @@
@@ -334,14 +338,14 @@ fn a_diff_is_against_the_shipped_text() {
          - what is done, with paths, commits and results;
          - decisions and their reasons, what must stay true, what was tried and failed;
     "#]]);
-    desk.check(
+    fixture.check(
         &["prompts", "diff", "handoff"],
         0,
         expect![[r#"
-        handoff is as shipped.
+        handoff is unchanged.
     "#]],
     );
-    let events = desk.events(&["prompts", "diff", "compact", "--json"]);
+    let events = fixture.events(&["prompts", "diff", "compact", "--json"]);
     assert!(
         events[0]["diff"].as_str().unwrap().contains("\n-Keep:\n+Keep \u{1b}[2J:\n"),
         "{events:?}"
@@ -349,76 +353,76 @@ fn a_diff_is_against_the_shipped_text() {
 }
 
 #[test]
-fn a_reset_asks_first_and_keeps_what_was_written() {
-    let desk = Desk::new();
-    desk.write("heads-up.md", "Soon.\n");
-    desk.check(
+fn a_reset_asks_first_and_backs_up_the_text() {
+    let fixture = FilesFixture::new();
+    fixture.write("heads-up.md", "Soon.\n");
+    fixture.check(
         &["prompts", "reset", "heads-up"],
         1,
         expect![[r#"
             rawr: refusing to reset heads-up: no terminal to confirm on; pass --yes
         "#]],
     );
-    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md")).unwrap(), "Soon.\n");
-    desk.check(
+    assert_eq!(fs::read_to_string(fixture.prompt("heads-up.md")).unwrap(), "Soon.\n");
+    fixture.check(
         &["prompts", "reset", "heads-up", "--yes"],
         0,
         expect![[r#"
-        heads-up is as shipped again; your text is HOME/auto-compact/heads-up.md.old.
+        heads-up is reset to the shipped text; backup: HOME/auto-compact/heads-up.md.old.
     "#]],
     );
-    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md.old")).unwrap(), "Soon.\n");
-    desk.check(
+    assert_eq!(fs::read_to_string(fixture.prompt("heads-up.md.old")).unwrap(), "Soon.\n");
+    fixture.check(
         &["prompts", "reset", "heads-up", "--yes"],
         0,
         expect![[r#"
-        heads-up is as shipped already.
+        heads-up is already as shipped.
     "#]],
     );
-    desk.write("heads-up.md", "Later.\n");
-    desk.check(
+    fixture.write("heads-up.md", "Later.\n");
+    fixture.check(
         &["prompts", "reset", "heads-up", "handoff", "-y"],
         0,
         expect![[r#"
-        heads-up is as shipped again; your text is HOME/auto-compact/heads-up.md.old.2.
-        handoff is as shipped again.
+        heads-up is reset to the shipped text; backup: HOME/auto-compact/heads-up.md.old.2.
+        handoff is reset to the shipped text.
     "#]],
     );
-    assert_eq!(fs::read_to_string(desk.prompt("heads-up.md.old.2")).unwrap(), "Later.\n");
-    desk.check(
+    assert_eq!(fs::read_to_string(fixture.prompt("heads-up.md.old.2")).unwrap(), "Later.\n");
+    fixture.check(
         &["prompts", "diff"],
         0,
         expect![[r#"
-        every prompt is as shipped.
+        every prompt is unchanged.
     "#]],
     );
 }
 
 /// As people keep their dotfiles.
 #[test]
-fn a_reset_leaves_a_link_a_link() {
-    let desk = Desk::new();
-    let mine = desk.home.work().join("mine.md");
+fn a_reset_keeps_a_link() {
+    let fixture = FilesFixture::new();
+    let mine = fixture.home.work().join("mine.md");
     fs::write(&mine, "Soon.\n").unwrap();
-    fs::create_dir_all(desk.prompt("")).unwrap();
-    std::os::unix::fs::symlink(&mine, desk.prompt("heads-up.md")).unwrap();
-    assert!(desk.run(&["prompts", "reset", "heads-up", "-y"]).status.success());
-    assert!(desk.prompt("heads-up.md").is_symlink());
+    fs::create_dir_all(fixture.prompt("")).unwrap();
+    std::os::unix::fs::symlink(&mine, fixture.prompt("heads-up.md")).unwrap();
+    assert!(fixture.run(&["prompts", "reset", "heads-up", "-y"]).status.success());
+    assert!(fixture.prompt("heads-up.md").is_symlink());
     assert_ne!(fs::read_to_string(mine).unwrap(), "Soon.\n");
 }
 
 #[test]
-fn a_prompt_is_shown_as_a_thread_would_hear_it() {
-    let desk = Desk::new();
-    desk.check(&["prompts", "render", "scratch-write"], 1, expect![[r#"
-        rawr: no thread is known in HOME yet: `rawr exec --host codex "…"` begins one, `rawr demo` shows what would be seen
+fn a_prompt_is_rendered_for_a_thread() {
+    let fixture = FilesFixture::new();
+    fixture.check(&["prompts", "render", "scratch-write"], 1, expect![[r#"
+        rawr: there are no threads in HOME yet; start one with `rawr exec --host codex "…"`, or try `rawr demo`
     "#]]);
-    let mut sidecar = Sidecar::start(&desk.home);
+    let mut sidecar = Sidecar::start(&fixture.home);
     let mut host = StandIn::new("t");
-    assert!(host.open(&desk.home, &mut sidecar));
+    assert!(host.open(&fixture.home, &mut sidecar));
     sidecar.leave();
-    desk.write("scratch-write.md", "Write to {scratchFile} of {threadId}.\n");
-    desk.check(
+    fixture.write("scratch-write.md", "Write to {scratchFile} of {threadId}.\n");
+    fixture.check(
         &["prompts", "render", "scratch-write", "--thread", "t"],
         0,
         expect![[r#"
@@ -426,16 +430,16 @@ fn a_prompt_is_shown_as_a_thread_would_hear_it() {
         14 tokens in thread t
     "#]],
     );
-    let events = desk.events(&["prompts", "render", "scratch-write", "--json"]);
+    let events = fixture.events(&["prompts", "render", "scratch-write", "--json"]);
     assert_eq!(events[0]["event"], "prompt_rendered");
     assert_eq!(events[0]["method"], "o200k_base");
     assert!(events[0]["tokens"].as_u64().unwrap() > 5, "{events:?}");
 }
 
 #[test]
-fn names_are_checked_before_anything_is_done() {
-    let desk = Desk::new();
-    desk.check(&["prompts", "edit", "headsup"], 2, expect![[r#"
+fn names_are_checked_before_any_change() {
+    let fixture = FilesFixture::new();
+    fixture.check(&["prompts", "edit", "headsup"], 2, expect![[r#"
         error: invalid value 'headsup' for '<NAME>'
           [possible values: auto-compact, heads-up, scratch-write, judgment, judgment-context, watcher-packet, handoff, compact, summary-prefix]
 
@@ -443,7 +447,7 @@ fn names_are_checked_before_anything_is_done() {
 
         For more information, try '--help'.
     "#]]);
-    desk.check(
+    fixture.check(
         &["prompts", "reset"],
         2,
         expect![[r#"
@@ -455,11 +459,11 @@ fn names_are_checked_before_anything_is_done() {
         For more information, try '--help'.
     "#]],
     );
-    desk.check(
+    fixture.check(
         &["config", "show", "--cd", "nowhere"],
         1,
         expect![[r#"
-        rawr: WORK/nowhere is no folder
+        rawr: WORK/nowhere is not a folder
     "#]],
     );
 }

@@ -1,5 +1,4 @@
-//! The `rawr` commands as people and programs meet them: output, exit codes, screens, and what is left behind. Commands
-//! that run an agent are tested in `hosts`.
+//! Tests of the `rawr` commands: output, exit codes, screens, side effects. Commands that run an agent are tested in `hosts`.
 //!
 //! Run one topic, or one test of it:
 //!
@@ -14,9 +13,10 @@
 //! Add a test to the topic that it fits, or a new topic as a file with a line here.
 //!
 //! Tests of one binary may share a process: none may change the environment, the current folder or a signal's handler.
-//! What it has to differ in goes to the child process that it starts.
+//! Set these on the child process that the test starts.
 
 mod commands;
 mod config_and_prompts;
+mod fixture;
 mod threads;
 mod watch;

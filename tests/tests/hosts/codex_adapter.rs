@@ -1,12 +1,12 @@
-//! The Codex host adapter against the real Codex. Each case is a rule of the adapter; none reaches a network or a login.
+//! The Codex host adapter with the real Codex, without network or login.
 
-mod lab;
+mod fixture;
 mod questions;
 
 use std::path::Path;
 
 use expect_test::expect;
-use lab::{Lab, settings};
+use fixture::{AdapterFixture, settings};
 use rawr_host::host::codex::{Codex, CodexSettings, PLAN_TOOL_ON, find_codex, probe, version};
 use rawr_host::host::{CompactionOrder, Host, HostError, HostEvent};
 use rawr_tests::codex::{CodexHome, Config, PlanTool, binary, wrapper};
@@ -16,16 +16,14 @@ use rawr_tests::mock_responses::{
 use rawr_tests::{MockModel, Repository};
 use serde_json::json;
 
+use crate::fixture::codex_shell as shell;
+
 /// Says "ok" to everything, at a stated price.
 fn ok() -> Script {
     Script::default().otherwise([say("ok").input_tokens(9_500)])
 }
 
-fn shell(command: &str) -> Reply {
-    call("exec_command", json!({ "cmd": command }))
-}
-
-/// A command that runs until [`Lab::go`].
+/// A command that runs until [`AdapterFixture::go`].
 const WAIT_FOR_GO: &str = "until test -e go; do sleep 0.05; done";
 
 fn plan(explanation: &str, steps: [(&str, &str); 2]) -> Reply {
@@ -35,7 +33,7 @@ fn plan(explanation: &str, steps: [(&str, &str); 2]) -> Reply {
 }
 
 #[tokio::test]
-async fn a_turn_tells_plans_commands_usage_and_messages_and_its_commit_is_real() {
+async fn a_turn_reports_plans_commands_usage_and_messages() {
     let patch = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch";
     let work = [
         say("I will plan first.")
@@ -47,9 +45,9 @@ async fn a_turn_tells_plans_commands_usage_and_messages_and_its_commit_is_real()
         shell("git add -A && git commit -q -m 'add a.txt'").input_tokens(136_200),
         say("Done: file written and committed.").input_tokens(143_100),
     ];
-    let mut lab = Lab::new(Script::default().on("DO-WORK", work)).await;
-    lab.turn("DO-WORK please").await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(Script::default().on("DO-WORK", work)).await;
+    fixture.turn("DO-WORK please").await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 says: I will plan first.
         turn 1 plans: write file in_progress, commit pending (Some("start"))
@@ -67,12 +65,12 @@ async fn a_turn_tells_plans_commands_usage_and_messages_and_its_commit_is_real()
         turn 1 uses 143136 of Some(190000), goes on: false
         turn 1 completed, last said: Done: file written and committed.
     "#]]);
-    assert_eq!(lab.repository.subjects(), ["add a.txt", "begin"]);
-    assert_eq!(lab.codex.thread().context_window, Some(190_000));
+    assert_eq!(fixture.repository.subjects(), ["add a.txt", "begin"]);
+    assert_eq!(fixture.codex.thread().context_window, Some(190_000));
 }
 
 #[tokio::test]
-async fn after_a_compaction_user_messages_and_a_summary_are_all_that_the_model_is_sent() {
+async fn after_a_compaction_the_model_gets_user_messages_and_a_summary() {
     let script = ok()
         .on(
             "DO-WORK",
@@ -80,13 +78,13 @@ async fn after_a_compaction_user_messages_and_a_summary_are_all_that_the_model_i
         )
         .on("NOTES", [say("<packet>go on with step 2</packet>").input_tokens(120_000)])
         .on_compaction([say("A summary of it all.").input_tokens(121_000)]);
-    let mut lab = Lab::new(script).await;
-    lab.turn("DO-WORK please").await;
-    lab.turn("NOTES please").await;
-    lab.forget_events();
-    lab.compaction().await;
-    lab.turn("HANDOFF: go on with step 2").await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    fixture.turn("DO-WORK please").await;
+    fixture.turn("NOTES please").await;
+    fixture.forget_events();
+    fixture.compaction().await;
+    fixture.turn("HANDOFF: go on with step 2").await;
+    fixture.check_events(expect![[r#"
         turn 3 started: Compaction
         turn 3 compacts for rawr
         turn 3 has compacted for rawr, with an estimate
@@ -97,7 +95,7 @@ async fn after_a_compaction_user_messages_and_a_summary_are_all_that_the_model_i
         turn 4 completed, last said: ok
     "#]]);
 
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let compaction = &requests[requests.len() - 2];
     assert_eq!(compaction.purpose, Purpose::LocalCompaction);
     let handoff = &requests[requests.len() - 1];
@@ -120,16 +118,16 @@ async fn after_a_compaction_user_messages_and_a_summary_are_all_that_the_model_i
 }
 
 #[tokio::test]
-async fn a_compaction_that_the_model_refuses_has_failed_and_the_history_is_as_it_was() {
+async fn a_refused_compaction_fails_and_keeps_the_history() {
     let script = ok()
         .on("REMEMBER", [say("remembered").input_tokens(9_000)])
         .on_compaction([http_error(500)]);
-    let mut lab = Lab::new(script).await;
-    lab.turn("REMEMBER this").await;
-    lab.forget_events();
-    lab.compaction().await;
-    lab.turn("next").await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    fixture.turn("REMEMBER this").await;
+    fixture.forget_events();
+    fixture.compaction().await;
+    fixture.turn("next").await;
+    fixture.check_events(expect![[r#"
         turn 2 started: Compaction
         turn 2 compacts for rawr
         turn 2 has not compacted for rawr
@@ -139,21 +137,21 @@ async fn a_compaction_that_the_model_refuses_has_failed_and_the_history_is_as_it
         turn 3 uses 9529 of Some(190000), goes on: false
         turn 3 completed, last said: ok
     "#]]);
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     assert_eq!(requests[requests.len() - 1].messages("assistant"), ["remembered"]);
 }
 
 #[tokio::test]
-async fn an_empty_summary_is_a_compaction_all_the_same() {
-    let mut lab = Lab::new(
+async fn an_empty_summary_is_a_completed_compaction() {
+    let mut fixture = AdapterFixture::new(
         ok().on("REMEMBER", [say("remembered").input_tokens(9_000)]).on_compaction([say("")]),
     )
     .await;
-    lab.turn("REMEMBER this").await;
-    lab.forget_events();
-    lab.compaction().await;
-    lab.turn("next").await;
-    lab.check_events(expect![[r#"
+    fixture.turn("REMEMBER this").await;
+    fixture.forget_events();
+    fixture.compaction().await;
+    fixture.turn("next").await;
+    fixture.check_events(expect![[r#"
         turn 2 started: Compaction
         turn 2 compacts for rawr
         turn 2 has compacted for rawr, with an estimate
@@ -163,21 +161,21 @@ async fn an_empty_summary_is_a_compaction_all_the_same() {
         turn 3 uses 9529 of Some(190000), goes on: false
         turn 3 completed, last said: ok
     "#]]);
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     assert_eq!(requests[requests.len() - 1].messages("assistant"), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn an_interrupted_compaction_has_failed() {
-    let mut lab = Lab::new(ok().on_compaction([stall()])).await;
-    lab.turn("hello").await;
-    lab.forget_events();
-    lab.codex.compact(&CompactionOrder::default()).await.unwrap();
-    lab.model.requests_after(2).await;
-    lab.until(|event| matches!(event, HostEvent::CompactionStarted { .. })).await;
-    lab.codex.interrupt().await.unwrap();
-    lab.until_turn_ends().await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(ok().on_compaction([stall()])).await;
+    fixture.turn("hello").await;
+    fixture.forget_events();
+    fixture.codex.compact(&CompactionOrder::default()).await.unwrap();
+    fixture.model.requests_after(2).await;
+    fixture.until(|event| matches!(event, HostEvent::CompactionStarted { .. })).await;
+    fixture.codex.interrupt().await.unwrap();
+    fixture.until_turn_ends().await;
+    fixture.check_events(expect![[r#"
         turn 2 started: Compaction
         turn 2 compacts for rawr
         turn 2 has not compacted for rawr
@@ -186,18 +184,24 @@ async fn an_interrupted_compaction_has_failed() {
 }
 
 #[tokio::test]
-async fn no_compaction_and_no_turn_is_asked_for_while_a_turn_runs() {
-    let mut lab = Lab::new(ok().on("HANG", [stall()])).await;
-    lab.codex.start_turn(&["HANG"]).await.unwrap();
-    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
-    lab.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
-    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
-    assert!(matches!(lab.codex.start_turn(&["more"]).await, Err(HostError::Busy)));
-    lab.codex.interrupt().await.unwrap();
-    lab.until_turn_ends().await;
-    assert!(matches!(lab.codex.interrupt().await, Err(HostError::NoTurn)));
-    lab.compaction().await;
-    lab.check_events(expect![[r#"
+async fn a_running_turn_refuses_a_compaction_and_another_turn() {
+    let mut fixture = AdapterFixture::new(ok().on("HANG", [stall()])).await;
+    fixture.codex.start_turn(&["HANG"]).await.unwrap();
+    assert!(matches!(
+        fixture.codex.compact(&CompactionOrder::default()).await,
+        Err(HostError::Busy)
+    ));
+    fixture.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
+    assert!(matches!(
+        fixture.codex.compact(&CompactionOrder::default()).await,
+        Err(HostError::Busy)
+    ));
+    assert!(matches!(fixture.codex.start_turn(&["more"]).await, Err(HostError::Busy)));
+    fixture.codex.interrupt().await.unwrap();
+    fixture.until_turn_ends().await;
+    assert!(matches!(fixture.codex.interrupt().await, Err(HostError::NoTurn)));
+    fixture.compaction().await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 interrupted, last said: nothing
         turn 2 started: Compaction
@@ -208,7 +212,7 @@ async fn no_compaction_and_no_turn_is_asked_for_while_a_turn_runs() {
 }
 
 #[tokio::test]
-async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
+async fn codexs_own_compaction_inside_a_turn_has_the_origin_host() {
     // By itself Codex would compact at 90% of 20,000; what rawr sets leaves it the full window of 19,000.
     let work = [
         shell("echo one").input_tokens(18_000),
@@ -216,10 +220,11 @@ async fn codex_compacting_by_itself_inside_a_turn_is_told_as_the_hosts() {
         say("done").input_tokens(8_000),
     ];
     let script = ok().on("DO-WORK", work);
-    let mut lab =
-        Lab::configured(script, &Config { context_window: 20_000, ..Config::default() }).await;
-    lab.turn("DO-WORK please").await;
-    lab.check_events(expect![[r#"
+    let mut fixture =
+        AdapterFixture::configured(script, &Config { context_window: 20_000, ..Config::default() })
+            .await;
+    fixture.turn("DO-WORK please").await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         turn 1 ran in $REPO, to 0: 'echo one'
@@ -242,13 +247,13 @@ async fn a_steered_text_joins_the_running_turn() {
     let script = Script::default()
         .on("WAIT", [shell(WAIT_FOR_GO).input_tokens(9_000), say("waited")])
         .on("ALSO", [say("that too").input_tokens(9_200)]);
-    let mut lab = Lab::new(script).await;
-    let turn = lab.codex.start_turn(&["WAIT"]).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
-    assert_eq!(lab.codex.steer("ALSO this").await.unwrap(), turn);
-    lab.go();
-    lab.until_turn_ends().await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    let turn = fixture.codex.start_turn(&["WAIT"]).await.unwrap();
+    fixture.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
+    assert_eq!(fixture.codex.steer("ALSO this").await.unwrap(), turn);
+    fixture.go();
+    fixture.until_turn_ends().await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         turn 1 ran in $REPO, to 0: 'until test -e go; do sleep 0.05; done'
@@ -261,11 +266,11 @@ async fn a_steered_text_joins_the_running_turn() {
 }
 
 #[tokio::test]
-async fn the_items_of_an_input_stay_apart_in_one_message() {
-    let mut lab = Lab::new(ok()).await;
-    lab.codex.start_turn(&["the handoff", "the input"]).await.unwrap();
-    lab.until_turn_ends().await;
-    let requests = lab.model.requests();
+async fn the_items_of_an_input_stay_separate_in_one_message() {
+    let mut fixture = AdapterFixture::new(ok()).await;
+    fixture.codex.start_turn(&["the handoff", "the input"]).await.unwrap();
+    fixture.until_turn_ends().await;
+    let requests = fixture.model.requests();
     let message = requests[0].input().last().unwrap();
     expect![[
         r#"[{"text":"the handoff","type":"input_text"},{"text":"the input","type":"input_text"}]"#
@@ -274,15 +279,15 @@ async fn the_items_of_an_input_stay_apart_in_one_message() {
 }
 
 #[tokio::test]
-async fn a_command_that_outlives_its_turn_is_told_when_it_ends() {
+async fn the_end_of_a_command_after_its_turn_is_reported() {
     let command = json!({"cmd": WAIT_FOR_GO, "yield_time_ms": 250});
     let serve =
         [call("exec_command", command).input_tokens(9_000), say("it runs").input_tokens(9_100)];
-    let mut lab = Lab::new(Script::default().on("SERVE", serve)).await;
-    lab.turn("SERVE").await;
-    lab.go();
-    lab.until(|event| matches!(event, HostEvent::ToolFinished { .. })).await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(Script::default().on("SERVE", serve)).await;
+    fixture.turn("SERVE").await;
+    fixture.go();
+    fixture.until(|event| matches!(event, HostEvent::ToolFinished { .. })).await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         turn 1 uses 9042 of Some(190000), goes on: true
@@ -295,37 +300,40 @@ async fn a_command_that_outlives_its_turn_is_told_when_it_ends() {
 }
 
 #[tokio::test]
-async fn a_turn_that_codex_starts_for_itself_is_the_hosts_own() {
+async fn a_turn_started_by_codex_is_the_hosts_own() {
     let goal = call("create_goal", json!({"objective": "Count to three."})).input_tokens(9_000);
     let script =
         Script::default().on("GOAL", [goal, say("one").input_tokens(9_100)]).otherwise([stall()]);
-    let mut lab = Lab::new(script).await;
-    lab.turn("GOAL").await;
-    lab.model.requests_after(3).await;
-    assert!(matches!(lab.codex.compact(&CompactionOrder::default()).await, Err(HostError::Busy)));
-    lab.forget_events();
-    lab.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
-    lab.codex.interrupt().await.unwrap();
-    lab.until_turn_ends().await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    fixture.turn("GOAL").await;
+    fixture.model.requests_after(3).await;
+    assert!(matches!(
+        fixture.codex.compact(&CompactionOrder::default()).await,
+        Err(HostError::Busy)
+    ));
+    fixture.forget_events();
+    fixture.until(|event| matches!(event, HostEvent::TurnStarted { .. })).await;
+    fixture.codex.interrupt().await.unwrap();
+    fixture.until_turn_ends().await;
+    fixture.check_events(expect![[r#"
         turn 2 started: Host
         turn 2 interrupted, last said: nothing
     "#]]);
 }
 
 #[tokio::test]
-async fn a_killed_codex_is_gone_and_every_further_request_says_so() {
-    let mut lab = Lab::new(ok().on("HANG", [stall()])).await;
-    lab.codex.start_turn(&["HANG"]).await.unwrap();
-    lab.model.requests_after(1).await;
+async fn a_killed_codex_is_gone_for_every_further_request() {
+    let mut fixture = AdapterFixture::new(ok().on("HANG", [stall()])).await;
+    fixture.codex.start_turn(&["HANG"]).await.unwrap();
+    fixture.model.requests_after(1).await;
     let killed = std::process::Command::new("kill")
-        .args(["-9", &lab.process_id().to_string()])
+        .args(["-9", &fixture.process_id().to_string()])
         .status()
         .unwrap();
     assert!(killed.success());
-    lab.until(|event| matches!(event, HostEvent::Gone { .. })).await;
-    assert!(matches!(lab.codex.steer("more").await, Err(HostError::Gone { .. })));
-    let HostEvent::Gone { reason } = lab.codex.next_event().await else {
+    fixture.until(|event| matches!(event, HostEvent::Gone { .. })).await;
+    assert!(matches!(fixture.codex.steer("more").await, Err(HostError::Gone { .. })));
+    let HostEvent::Gone { reason } = fixture.codex.next_event().await else {
         panic!("only the end is told after the end")
     };
     assert!(reason.starts_with("codex ended (signal: 9 (SIGKILL))"), "{reason}");
@@ -334,7 +342,7 @@ async fn a_killed_codex_is_gone_and_every_further_request_says_so() {
 }
 
 #[tokio::test]
-async fn a_codex_that_refuses_its_configuration_says_where_it_is_wrong() {
+async fn an_invalid_codex_configuration_is_quoted() {
     let model = MockModel::start(Script::default());
     let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
     std::fs::write(home.path().join("config.toml"), "model = [").unwrap();
@@ -343,7 +351,7 @@ async fn a_codex_that_refuses_its_configuration_says_where_it_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_codex_that_ends_at_once_is_quoted() {
+async fn the_stderr_of_an_ended_codex_is_quoted() {
     let model = MockModel::start(Script::default());
     let (home, repository) = (CodexHome::new(&model, &Config::default()), Repository::new());
     let mut settings = settings(&home, &repository);
@@ -359,7 +367,7 @@ async fn a_codex_that_ends_at_once_is_quoted() {
 }
 
 #[tokio::test]
-async fn a_missing_binary_is_said_with_what_to_do() {
+async fn a_missing_binary_is_an_error_with_a_hint() {
     let absent = Path::new("/nowhere/codex");
     expect!["/nowhere/codex is not an executable; pass one with `--codex PATH`"]
         .assert_eq(&find_codex(Some(absent)).unwrap_err().to_string());
@@ -368,7 +376,7 @@ async fn a_missing_binary_is_said_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn the_plan_tool_is_off_until_it_is_switched_on() {
+async fn the_plan_tool_is_off_by_default() {
     let config = Config { plan_tool: PlanTool::Unset, ..Config::default() };
     for (overrides, expected) in [(vec![], false), (vec![PLAN_TOOL_ON.to_owned()], true)] {
         let model = MockModel::start(ok());
@@ -382,12 +390,12 @@ async fn the_plan_tool_is_off_until_it_is_switched_on() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_given_up_loses_nothing() {
+async fn a_cancelled_wait_loses_no_event() {
     let work = [shell("echo one").input_tokens(9_000), say("done").input_tokens(9_100)];
-    let mut lab = Lab::new(ok().on("WORK", work)).await;
-    lab.codex.start_turn(&["WORK"]).await.unwrap();
-    lab.until_turn_ends_impatiently().await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(ok().on("WORK", work)).await;
+    fixture.codex.start_turn(&["WORK"]).await.unwrap();
+    fixture.until_turn_ends_impatiently().await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         turn 1 ran in $REPO, to 0: 'echo one'
@@ -413,13 +421,13 @@ async fn the_wrapper_that_npm_installs_works_as_well() {
 #[tokio::test]
 async fn the_pinned_version_is_what_runs() {
     assert_eq!(version(&binary()).await.unwrap(), "0.169.0");
-    let lab = Lab::new(ok()).await;
-    assert_eq!(lab.codex.thread().host.version.as_deref(), Some("0.169.0"));
-    lab.codex.close().await;
+    let fixture = AdapterFixture::new(ok()).await;
+    assert_eq!(fixture.codex.thread().host.version.as_deref(), Some("0.169.0"));
+    fixture.codex.close().await;
 }
 
 #[tokio::test]
-async fn the_probe_tells_abilities_and_settings_that_matter() {
+async fn the_probe_reports_features_and_settings() {
     let model = MockModel::start(Script::default());
     let repository = Repository::new();
     for (plan_tool, tables, expected) in [

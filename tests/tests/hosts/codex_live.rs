@@ -1,5 +1,5 @@
-//! rawr beside a person's own Codex: the unmodified one on a real terminal, and its app-server with a second client that
-//! does what a person may do at the worst moment. Its model is played by a script.
+//! rawr attached to a user's Codex: the unmodified Codex on a real terminal, and its app-server with a second client that
+//! interferes at critical moments. The model is scripted.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
@@ -8,8 +8,8 @@ mod between;
 #[cfg(target_os = "linux")]
 mod cut_off;
 mod deaths;
+mod fixture;
 mod goals;
-mod lab;
 #[cfg(target_os = "linux")]
 mod leaving;
 #[cfg(target_os = "linux")]

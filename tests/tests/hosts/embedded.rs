@@ -1,9 +1,9 @@
-//! The embedded host through the real binary: on a model behind an endpoint, and along every path of a compaction. What Codex does is tested elsewhere.
+//! The embedded host with the real binary: models behind an endpoint, and every path of a compaction.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod commands;
 mod endpoint;
-mod lab;
+mod fixture;
 mod paths;
 mod pause;

@@ -1,14 +1,14 @@
-//! `rawr exec --host claude`: the whole path on the real Claude Code, its model played by a script. One case a promise.
+//! `rawr exec --host claude` with the real Claude Code and a scripted model.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod ends;
-mod lab;
+mod fixture;
 
 use std::sync::Arc;
 
 use expect_test::expect;
-use lab::{Lab, PACKET, shell};
+use fixture::{ClaudeExecFixture, PACKET, shell};
 use rawr_tests::Session;
 use rawr_tests::claude::{MODEL, binary_before};
 use rawr_tests::mock_anthropic::Recorded;
@@ -38,19 +38,22 @@ fn session() -> Script {
 }
 
 #[test]
-fn a_real_claude_is_carried_across() {
-    carries_across(&Lab::new(session()));
+fn a_session_with_claude_continues_after_a_compaction() {
+    carries_across(&ClaudeExecFixture::new(session()));
 }
 
 #[test]
-fn a_claude_of_the_release_before_is_carried_across_as_well() {
-    carries_across(&Lab { claude: binary_before(), ..Lab::new(session()) });
+fn a_session_with_the_previous_claude_continues_after_a_compaction() {
+    carries_across(&ClaudeExecFixture {
+        claude: binary_before(),
+        ..ClaudeExecFixture::new(session())
+    });
 }
 
-fn carries_across(lab: &Lab) {
-    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+fn carries_across(fixture: &ClaudeExecFixture) {
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
     done.expect_success();
-    assert_eq!(lab.repository.subjects().first().map(String::as_str), Some("Add the parser"));
+    assert_eq!(fixture.repository.subjects().first().map(String::as_str), Some("Add the parser"));
     let verdict = done.one("verdict", |event| event["outcome"] == "compact");
     let gates = verdict["gates"].as_array().unwrap();
     let boundary = gates.iter().find(|gate| gate["gate"] == "boundary").unwrap();
@@ -112,8 +115,8 @@ fn carries_across(lab: &Lab) {
           assistant: Writing the docs now.
           user: AND-NOW the docs
     "#]]
-    .assert_eq(&lab.sent());
-    let requests = lab.model.requests();
+    .assert_eq(&fixture.sent());
+    let requests = fixture.model.requests();
     let is_summary = |request: &&Arc<Recorded>| request.purpose == Purpose::LocalCompaction;
     let summary = requests.iter().find(is_summary).unwrap();
     let asked = summary.user_messages().pop().unwrap();
@@ -123,15 +126,15 @@ fn carries_across(lab: &Lab) {
 }
 
 #[test]
-fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
-    let lab = Lab::new(session().on_compaction([http_error(500)]));
-    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+fn a_refused_compaction_is_reported_and_the_session_continues() {
+    let fixture = ClaudeExecFixture::new(session().on_compaction([http_error(500)]));
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
     done.expect_success();
     let failed = done.one("compaction", |event| event["status"] == "failed");
     assert!(failed["error"].as_str().unwrap().contains("scripted error 500"), "{failed}");
     assert!(done.all("handoff").is_empty(), "{}", done.dump());
     assert_eq!(done.said().last(), Some(&"The docs are written, as you asked."));
-    let last = lab.model.requests().pop().unwrap();
+    let last = fixture.model.requests().pop().unwrap();
     assert!(last.agent_messages().iter().any(|said| said.contains("parser is written")));
 }
 
@@ -139,8 +142,8 @@ fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
 #[test]
 fn a_turn_that_fills_the_window_is_compacted_with_a_packet_by_rawr() {
     let fills = [shell("true").input_tokens(186_000), say("never").input_tokens(187_000)];
-    let lab = Lab::new(session().on("READ-ALL", fills));
-    let done = lab.exec(&["READ-ALL of it", "AND-NOW the docs"]);
+    let fixture = ClaudeExecFixture::new(session().on("READ-ALL", fills));
+    let done = fixture.exec(&["READ-ALL of it", "AND-NOW the docs"]);
     assert_eq!(done.one("packet", |_| true)["author"], "watcher");
     expect![[r#"
         user: READ-ALL of it
@@ -172,30 +175,32 @@ fn claude_compacts_by_itself_only_where_rawr_does_not() {
     let off = ["-c", "features.rawr_auto_compaction=false"];
     for (options, expected) in [(&[][..], "own=1 hooks=off"), (&off, "own= hooks=off")] {
         let asks = shell("echo own=$DISABLE_AUTO_COMPACT hooks=$RAWR_HOOKS");
-        let lab = Lab::new(Script::default().on("LOOK", [asks, say("seen")]));
-        lab.exec(&[options, &["LOOK around"]].concat()).expect_success();
-        let last = lab.model.requests().pop().unwrap().body.to_string();
+        let fixture = ClaudeExecFixture::new(Script::default().on("LOOK", [asks, say("seen")]));
+        fixture.exec(&[options, &["LOOK around"]].concat()).expect_success();
+        let last = fixture.model.requests().pop().unwrap().body.to_string();
         assert!(last.contains(expected), "{last}");
     }
 }
 
 #[test]
-fn what_claude_may_not_do_is_told() {
-    let lab = Lab::new(Script::default().on("TOUCH", [shell("touch x"), say("I may not.")]));
-    let done = lab.exec(&["--permission-mode", "default", "TOUCH it"]);
+fn a_denied_permission_is_reported() {
+    let fixture = ClaudeExecFixture::new(
+        Script::default().on("TOUCH", [shell("touch x"), say("I may not.")]),
+    );
+    let done = fixture.exec(&["--permission-mode", "default", "TOUCH it"]);
     done.expect_success();
-    assert!(!lab.repository.path().join("x").exists());
+    assert!(!fixture.repository.path().join("x").exists());
     assert!(done.notices().iter().any(|notice| notice.contains("--permission-mode")));
 }
 
 /// Claude Code says which model it asks only once it asks it.
 #[test]
 fn the_rules_for_the_model_that_claude_uses_hold() {
-    let lab = Lab::new(session());
+    let fixture = ClaudeExecFixture::new(session());
     let table = format!("[rawr_auto_compaction.models.{MODEL:?}]\nmode = \"tag\"\n");
-    std::fs::write(lab.home.path().join("rawr.toml"), table).unwrap();
-    let mut command = lab.command(&["WRITE-PARSER please"]);
-    let done = Session::of(command.env("RAWR_HOME", lab.home.path()).output().unwrap());
+    std::fs::write(fixture.home.path().join("rawr.toml"), table).unwrap();
+    let mut command = fixture.command(&["WRITE-PARSER please"]);
+    let done = Session::of(command.env("RAWR_HOME", fixture.home.path()).output().unwrap());
     done.expect_success();
     let verdict = done.one("verdict", |event| event["outcome"] == "tag");
     let gates = verdict["gates"].as_array().unwrap();

@@ -1,15 +1,15 @@
-//! `rawr exec --host codex`: the whole path on the real Codex, its model played by a script. One case a promise.
+//! `rawr exec --host codex` with the real Codex and a scripted model.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod lab;
+mod fixture;
 mod long;
 mod paths;
 mod refused;
 
 use std::process::Command;
 
-use lab::{Lab, PACKET, shell};
+use fixture::{CodexExecFixture, PACKET, shell};
 use rawr_tests::codex::binary;
 use rawr_tests::mock_responses::{Purpose, Script, call, http_error, say, stall};
 use rawr_tests::{Session, rawr};
@@ -40,11 +40,11 @@ fn session(packet: &str) -> Script {
 }
 
 #[test]
-fn a_real_codex_is_carried_across_and_the_same_pressure_does_not_compact_it_again() {
-    let lab = Lab::new(session(PACKET));
-    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+fn a_session_with_codex_continues_after_a_compaction_without_a_second_one() {
+    let fixture = CodexExecFixture::new(session(PACKET));
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
     done.expect_success();
-    assert_eq!(lab.repository.subjects().first().map(String::as_str), Some("Add the parser"));
+    assert_eq!(fixture.repository.subjects().first().map(String::as_str), Some("Add the parser"));
 
     let verdict = done.one("verdict", |event| event["outcome"] == "compact");
     let boundary = verdict["gates"]
@@ -73,7 +73,7 @@ fn a_real_codex_is_carried_across_and_the_same_pressure_does_not_compact_it_agai
     assert_eq!(done.one("packet", |_| true)["author"], "agent");
 
     // The first model request after the compaction: the handoff with the packet, and nothing that an assistant said.
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let compaction =
         requests.iter().position(|request| request.purpose == Purpose::LocalCompaction).unwrap();
     let next = &requests[compaction + 1];
@@ -100,9 +100,9 @@ fn a_real_codex_is_carried_across_and_the_same_pressure_does_not_compact_it_agai
 }
 
 #[test]
-fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
-    let lab = Lab::new(session(PACKET).on_compaction([http_error(500)]));
-    let done = lab.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
+fn a_refused_compaction_is_reported_and_the_session_continues() {
+    let fixture = CodexExecFixture::new(session(PACKET).on_compaction([http_error(500)]));
+    let done = fixture.exec(&["WRITE-PARSER please", "AND-NOW the docs"]);
     done.expect_success();
     done.one("compaction", |event| event["status"] == "failed");
     assert!(done.all("handoff").is_empty(), "{}", done.dump());
@@ -112,50 +112,51 @@ fn a_compaction_that_the_model_refuses_is_told_and_the_session_goes_on() {
 }
 
 #[test]
-fn an_empty_packet_is_stood_in_for_and_labelled() {
-    let lab = Lab::new(session(""));
-    let done = lab.exec(&["WRITE-PARSER please"]);
+fn an_empty_packet_is_replaced_and_labeled() {
+    let fixture = CodexExecFixture::new(session(""));
+    let done = fixture.exec(&["WRITE-PARSER please"]);
     let packet = done.one("packet", |_| true);
     assert_eq!(packet["author"], "watcher", "{packet}");
     assert!(packet["packet"].as_str().unwrap().contains("Built by rawr"), "{packet}");
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     assert!(requests.last().unwrap().user_messages().last().unwrap().contains("Built by rawr"));
 }
 
 #[test]
 fn an_empty_summary_still_gets_its_handoff() {
-    let lab = Lab::new(session(PACKET).on_compaction([say("").input_tokens(146_000)]));
-    let done = lab.exec(&["WRITE-PARSER please"]);
+    let fixture =
+        CodexExecFixture::new(session(PACKET).on_compaction([say("").input_tokens(146_000)]));
+    let done = fixture.exec(&["WRITE-PARSER please"]);
     done.expect_success();
     done.one("handoff", |_| true);
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let handoff = requests.last().unwrap().user_messages().last().unwrap().clone();
     assert!(handoff.contains("Next: write the docs of parser.txt"), "{handoff}");
 }
 
 #[test]
 fn suggest_only_recommends() {
-    let lab = Lab::new(session(PACKET));
-    let done = lab.exec(&["-c", "rawr_auto_compaction.mode=suggest", "WRITE-PARSER please"]);
+    let fixture = CodexExecFixture::new(session(PACKET));
+    let done = fixture.exec(&["-c", "rawr_auto_compaction.mode=suggest", "WRITE-PARSER please"]);
     done.one("verdict", |event| event["outcome"] == "suggest");
-    assert!(lab.model.requests().iter().all(|request| request.purpose == Purpose::Turn));
+    assert!(fixture.model.requests().iter().all(|request| request.purpose == Purpose::Turn));
 }
 
 #[test]
-fn the_doctor_says_what_becomes_of_a_compaction_inside_a_turn() {
+fn the_doctor_explains_compaction_inside_a_turn() {
     let inline = "features.rawr_auto_compaction = false\nauto_compact.enabled = true\n";
     for (config, status, words) in [
         ("", "ok", "emergency: the agent writes its packet inside the turn"),
-        ("rawr_auto_compaction.mid_turn = \"off\"", "ok", "a turn that runs is left alone"),
+        ("rawr_auto_compaction.mid_turn = \"off\"", "ok", "no compaction inside a turn"),
         ("features.rawr_auto_compaction = false", "ok", "Codex compacts by itself"),
-        (inline, "ok", "when the turn has ended"),
-        (&format!("{inline}auto_compact.interrupt_mid_turn = true"), "warn", "is not cut off"),
+        (inline, "ok", "after the turn"),
+        (&format!("{inline}auto_compact.interrupt_mid_turn = true"), "warn", "is not interrupted"),
     ] {
-        let lab = Lab::new(Script::default());
-        lab.configure(config);
+        let fixture = CodexExecFixture::new(Script::default());
+        fixture.configure(config);
         let mut doctor = Command::new(rawr());
         doctor.args(["doctor", "--json", "--codex"]).arg(binary());
-        let doctor = doctor.envs(lab.home.environment()).env_remove("RAWR_HOME").output();
+        let doctor = doctor.envs(fixture.home.environment()).env_remove("RAWR_HOME").output();
         let checks = Session::of(doctor.unwrap());
         let check = checks.one("check", |check| check["name"] == "mid-turn");
         assert_eq!(check["status"], status, "{check}");
@@ -177,7 +178,7 @@ fn without_codex(options: &[&str]) -> String {
 }
 
 #[test]
-fn a_missing_codex_says_how_to_get_one() {
+fn a_missing_codex_is_an_error_with_an_install_hint() {
     let error = without_codex(&[]);
     assert!(
         error.contains("npm install -g @openai/codex") && error.contains("--codex PATH"),
@@ -189,11 +190,11 @@ fn a_missing_codex_says_how_to_get_one() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
-    let lab = Lab::new(session(PACKET).on("HANG", [stall()]));
-    let rawr = lab.command(&["WRITE-PARSER please", "HANG now"]).spawn().unwrap();
+fn the_death_of_codex_is_reported_and_the_thread_is_stored() {
+    let fixture = CodexExecFixture::new(session(PACKET).on("HANG", [stall()]));
+    let rawr = fixture.command(&["WRITE-PARSER please", "HANG now"]).spawn().unwrap();
     wait_until(|| {
-        lab.model.requests().iter().any(|request| request.marker.as_deref() == Some("HANG"))
+        fixture.model.requests().iter().any(|request| request.marker.as_deref() == Some("HANG"))
     });
     for child in children(rawr.id()) {
         // The sidecar is a child, too: only the agent dies.
@@ -206,7 +207,7 @@ fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let error = String::from_utf8_lossy(&done.output.stderr).into_owned();
     assert!(error.contains("codex ended (signal: 9"), "{error}");
-    let threads = lab.home.path().join("rawr/auto_compaction/threads");
+    let threads = fixture.home.path().join("rawr/auto_compaction/threads");
     let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
     let events = std::fs::read_to_string(thread.join("events.jsonl")).unwrap();
     assert!(events.ends_with('\n') && events.contains("sequence_ended"), "{events}");
@@ -215,19 +216,20 @@ fn a_codex_that_dies_in_the_middle_is_told_and_nothing_of_the_thread_is_lost() {
 /// The agent was told to write its packet between two requests, and had no other to come.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_packet_request_that_is_too_late_for_its_turn_is_a_turn_of_its_own() {
+fn a_late_packet_request_starts_a_separate_turn() {
     let wait = "touch begun; until test -e go; do sleep 0.05; done; rm begun go";
-    let lab = Lab::new(session(PACKET).on(
+    let fixture = CodexExecFixture::new(session(PACKET).on(
         "WAIT",
         [shell(wait).input_tokens(175_000), say("All is done.").input_tokens(175_500)],
     ));
-    let rawr = lab.command(&["WAIT for it"]).spawn().unwrap();
-    let (begun, go) = (lab.repository.path().join("begun"), lab.repository.path().join("go"));
+    let rawr = fixture.command(&["WAIT for it"]).spawn().unwrap();
+    let (begun, go) =
+        (fixture.repository.path().join("begun"), fixture.repository.path().join("go"));
     wait_until(|| begun.exists());
     // Whatever Codex says from now on is read only when its turn is over.
     signal(rawr.id(), "-STOP");
     std::fs::write(go, "").unwrap();
-    wait_until(|| lab.home.rollouts().contains("task_complete"));
+    wait_until(|| fixture.home.rollouts().contains("task_complete"));
     signal(rawr.id(), "-CONT");
     let done = Session::of(rawr.wait_with_output().unwrap());
     done.expect_success();

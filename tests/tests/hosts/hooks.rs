@@ -1,23 +1,22 @@
-//! rawr's hooks in a session of the real Claude Code that rawr does not run. One case a promise.
+//! rawr's hooks in sessions of the real Claude Code that rawr does not run.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod broken;
 mod codex;
 mod files;
+mod fixture;
 mod headless;
-mod lab;
 mod screen;
 
 use expect_test::expect;
-use lab::{Lab, answers};
+use fixture::{HooksFixture, answers};
 use rawr_tests::Session;
 use rawr_tests::claude::binary;
-use rawr_tests::mock_responses::{Reply, Script, call, say};
-use serde_json::{Value, json};
+use rawr_tests::mock_responses::{Script, say};
+use serde_json::Value;
 
-const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+use crate::fixture::{PACKET, claude_shell as shell};
 
 /// One of what the model was told is a handoff, with the packet in it.
 fn hands_over_once<T: AsRef<str> + std::fmt::Debug>(told: &[T]) {
@@ -25,10 +24,6 @@ fn hands_over_once<T: AsRef<str> + std::fmt::Debug>(told: &[T]) {
         told.iter().map(AsRef::as_ref).filter(|text| text.contains(":handoff]")).collect();
     assert_eq!(handoffs.len(), 1, "{told:#?}");
     assert!(handoffs[0].contains("Next: write the docs of parser.txt"), "{}", handoffs[0]);
-}
-
-fn shell(command: &str) -> Reply {
-    call("Bash", json!({ "command": command }))
 }
 
 fn session() -> Script {
@@ -48,16 +43,16 @@ fn session() -> Script {
         .on_compaction([say("<summary>A summary by the model.</summary>").input_tokens(67_000)])
 }
 
-/// Whoever compacts by hand is told when; in between rawr keeps no process.
+/// A user who compacts by hand is told when; rawr keeps no process in between.
 #[test]
-fn a_session_is_carried_across_a_compaction_by_hand() {
-    let lab = Lab::new(session());
-    lab.has_hooks_in_every_run();
-    let mut claude = lab.claude();
+fn a_session_continues_after_a_compaction_by_hand() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
+    let mut claude = fixture.claude();
 
     let read = claude.ask("READ all of it");
     assert!(answers(&read, "Stop").is_empty());
-    let log = lab.home.path().join("rawr/sidecar.log");
+    let log = fixture.home.path().join("rawr/sidecar.log");
     assert!(!log.exists(), "without pressure no sidecar is started");
 
     let worked = claude.ask("WRITE-PARSER please");
@@ -69,17 +64,17 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
     let saved: Value = serde_json::from_str(&stopped[1]).unwrap();
     assert!(saved.get("decision").is_none());
     assert!(saved["systemMessage"].as_str().unwrap().contains("/compact"));
-    assert!(lab.is_open());
-    let status = lab.says(&["status"]);
+    assert!(fixture.is_open());
+    let status = fixture.says(&["status"]);
     let waits = "Packet ready: type /compact in the agent";
     assert!(status.contains(waits), "{status}");
 
     let compacted = claude.ask("/compact");
     let handed_back = answers(&compacted, "SessionStart");
     assert_eq!(handed_back.len(), 1);
-    assert!(handed_back[0].contains("the continuation packet was handed back"), "{handed_back:?}");
-    assert!(!lab.is_open());
-    let status = lab.says(&["status"]);
+    assert!(handed_back[0].contains("the continuation packet was returned"), "{handed_back:?}");
+    assert!(!fixture.is_open());
+    let status = fixture.says(&["status"]);
     assert!(status.contains("run by     its agent, by hooks"), "{status}");
     let after = claude.ask("AND-NOW the docs");
     assert!(answers(&after, "Stop").is_empty());
@@ -108,46 +103,47 @@ fn a_session_is_carried_across_a_compaction_by_hand() {
           and: <local-command-stdout>Compacted PreCompact […
           and: AND-NOW the docs
     "#]]
-    .assert_eq(&lab.sent());
-    lab.was_handed_over_before("AND-NOW the docs");
-    let events = lab.events();
+    .assert_eq(&fixture.sent());
+    fixture.was_handed_over_before("AND-NOW the docs");
+    let events = fixture.events();
     assert!(events.contains(r#""ending":"completed""#), "{events}");
     assert!(events.contains(r#""context":65020"#), "the last request counts: {events}");
-    assert_eq!(lab.log(), "");
+    assert_eq!(fixture.log(), "");
 }
 
 #[test]
-fn who_goes_on_instead_of_compacting_gets_no_old_packet() {
-    let lab = Lab::new(session());
-    lab.has_hooks_in_every_run();
-    let mut claude = lab.claude();
+fn continuing_instead_of_compacting_drops_the_packet() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
+    let mut claude = fixture.claude();
     claude.ask("WRITE-PARSER please");
-    assert!(lab.is_open());
+    assert!(fixture.is_open());
     claude.ask("AND-NOW the docs");
-    assert!(!lab.is_open());
+    assert!(!fixture.is_open());
     let compacted = answers(&claude.ask("/compact"), "SessionStart");
-    assert_eq!(compacted.len(), 1, "{}", lab.events());
+    assert_eq!(compacted.len(), 1, "{}", fixture.events());
     assert!(compacted[0].contains("Built by rawr"), "{compacted:?}");
     assert!(compacted[0].contains("The docs are written."), "{compacted:?}");
     claude.leave();
-    let events = lab.events();
+    let events = fixture.events();
     assert!(events.contains(r#""ending":"cancelled""#), "{events}");
     for status in ["started", "completed"] {
         let reported = format!(r#""status":"{status}","origin":"user""#);
         assert_eq!(events.matches(&reported).count(), 1, "{status}: {events}");
     }
-    assert_eq!(lab.log(), "");
+    assert_eq!(fixture.log(), "");
 }
 
 /// The agent is told, and rawr writes.
 #[test]
-fn a_packet_by_rawr_is_handed_over_too_or_dropped() {
+fn a_packet_by_rawr_is_delivered_or_dropped() {
     for goes_on in [false, true] {
-        let lab = Lab::new(session().on(":heads_up]", [say("ok").input_tokens(66_000)]));
+        let fixture =
+            HooksFixture::new(session().on(":heads_up]", [say("ok").input_tokens(66_000)]));
         let config = "rawr_auto_compaction.packet_author = \"watcher\"";
-        std::fs::write(lab.home.path().join("rawr.toml"), config).unwrap();
-        lab.has_hooks_in_every_run();
-        let mut claude = lab.claude();
+        std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
+        fixture.has_hooks_in_every_run();
+        let mut claude = fixture.claude();
         let stopped = answers(&claude.ask("WRITE-PARSER please"), "Stop");
         assert_eq!(stopped.len(), 2, "{stopped:?}");
         assert!(stopped[0].contains(":heads_up]") && stopped[1].contains("/compact"));
@@ -156,25 +152,26 @@ fn a_packet_by_rawr_is_handed_over_too_or_dropped() {
         }
         let handed_over = answers(&claude.ask("/compact"), "SessionStart");
         claude.leave();
-        assert_eq!(handed_over.len(), 1, "{}", lab.events());
+        assert_eq!(handed_over.len(), 1, "{}", fixture.events());
         assert!(handed_over[0].contains("Built by rawr"), "{handed_over:?}");
         // Who goes on gets no packet from before.
         let last = if goes_on { "The docs are written." } else { "The parser is written" };
         assert!(handed_over[0].contains(last), "{handed_over:?}");
-        assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+        assert_eq!((fixture.is_open(), fixture.log()), (false, String::new()));
     }
 }
 
 #[test]
-fn a_session_that_rawr_runs_itself_is_left_alone() {
-    let lab = Lab::new(session());
-    lab.has_hooks_in_every_run();
+fn hooks_ignore_sessions_that_rawr_runs() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
     let claude = binary().display().to_string();
     let exec = ["exec", "--host", "claude", "--json", "--permission-mode", "bypassPermissions"];
-    let done =
-        Session::of(lab.run(&[&exec[..], &["--claude", &claude, "WRITE-PARSER please"]].concat()));
+    let done = Session::of(
+        fixture.run(&[&exec[..], &["--claude", &claude, "WRITE-PARSER please"]].concat()),
+    );
     done.expect_success();
     assert_eq!(done.all("packet").len(), 1, "{}", done.dump());
     assert_eq!(done.all("injected").len(), 1, "{}", done.dump());
-    assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+    assert_eq!((fixture.is_open(), fixture.log()), (false, String::new()));
 }

@@ -1,5 +1,5 @@
-//! rawr with its agents: the real Codex and the real Claude Code, their models played by a script, and the embedded agent
-//! on a scripted endpoint. None reaches a network or a login. These are the slow tests: the programs are large.
+//! Tests with agents: the real Codex and Claude Code with scripted models, and the embedded agent with a scripted endpoint. No
+//! test uses a network or a login. These tests are slow, because the programs are large.
 //!
 //! `tests/run` installs both programs by lock file (`npm ci --prefix tests/codex`, `npm ci --prefix tests/claude`).
 //! Run one topic, or one test of it:
@@ -23,11 +23,12 @@
 //! A new topic that runs Codex or Claude Code belongs to the filter in `.config/nextest.toml`.
 //!
 //! Tests of one binary may share a process: none may change the environment, the current folder or a signal's handler.
-//! What it has to differ in goes to the child process that it starts.
+//! Set these on the child process that the test starts.
 
 mod codex_adapter;
 mod codex_live;
 mod embedded;
 mod exec_claude;
 mod exec_codex;
+mod fixture;
 mod hooks;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OutputArgs, Setting, parse_setting};
+use super::{ConfigSetting, OutputArgs, parse_setting};
 
 const CODEX_HELP: &str = "\
 Examples:
@@ -63,21 +63,21 @@ pub struct AttachArgs {
 
     /// Override a setting of rawr.toml for this run; repeatable
     #[arg(long = "config", short = 'c', value_name = "KEY=VALUE", value_parser = parse_setting)]
-    pub config: Vec<Setting>,
+    pub config: Vec<ConfigSetting>,
 
-    /// For tests: ask Codex for nothing that it may still change
+    /// For tests: do not use Codex's experimental methods
     #[arg(long, hide = true)]
     pub without_experimental: bool,
 
-    /// For `rawr codex`: say nothing, write a log, and leave word in this folder when it fails
+    /// For `rawr codex`: print nothing, write a log, and store an error in this folder
     #[arg(long, value_name = "DIR", hide = true, requires = "lease")]
     pub beside: Option<PathBuf>,
 
-    /// For `rawr codex`: the process that ends the app-server when it is asked to
+    /// For `rawr codex`: the process that stops the app-server on request
     #[arg(long, value_name = "PID", hide = true)]
     pub lease: Option<u32>,
 
-    /// For `rawr codex`: be asked about messages before Codex gets them
+    /// For `rawr codex`: decide about messages before Codex gets them
     #[arg(long, hide = true, requires = "beside")]
     pub preflight: bool,
 }

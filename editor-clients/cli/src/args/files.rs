@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Subcommand};
 
 use super::{OutputArgs, ThreadOption};
 
-/// The prompts, so that a shell completes them.
+/// The names of the prompts, for shell completion.
 pub const PROMPTS: [&str; 9] = [
     "auto-compact",
     "heads-up",

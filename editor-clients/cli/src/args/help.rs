@@ -1,4 +1,4 @@
-//! How the commands are shown: in groups by `rawr --help`, and without the hidden ones in completion scripts. Does nothing.
+//! Groups the commands in `rawr --help`, and removes the hidden ones from completion scripts.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The commands for hooks in agents that rawr does not run itself, and their help. Does nothing.
+//! `rawr hooks` and the hidden `rawr hook`, with their help texts.
 
 use std::path::PathBuf;
 
@@ -59,18 +59,18 @@ pub struct HooksInstallArgs {
 /// Arguments of the hidden `rawr hook`, which agents call.
 #[derive(Debug, Args)]
 pub struct HookArgs {
-    /// What happens in the agent
+    /// The event in the agent
     pub event: String,
 
     /// The agent
     #[arg(long, value_enum)]
     pub host: HookHost,
 
-    /// How many tokens its model holds, where it does not say
+    /// Context window of its model in tokens, if it does not report one
     #[arg(long, value_name = "TOKENS")]
     pub context_window: Option<u64>,
 
-    /// Ask the agent where no person is there, too
+    /// Also ask the agent when no user is present
     #[arg(long)]
     pub headless: bool,
 }

@@ -47,7 +47,7 @@ pub struct RestoreArgs {
     #[arg(long = "prompt", value_name = "TEXT")]
     pub prompts: Vec<String>,
 
-    /// Only show what would be done
+    /// Only show what would be restored
     #[arg(long)]
     pub dry_run: bool,
 

@@ -1,4 +1,4 @@
-//! `rawr attach`: rawr beside the Codex sessions that run already, each thread with a driver and a sidecar of its own.
+//! `rawr attach`: attaches to running Codex sessions. Each thread gets its own driver and sidecar.
 
 mod log;
 mod preflight_listener;
@@ -13,23 +13,23 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rawr_protocol::ErrorCode;
 use tokio::time::{Instant, sleep_until};
 
-use super::exec::Switches;
+use super::exec::FeatureSwitches;
 use super::lease;
 use super::user_files::UserFiles;
-use super::{Common, overrides};
+use super::{CommonOptions, overrides};
 use crate::args::AttachArgs;
-use crate::render::{Reader, Renderer, causes};
+use crate::render::{OutputFormat, Renderer, causes};
 use log::EventLog;
-use rawr_host::drive::{Drive, DriveError, Ended, Prompts};
-use rawr_host::event::{Level, Reporter, SessionEvent};
-use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, Threads};
+use rawr_host::drive::{Drive, DriveError, PromptSource, SessionEnd};
+use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
+use rawr_host::host::codex::{self, Attachment, Codex, Experimental, ThreadFeedItem, ThreadWatch};
 use rawr_host::host::{Host, HostError, HostThread, ThreadOrigin};
 use rawr_host::presence::Presence;
 use rawr_host::sidecar::{Launch, SidecarSettings};
-use rawr_host::stop::{HUNG_UP, Stop};
+use rawr_host::stop::{HUNG_UP, StopRequest};
 use rawr_host::text::one_line;
 
-pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let beside = args.beside.clone();
     let done = follow(common, args).await;
     if let (Some(folder), Err(error)) = (&beside, &done) {
@@ -38,33 +38,33 @@ pub(super) async fn run(common: &Common, args: AttachArgs) -> anyhow::Result<Exi
     done
 }
 
-/// Read by `rawr codex` when Codex has ended. One line.
+/// The file with an error message of one line, which `rawr codex` prints after Codex has ended.
 pub(super) const WORD: &str = "word";
 
-/// The conversation that was joined last. Read by `rawr codex` when Codex has ended.
+/// The file with the id of the thread that was joined last, which `rawr codex` prints after Codex has ended.
 pub(super) const THREAD: &str = "thread";
 
-/// There for as long as nobody has asked the driver to leave: should it end all the same, `rawr codex` says so.
+/// Exists until the driver is asked to stop. If the driver ends earlier, `rawr codex` reports that.
 pub(super) const WANTED: &str = "wanted";
 
-/// Of a line on a terminal.
+/// The width of a message.
 pub(super) const WIDTH: usize = 160;
 
-/// There is no other place for it, should this fail.
+/// A failure here cannot be reported anywhere else.
 fn leave_word(folder: &Path, why: &str) {
     let line = format!("rawr: {}; Codex continued without it\n", one_line(why, WIDTH));
     let _ = std::fs::write(folder.join(WORD), line);
 }
 
-async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
+async fn follow(common: &CommonOptions, args: AttachArgs) -> anyhow::Result<ExitCode> {
     let since_ms = now_ms();
     let socket = match &args.socket {
         Some(socket) => std::path::absolute(socket)?,
         None => control_socket()?,
     };
     let home = common.home()?.dir;
-    let mut stop = Stop::on_signals()?;
-    let mut threads = Threads::reach(&socket).await.with_context(|| {
+    let mut stop = StopRequest::on_signals()?;
+    let mut threads = ThreadWatch::reach(&socket).await.with_context(|| {
         "no Codex to stand beside: only a plain `codex` of today shares its background server, some seconds after it \
          starts, and not `codex --no-daemon` or `codex exec`; `rawr codex resume` takes any session up with rawr, and \
          --socket PATH names another server"
@@ -81,7 +81,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
             format!("attached to Codex at {}{only}; Ctrl-C detaches", place.socket.display());
         place
             .renderer()?
-            .report(&SessionEvent::Notice { level: Level::Info, message: &message })?;
+            .report(&SessionEvent::Notice { level: NoticeLevel::Info, message: &message })?;
     }
     let mut asked = std::pin::pin!(place.answer_the_relay(&args)?);
     let mut parent = std::pin::pin!(orphaned());
@@ -107,7 +107,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
                 threads.forget(&thread_id);
                 if let Err(error) = done {
                     failure = Some(error);
-                    // Whoever asked for one thread has asked for nothing else.
+                    // With --thread, only that thread is followed.
                     is_there &= args.thread.is_none() && args.beside.is_none();
                 }
             }
@@ -138,7 +138,7 @@ async fn follow(common: &Common, args: AttachArgs) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     if let Some(message) = why {
-        place.renderer()?.report(&SessionEvent::Notice { level: Level::Info, message })?;
+        place.renderer()?.report(&SessionEvent::Notice { level: NoticeLevel::Info, message })?;
     }
     Ok(match stop.was_asked() && !is_detached {
         true => ExitCode::from(stop.exit_code()),
@@ -151,13 +151,14 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Both would warn the agent, and both reset its history.
+/// Codex's token budget also warns the agent and resets its history, so both must not be active.
 async fn stand_back_where_codex_warns(
-    common: &Common,
-    threads: &mut Threads,
+    common: &CommonOptions,
+    threads: &mut ThreadWatch,
 ) -> anyhow::Result<()> {
     let config = UserFiles::read(&common.home()?, None, None).config;
-    let is_on = Switches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
+    let is_on =
+        FeatureSwitches(config.effective()).all_are(&[("features.rawr_auto_compaction", true)]);
     if is_on && threads.has_token_budget().await? {
         bail!(
             "Codex's own heads-up is on, and rawr stands back: switch one of them off, [features.token_budget] in \
@@ -167,10 +168,10 @@ async fn stand_back_where_codex_warns(
     Ok(())
 }
 
-/// How often it is looked whether the parent lives.
+/// Interval of the check whether the parent process lives.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Resolves once the process that started this one is gone.
+/// Resolves once the parent process has ended.
 async fn orphaned() {
     let parent = rustix::process::getppid();
     while rustix::process::getppid() == parent {
@@ -178,7 +179,7 @@ async fn orphaned() {
     }
 }
 
-/// How long the sessions may take to leave a Codex that has lost its terminal.
+/// How long the sessions may take to detach from a Codex that lost its terminal.
 const LEAVE: Duration = Duration::from_secs(5);
 
 async fn too_late(orphaned_at: Option<Instant>) {
@@ -188,8 +189,8 @@ async fn too_late(orphaned_at: Option<Instant>) {
     }
 }
 
-/// The shell that waits for Codex would ask for that, and was killed. No client listens to the turns any more: that they are
-/// interrupted is no person's word.
+/// Stops the app-server after the waiting shell was killed. The sessions have detached before, so that the interrupted turns
+/// do not count as a user's decision.
 async fn end_the_app_server(args: &AttachArgs) {
     let Some((folder, owner)) = args.beside.as_deref().zip(args.lease) else { return };
     if !lease::ask_to_end(folder, owner) {
@@ -197,15 +198,15 @@ async fn end_the_app_server(args: &AttachArgs) {
     }
 }
 
-/// It goes with its folder where Codex has ended.
+/// Waits until the folder is removed, which happens when Codex ends.
 fn no_longer_wanted(args: &AttachArgs) {
     let _ = args.beside.as_ref().map(|folder| std::fs::remove_file(folder.join(WANTED)));
 }
 
-/// A thread that rawr is no longer attached to.
+/// The id of a thread and why it is no longer followed.
 type FollowResult = (String, anyhow::Result<()>);
 
-/// Where Codex's background server listens.
+/// The socket of Codex's background server.
 fn control_socket() -> anyhow::Result<PathBuf> {
     let Some(codex_home) = codex::codex_home() else {
         bail!("no home folder; pass Codex's socket with --socket PATH")
@@ -213,31 +214,31 @@ fn control_socket() -> anyhow::Result<PathBuf> {
     Ok(codex_home.join("app-server-control").join("app-server-control.sock"))
 }
 
-/// What all sessions have in common.
+/// The shared state of all sessions.
 struct AttachContext {
     socket: PathBuf,
-    /// The folder of the `rawr codex` that wants this.
+    /// The folder of the `rawr codex` that started this process.
     beside: Option<PathBuf>,
     home: PathBuf,
-    /// When this process began.
+    /// When this process started, in Unix milliseconds.
     since_ms: i64,
     settings: SidecarSettings,
     experimental: Experimental,
     shown: ShownAs,
-    /// The sessions that are asked about what people type.
-    typed: Option<preflight_listener::Sessions>,
+    /// The sessions that decide about typed messages.
+    typed: Option<preflight_listener::TypedMessageSessions>,
 }
 
-/// Why a thread is not followed any longer.
+/// Why a thread is no longer followed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum FollowFailure {
     #[error(transparent)]
     Drive(DriveError),
     #[error(transparent)]
     Output(anyhow::Error),
 }
 
-/// How often a thread is joined, where each time the sidecar has died twice in a short time.
+/// How often a thread is joined again after its sidecar died twice in a short time.
 const LIVES: u32 = 3;
 
 enum ShownAs {
@@ -247,7 +248,7 @@ enum ShownAs {
 }
 
 impl AttachContext {
-    /// Never ends.
+    /// Does not return.
     fn answer_the_relay(&self, args: &AttachArgs) -> anyhow::Result<impl Future<Output = ()>> {
         let door = match (&self.typed, &args.beside) {
             (Some(sessions), Some(folder)) => Some(preflight_listener::open(folder, sessions)?),
@@ -261,10 +262,10 @@ impl AttachContext {
         })
     }
 
-    fn typed(&self) -> codex::Typed {
+    fn typed(&self) -> codex::UserMessageRoute {
         match self.typed {
-            Some(_) => codex::Typed::MayBeHeld,
-            None => codex::Typed::GoesToCodex,
+            Some(_) => codex::UserMessageRoute::MayBeHeld,
+            None => codex::UserMessageRoute::GoesToCodex,
         }
     }
 
@@ -279,7 +280,7 @@ impl AttachContext {
     }
 
     fn of(
-        common: &Common,
+        common: &CommonOptions,
         args: &AttachArgs,
         socket: PathBuf,
         home: PathBuf,
@@ -302,7 +303,7 @@ impl AttachContext {
                 (None, true) => ShownAs::Lines,
                 (None, false) => ShownAs::Words,
             },
-            typed: args.preflight.then(preflight_listener::Sessions::default),
+            typed: args.preflight.then(preflight_listener::TypedMessageSessions::default),
             home,
             since_ms,
         })
@@ -311,12 +312,12 @@ impl AttachContext {
     fn renderer(&self) -> anyhow::Result<Renderer> {
         Ok(match &self.shown {
             ShownAs::Words => {
-                let mut renderer = Renderer::stdout(Reader::Person);
-                // Several threads share the lines.
+                let mut renderer = Renderer::stdout(OutputFormat::Person);
+                // Several threads print to the same terminal.
                 renderer.keep_still();
                 renderer
             }
-            ShownAs::Lines => Renderer::stdout(Reader::Program),
+            ShownAs::Lines => Renderer::stdout(OutputFormat::Program),
             ShownAs::Log(path) => {
                 let log = EventLog::open(path.clone());
                 let log = log.with_context(|| path.display().to_string())?;
@@ -325,12 +326,11 @@ impl AttachContext {
         })
     }
 
-    /// One thread from the first turn that rawr sees to its end. A sidecar that dies is no reason to leave a person's
-    /// session, unless it goes on dying.
-    async fn session(&self, thread_id: String, stop: Stop) -> anyhow::Result<()> {
+    /// Follows one thread until it ends. A dead sidecar is replaced; rawr detaches only if sidecars keep dying.
+    async fn session(&self, thread_id: String, stop: StopRequest) -> anyhow::Result<()> {
         for _ in 1..LIVES {
             match self.join(&thread_id, stop.clone()).await {
-                Err(Failure::Drive(
+                Err(FollowFailure::Drive(
                     DriveError::Sidecar(error) | DriveError::SidecarEndedAgain(error),
                 )) if error.is_end() => {}
                 joined => return Ok(joined?),
@@ -339,8 +339,8 @@ impl AttachContext {
         Ok(self.join(&thread_id, stop).await?)
     }
 
-    /// That Codex ends, or that another rawr has the thread, is no failure.
-    async fn join(&self, thread_id: &str, mut stop: Stop) -> Result<(), Failure> {
+    /// The end of Codex, or another rawr that owns the thread, is not a failure.
+    async fn join(&self, thread_id: &str, mut stop: StopRequest) -> Result<(), FollowFailure> {
         let attachment = Attachment {
             socket: self.socket.clone(),
             thread_id: thread_id.to_owned(),
@@ -359,23 +359,23 @@ impl AttachContext {
                 host
             }
             Ok(None) | Err(HostError::Gone { .. }) => return Ok(()),
-            Err(error) => return Err(Failure::Drive(error.into())),
+            Err(error) => return Err(FollowFailure::Drive(error.into())),
         };
-        let mut renderer = self.renderer().map_err(Failure::Output)?;
+        let mut renderer = self.renderer().map_err(FollowFailure::Output)?;
         match self.drive(host, &mut renderer, &mut stop).await {
             Ok(_) | Err(DriveError::Host(HostError::Gone { .. })) => Ok(()),
             Err(DriveError::Sidecar(error)) if error.code() == Some(ErrorCode::OwnedElsewhere) => {
                 let message = format!(
-                    "thread {thread_id} has a rawr beside it already, to which it is left; `rawr detach` ends that one"
+                    "another rawr is already attached to thread {thread_id}; `rawr detach` stops it"
                 );
-                let notice = SessionEvent::Notice { level: Level::Info, message: &message };
-                renderer.report(&notice).map_err(|error| Failure::Drive(error.into()))
+                let notice = SessionEvent::Notice { level: NoticeLevel::Info, message: &message };
+                renderer.report(&notice).map_err(|error| FollowFailure::Drive(error.into()))
             }
-            Err(error) => Err(Failure::Drive(error)),
+            Err(error) => Err(FollowFailure::Drive(error)),
         }
     }
 
-    /// For the line that `rawr codex` ends with. Without it that line names the newest conversation.
+    /// Records the thread's id for the last line of `rawr codex`. Without it that line names the newest session.
     fn note_for_going_on(&self, host: &Codex) {
         let HostThread { thread_id, origin, .. } = host.thread();
         if let (Some(folder), ThreadOrigin::Person) = (&self.beside, origin) {
@@ -387,10 +387,10 @@ impl AttachContext {
         &self,
         host: Codex,
         renderer: &mut Renderer,
-        stop: &mut Stop,
-    ) -> Result<Ended, DriveError> {
+        stop: &mut StopRequest,
+    ) -> Result<SessionEnd, DriveError> {
         let sidecar = self.settings.launch().await?;
         let drive = Drive::open(host, self.settings.clone(), sidecar, renderer).await?;
-        Ok(self.with_typed_inputs(drive).run(&mut Prompts::elsewhere(), stop).await?.ended)
+        Ok(self.with_typed_inputs(drive).run(&mut PromptSource::elsewhere(), stop).await?.ended)
     }
 }

@@ -1,10 +1,10 @@
-//! Copies of what people wrote, kept beside the file before it is replaced.
+//! Backs up a user's file before it is replaced.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// A copy of the file by its name, this ending and, where that name is taken, a number.
+/// Copies a file to its name plus this ending, with a number if that name is taken.
 pub(super) fn keep(path: &Path, ending: &str) -> anyhow::Result<PathBuf> {
     let named = |ending: String| {
         let mut name = path.as_os_str().to_owned();
@@ -15,7 +15,7 @@ pub(super) fn keep(path: &Path, ending: &str) -> anyhow::Result<PathBuf> {
         .chain((2..).map(|count| named(format!("{ending}.{count}"))));
     let copy = names.find(|name| name.symlink_metadata().is_err()).context("no name is free")?;
     std::fs::copy(path, &copy).with_context(|| {
-        format!("{} cannot be kept as {}: nothing was changed", path.display(), copy.display())
+        format!("failed to back up {} as {}; nothing was changed", path.display(), copy.display())
     })?;
     Ok(copy)
 }

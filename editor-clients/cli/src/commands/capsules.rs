@@ -1,15 +1,15 @@
-//! `rawr capsules`: what was kept before each compaction of a thread. It looks and changes nothing.
+//! `rawr capsules`: lists the capsules of a thread. Changes nothing.
 
 use std::process::ExitCode;
 
 use rawr_protocol::{CapsuleListParams, methods};
 
 use super::threads::{complain, on_thread, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::CapsulesArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: CapsulesArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: CapsulesArgs) -> anyhow::Result<ExitCode> {
     let wanted = args.thread.as_deref().unwrap_or("last");
     on_thread(common, wanted, async |looker, thread| {
         let thread_id = thread.thread.thread_id.clone();
@@ -22,7 +22,7 @@ pub(super) async fn run(common: &Common, args: CapsulesArgs) -> anyhow::Result<E
             complain(&unread.error);
         }
         if listed.capsules.is_empty() && !args.output.json {
-            let line = format!("Nothing is kept of thread {thread_id}: it was not compacted yet.");
+            let line = format!("Thread {thread_id} has no capsules: it has not been compacted.");
             tell(false, "", &(), &[line])?;
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! `rawr codex`: a person's own Codex in the foreground, rawr beside it. This process becomes a shell that waits for Codex,
-//! so that nothing of rawr's stands between Codex and its terminal.
+//! `rawr codex`: runs Codex in the foreground with rawr attached. This process becomes a shell that waits for Codex, so that no
+//! code of rawr is between Codex and its terminal.
 
 mod abandoned;
 mod arguments;
@@ -21,25 +21,25 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
 use self::arguments::{CodexArguments, CodexRequest, beside_a_server};
-use self::lease::Lease;
-use super::Common;
+use self::lease::AppServerLease;
+use super::CommonOptions;
 use super::attach::WIDTH;
-use super::exec::Switches;
+use super::exec::FeatureSwitches;
 use super::user_files::UserFiles;
 use crate::args::CodexArgs;
 use crate::render::causes;
 use rawr_host::host::HostError;
 use rawr_host::host::codex::{
-    LEAST_BESIDE, Threads, find_codex, is_at_least, left_to_codex, version,
+    LEAST_BESIDE, ThreadWatch, find_codex, is_at_least, left_to_codex, version,
 };
 use rawr_host::relay::{CODEX, SCREEN};
 use rawr_host::text::one_line;
 
-/// Waits for Codex, has what ran beside it ended, and prints the one line that there may be. The signals are Codex's, and this
-/// outlives them. Its arguments: the folder, the lease's process, the driver's process, the relay's process or nothing, and
-/// Codex with its arguments. The driver leaves before a turn is interrupted, which it would take for a person's word; the
-/// conversation is free once the app-server has ended. A number may be another process's after hours: those of rawr have the
-/// folder on their command line, where that can be read.
+/// The shell script that waits for Codex, stops the helper processes, and prints at most one line. It ignores the signals that
+/// are meant for Codex. Arguments: the folder, the process ids of lease, driver and relay (empty without a relay), and Codex's
+/// command line. The driver stops before the turns are interrupted, because it would report an interrupt as a user's decision;
+/// the thread can be resumed once the app-server has ended. A process id may have been reused after hours: a process of rawr
+/// has the folder in its command line.
 const WAIT_FOR_CODEX: &str = r#"
 folder=$1 lease=$2 driver=$3 relay=$4
 shift 4
@@ -80,29 +80,29 @@ wait_while 200 is_ending
 if [ -e "$folder/server" ]; then kill -KILL -"$(cat "$folder/server")" 2>/dev/null; fi
 if [ "$code" = 0 ]; then
   thread=$(cat "$folder/thread" 2>/dev/null)
-  echo "rawr: this session can be taken up again with: rawr codex resume ${thread:---last}" >&2
+  echo "rawr: resume this session with: rawr codex resume ${thread:---last}" >&2
 fi
 if [ -s "$folder/word" ]; then cat "$folder/word" >&2; fi
 rm -rf "$folder"
 exit "$code"
 "#;
 
-/// How long the app-server may take until it listens: a machine may be busy.
+/// Timeout for the app-server to listen, long enough for a busy machine.
 const START: Duration = Duration::from_secs(30);
 
-pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: CodexArgs) -> anyhow::Result<ExitCode> {
     let codex = find_codex(args.codex.as_deref())?;
     let arguments = args.arguments.as_slice();
     let read = CodexArguments::read(arguments);
     if read.are_remote() {
         bail!(
-            "rawr codex brings an app-server of its own: leave --remote out, or use `rawr attach --socket PATH`"
+            "`rawr codex` starts its own app-server; remove --remote, or use `rawr attach --socket PATH`"
         );
     }
     match read.request() {
         CodexRequest::Conversation => {}
         CodexRequest::RefusedBeside(option) => {
-            run_without_rawr(&format!("Codex refuses {option} beside --remote, which rawr needs"));
+            run_without_rawr(&format!("Codex refuses {option} with --remote, which rawr needs"));
             return become_codex(&codex, arguments);
         }
         CodexRequest::Agent(command) => {
@@ -122,14 +122,14 @@ pub(super) async fn run(common: &Common, args: CodexArgs) -> anyhow::Result<Exit
     match start(common, &codex, &args, &read).await {
         Ok(beside) => beside.become_the_one_who_waits(&codex, arguments),
         Err(error) => {
-            // Codex is what was asked for.
+            // A failure of rawr must not keep Codex from running.
             run_without_rawr(&causes(&error));
             become_codex(&codex, arguments)
         }
     }
 }
 
-/// Checked before anything starts: the error of such a Codex does not say what to do.
+/// Refuses an old Codex before it starts, because its own error is not helpful.
 async fn too_old(codex: &Path) -> Option<String> {
     let version = version(codex).await.ok()?;
     let [major, minor] = LEAST_BESIDE;
@@ -142,42 +142,44 @@ fn run_without_rawr(why: &str) {
     say(&format!("{}; Codex runs without it", one_line(why, WIDTH)));
 }
 
-/// A terminal that is gone needs no words.
+/// Prints a message. A closed terminal is ignored.
 fn say(line: &str) {
     let _ = writeln!(anstream::stderr(), "rawr: {line}");
 }
 
-/// What runs beside Codex. Each is in a process group of its own: the terminal's signals are Codex's.
-struct Beside {
+/// The helper processes of Codex. Each is in its own process group, because the terminal's signals are for Codex.
+struct HelperProcesses {
     folder: TempDir,
     socket: PathBuf,
-    lease: Lease,
+    lease: AppServerLease,
     driver: Child,
-    /// In front of the app-server's socket, where a message may be held back.
+    /// The relay in front of the app-server's socket, which may hold messages.
     relay: Option<Child>,
 }
 
 async fn start(
-    common: &Common,
+    common: &CommonOptions,
     codex: &Path,
     args: &CodexArgs,
     read: &CodexArguments,
-) -> anyhow::Result<Beside> {
+) -> anyhow::Result<HelperProcesses> {
     hang_ups_count()?;
-    // It may hold the conversation that is wanted now.
+    // An abandoned app-server may still own the requested thread.
     abandoned::end_all(places()).await;
     let folder = private_folder().context("failed to create a folder for the sockets")?;
     let socket = folder.path().join(CODEX);
-    // First, so that it is none of those whom the app-server lives for. It ends with the folder.
+    // Started before the lease, so that it does not inherit the lock that keeps the app-server alive. It ends when the
+    // folder is removed.
     let relay = if args.preflight { relay(folder.path()).await } else { None };
     let server = app_server(common, codex, read, &socket)?;
-    let mut lease = Lease::take(folder.path(), server).context("failed to start the app-server")?;
+    let mut lease =
+        AppServerLease::take(folder.path(), server).context("failed to start the app-server")?;
     let started = async {
         wait_until_it_listens(&mut lease, &socket, &folder.path().join("log")).await?;
         driver(common, folder.path(), &socket, &lease, args.preflight)
     };
     match started.await {
-        Ok(driver) => Ok(Beside { folder, socket, lease, driver, relay }),
+        Ok(driver) => Ok(HelperProcesses { folder, socket, lease, driver, relay }),
         Err(error) => {
             lease.give_up();
             Err(error)
@@ -185,13 +187,13 @@ async fn start(
     }
 }
 
-/// Codex cannot go on without its terminal, also where hang-ups were ignored before, as under `nohup`: a signal that this
-/// process listens to has its default effect in what it becomes and starts.
+/// Restores the default effect of SIGHUP, which may be ignored, as under `nohup`: Codex cannot continue without its terminal. A
+/// signal with a handler gets its default effect in the programs that this process executes.
 fn hang_ups_count() -> std::io::Result<()> {
     signal(SignalKind::hangup()).map(drop)
 }
 
-/// The address of a socket holds 104 bytes on macOS, 108 on Linux: what a folder's path may be, for `/rawr-XXXXXX/driver`.
+/// The longest path of the folder: a socket's address holds 104 bytes on macOS and 108 on Linux, minus `/rawr-XXXXXX/driver`.
 const LONGEST_PATH: usize = 80;
 
 /// Only the owner of the folder can reach the sockets in it.
@@ -202,13 +204,13 @@ fn private_folder() -> std::io::Result<TempDir> {
     made.ok_or_else(|| std::io::Error::other("no folder for temporary files can be written to"))
 }
 
-/// Of the folders of sockets.
+/// Prefix of the folders of sockets.
 const PREFIX: &str = "rawr-";
 
-/// Stands in for a place whose path is too long.
+/// Used instead of a folder whose path is too long.
 const SHORT_PLACE: &str = "/tmp";
 
-/// Where folders of sockets are made: in the first that can be written to.
+/// Candidates for the parent of the folder; the first writable one is used.
 fn places() -> impl Iterator<Item = PathBuf> {
     let run_time = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let places = run_time.map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
@@ -220,14 +222,14 @@ fn places() -> impl Iterator<Item = PathBuf> {
 
 /// The command line of the app-server.
 fn app_server(
-    common: &Common,
+    common: &CommonOptions,
     codex: &Path,
     read: &CodexArguments,
     socket: &Path,
 ) -> anyhow::Result<Vec<OsString>> {
     let cwd = std::env::current_dir().ok();
     let config = UserFiles::read(&common.home()?, cwd.as_deref(), None).config;
-    let own_compaction = Switches(config.effective()).own_compaction();
+    let own_compaction = FeatureSwitches(config.effective()).own_compaction();
     let mut words: Vec<OsString> = vec![codex.into(), "app-server".into()];
     let of_profile = read.profile().map(profile::settings).transpose()?.unwrap_or_default();
     words.extend(of_profile.into_iter().flat_map(|setting| ["-c".into(), setting.into()]));
@@ -241,7 +243,11 @@ fn app_server(
     Ok(words)
 }
 
-async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> anyhow::Result<()> {
+async fn wait_until_it_listens(
+    lease: &mut AppServerLease,
+    socket: &Path,
+    log: &Path,
+) -> anyhow::Result<()> {
     let give_up = Instant::now() + START;
     loop {
         if let Some(status) = lease.ended()? {
@@ -250,7 +256,7 @@ async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> 
             bail!("codex's app-server ended ({status}): {last}");
         }
         if socket.exists() {
-            match Threads::reach(socket).await {
+            match ThreadWatch::reach(socket).await {
                 Ok(threads) => {
                     threads.close().await;
                     return Ok(());
@@ -268,16 +274,16 @@ async fn wait_until_it_listens(lease: &mut Lease, socket: &Path, log: &Path) -> 
     }
 }
 
-/// A path that is too long for a socket does not get shorter by waiting.
+/// Fails at once if the path is too long for a socket.
 fn can_never_be_reached(error: &HostError) -> bool {
     matches!(error, HostError::NotReached { source, .. } if source.kind() == ErrorKind::InvalidInput)
 }
 
 fn driver(
-    common: &Common,
+    common: &CommonOptions,
     folder: &Path,
     socket: &Path,
-    lease: &Lease,
+    lease: &AppServerLease,
     preflight: bool,
 ) -> anyhow::Result<Child> {
     let mut command = rawr_again()?;
@@ -288,7 +294,7 @@ fn driver(
     command.spawn().context("failed to start a second rawr process")
 }
 
-/// In a process group of its own, with nothing to read and nowhere to write.
+/// A second rawr in its own process group, with null stdin and stdout.
 fn rawr_again() -> anyhow::Result<Command> {
     let program =
         std::env::current_exe().context("cannot determine the path of the rawr executable")?;
@@ -297,11 +303,11 @@ fn rawr_again() -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Codex runs without it, too.
+/// Starts the relay. Codex also runs without it.
 async fn relay(folder: &Path) -> Option<Child> {
     let started = start_relay(folder).await;
     if let Err(error) = &started {
-        say(&format!("{}; no message is held back", one_line(&causes(error), WIDTH)));
+        say(&format!("{}; no message is held", one_line(&causes(error), WIDTH)));
     }
     started.ok()
 }
@@ -316,7 +322,7 @@ async fn start_relay(folder: &Path) -> anyhow::Result<Child> {
             bail!("the relay ended ({status})");
         }
         if Instant::now() > give_up {
-            // It may have ended already.
+            // Fails if it has already ended.
             let _ = relay.kill();
             bail!("the relay did not listen within {} s", START.as_secs());
         }
@@ -325,7 +331,7 @@ async fn start_relay(folder: &Path) -> anyhow::Result<Child> {
     Ok(relay)
 }
 
-impl Beside {
+impl HelperProcesses {
     fn become_the_one_who_waits(
         self,
         codex: &Path,
@@ -343,7 +349,7 @@ impl Beside {
         shell.arg(relay.as_ref().map(|relay| relay.id().to_string()).unwrap_or_default());
         shell.arg(codex).arg("--remote").arg(address).args(beside_a_server(arguments));
         let error = shell.exec();
-        // There is no shell: what was started for it is ended.
+        // Without a shell, stop the helper processes.
         for mut child in relay.into_iter().chain([driver]) {
             let _ = child.kill();
         }
@@ -364,7 +370,7 @@ mod tests {
     use crate::commands::lease::SERVER;
 
     #[test]
-    fn the_shell_signals_its_own_processes_alone() {
+    fn the_shell_signals_only_its_own_processes() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(SERVER), "").unwrap();
         let mut others = [(); 3].map(|()| {
@@ -373,7 +379,7 @@ mod tests {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", WAIT_FOR_CODEX, "rawr codex"]).arg(folder.path());
         shell.args(others.iter().map(|other| other.id().to_string()));
-        // It ends the app-server itself where the lease is gone; here there is none.
+        // Without a lease the shell stops the app-server itself; here there is none.
         let output = shell.args(["sh", "-c", "exit 3"]).output().unwrap();
         assert_eq!(output.status.code(), Some(3));
         let said = String::from_utf8(output.stderr).unwrap();
@@ -384,7 +390,7 @@ mod tests {
         }
     }
 
-    /// The line that it ends with, where the driver has left these files.
+    /// The last line of the script with these files of the driver.
     fn last_line(files: &[(&str, &str)]) -> String {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -394,18 +400,18 @@ mod tests {
         shell.args(["-c", WAIT_FOR_CODEX, "rawr codex"]).arg(folder.path());
         let output = shell.args(["", "", "", "true"]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        said.lines().find(|line| line.contains("taken up again")).unwrap_or(&said).to_owned()
+        said.lines().find(|line| line.contains("resume this session")).unwrap_or(&said).to_owned()
     }
 
     #[test]
-    fn the_shell_names_the_session_that_can_be_taken_up_again() {
-        let line = "rawr: this session can be taken up again with: rawr codex resume";
+    fn the_shell_prints_how_to_resume_the_session() {
+        let line = "rawr: resume this session with: rawr codex resume";
         assert_eq!(last_line(&[(THREAD, "0199-a")]), format!("{line} 0199-a"));
         assert_eq!(last_line(&[]), format!("{line} --last"));
     }
 
     #[test]
-    fn the_shell_reads_the_word_that_the_driver_leaves() {
+    fn the_shell_prints_the_drivers_error() {
         for file in [WORD, WANTED, SERVER, THREAD] {
             assert!(WAIT_FOR_CODEX.contains(&format!("$folder/{file}\"")));
         }

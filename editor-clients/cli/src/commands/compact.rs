@@ -1,16 +1,16 @@
-//! `rawr compact`: a person asks for a compaction, or answers one. It only records; the thread's owner acts on it.
+//! `rawr compact`: records a request for a compaction, or the answer to one. The thread's owner acts on it.
 
 use std::process::ExitCode;
 
 use rawr_protocol::Choice;
 
-use super::Common;
+use super::CommonOptions;
 use super::respond::{UserResponse, respond};
 use super::threads::on_thread;
 use crate::args::CompactArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: CompactArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: CompactArgs) -> anyhow::Result<ExitCode> {
     let choice = match (args.approve, args.cancel) {
         (true, _) => Choice::Approve,
         (_, true) => Choice::Cancel,

@@ -1,4 +1,4 @@
-//! `rawr config`: what is configured, where, and what is wrong with it. It reads files, needs no sidecar and changes nothing.
+//! `rawr config`: shows and checks the configuration files. Needs no sidecar and changes nothing.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use rawr_server::config::{Home, json_schema, project_toml};
 use rawr_server::problem::{Problem, RenderMode, Severity};
 use serde_json::{Map, Value, json};
 
-use super::Common;
+use super::CommonOptions;
 use super::threads::{complain, tell};
 use super::user_files::{UserFiles, show};
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigSchemaArgs, ConfigShowArgs};
 use crate::render::DIM;
 use rawr_host::text::sanitize_terminal;
 
-pub(super) fn run(common: &Common, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(common: &CommonOptions, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         ConfigCommand::Schema(args) => schema(args),
         ConfigCommand::Show(args) => show_values(&common.home()?, args),
@@ -43,7 +43,7 @@ fn project(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
         }
     };
     if !folder.is_dir() {
-        bail!("{} is no folder", folder.display());
+        bail!("{} is not a folder", folder.display());
     }
     Ok(folder)
 }

@@ -1,4 +1,4 @@
-//! `rawr demo`: a scripted session that crosses one compaction, for real: real files, a real commit, the real sidecar.
+//! `rawr demo`: a scripted session with one compaction, with real files, real commits and the real sidecar.
 
 mod session;
 
@@ -13,38 +13,38 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::exec::drive;
-use super::{Common, compaction_prompts, exit_code, thread_folder};
+use super::{CommonOptions, compaction_prompts, exit_code, thread_folder};
 use crate::args::DemoArgs;
-use crate::render::{Reader, Renderer};
-use rawr_host::drive::{Ended, Prompts};
-use rawr_host::event::{Level, Reporter, SessionEvent};
+use crate::render::{OutputFormat, Renderer};
+use rawr_host::drive::{PromptSource, SessionEnd};
+use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::Host;
 use rawr_host::host::embedded::{Embedded, EmbeddedSettings};
 use rawr_host::private_fs::make_folder;
 use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::Launch;
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 
-/// What a reader needs to follow.
+/// The pause before each answer of the scripted model with --slow.
 const PACE: Duration = Duration::from_millis(450);
 
-pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: DemoArgs) -> anyhow::Result<ExitCode> {
     if common.home.is_some() {
         bail!("the demo uses its own home folder; pass --keep DIR to keep it");
     }
-    let mut stop = Stop::on_signals()?;
+    let mut stop = StopRequest::on_signals()?;
     let place = DemoFolder::new(args.keep.as_deref())?;
-    let reader = if args.output.json { Reader::Program } else { Reader::Person };
+    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
     let mut renderer = Renderer::stdout(reader);
     let (command, is_verbose) = (common.command.clone(), common.is_verbose);
-    let common = Common { command, home: Some(place.home()), is_verbose };
+    let common = CommonOptions { command, home: Some(place.home()), is_verbose };
     if !runs("sh", &["-c", ":"]).await {
         bail!("the demo needs a shell, and there is no `sh` in the PATH");
     }
     let has_git = runs("git", &["--version"]).await;
     if !has_git {
-        let message = "git is not installed: the commits of this demo are pretended";
-        renderer.report(&SessionEvent::Notice { level: Level::Warning, message })?;
+        let message = "git is not installed; the demo's commits are simulated";
+        renderer.report(&SessionEvent::Notice { level: NoticeLevel::Warning, message })?;
     }
     prepare(&place.repository(), has_git).await?;
 
@@ -63,24 +63,24 @@ pub(super) async fn run(common: &Common, args: DemoArgs) -> anyhow::Result<ExitC
     };
     let host = Embedded::start(settings, session::script());
     let thread_id = host.thread().thread_id.clone();
-    let mut prompts = Prompts::known(session::PROMPTS.map(str::to_owned));
+    let mut prompts = PromptSource::known(session::PROMPTS.map(str::to_owned));
     let done = drive(host, launch, sidecar, &mut renderer, &mut prompts, &mut stop).await;
 
     let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
     if let Some(saved) = SessionFiles::list(thread_folder(&place.home(), &thread_id), packet) {
         renderer.report(&SessionEvent::Saved(&saved))?;
     }
-    let is_finished = done.as_ref().is_ok_and(|done| done.ended == Ended::Finished);
+    let is_finished = done.as_ref().is_ok_and(|done| done.ended == SessionEnd::Finished);
     let compactions = done.as_ref().map_or(0, |done| done.compactions);
     if is_finished && compactions != 1 {
         bail!("the demo crossed {compactions} compactions instead of one; please report this");
     }
     let message = place.leave()?;
-    renderer.report(&SessionEvent::Notice { level: Level::Info, message: &message })?;
+    renderer.report(&SessionEvent::Notice { level: NoticeLevel::Info, message: &message })?;
     exit_code(done, &stop)
 }
 
-/// Where the demo happens.
+/// The demo's folder.
 enum DemoFolder {
     Kept(PathBuf),
     Temporary(TempDir),
@@ -92,7 +92,7 @@ impl DemoFolder {
             Some(folder) => {
                 let folder = std::path::absolute(folder)?;
                 std::fs::create_dir_all(&folder)
-                    .with_context(|| format!("{} cannot be made", folder.display()))?;
+                    .with_context(|| format!("failed to create {}", folder.display()))?;
                 if folder.read_dir()?.next().is_some() {
                     bail!("{} is not empty: name a new folder with --keep", folder.display());
                 }
@@ -124,7 +124,7 @@ impl DemoFolder {
         self.folder().join("repository")
     }
 
-    /// Removes what is not to be kept, and says what became of it.
+    /// Removes a temporary folder. Returns a message about the files.
     fn leave(self) -> anyhow::Result<String> {
         match self {
             Self::Kept(folder) => Ok(format!("kept in {}", folder.display())),
@@ -141,7 +141,7 @@ async fn runs(program: &str, arguments: &[&str]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// A repository with the samples that the session is about.
+/// Creates a repository with the sample files.
 async fn prepare(repository: &Path, has_git: bool) -> anyhow::Result<()> {
     for (name, content) in session::samples() {
         let file = repository.join(name);
@@ -171,7 +171,7 @@ async fn prepare(repository: &Path, has_git: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A person's own settings, such as signing or hooks, are no part of a demo.
+/// Runs git without the user's settings, such as signing or hooks.
 fn environment() -> Vec<(OsString, OsString)> {
     let names = [
         ("GIT_CONFIG_GLOBAL", "/dev/null"),

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::Common;
+use super::CommonOptions;
 use rawr_host::presence;
 
-pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
+pub(super) fn run(common: &CommonOptions) -> anyhow::Result<ExitCode> {
     let present = presence::present(&common.home()?.dir)?;
     let mut out = anstream::stdout().lock();
     for attached in &present {
@@ -16,14 +16,14 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
         if attached.is_here {
             let told = attached.tell_that_it_is_detached();
             end_process(process)?;
-            writeln!(out, "process {process} leaves the Codex at {socket}.")?;
+            writeln!(out, "process {process} detaches from the Codex at {socket}.")?;
             if let Err(error) = told {
-                writeln!(out, "its terminal does not say why: {error}")?;
+                writeln!(out, "its terminal will not show why: {error}")?;
             }
         } else {
             writeln!(
                 out,
-                "process {process} of another machine or container stays at {socket}: run `rawr detach` there."
+                "process {process} of another machine or container is still attached at {socket}: run `rawr detach` there."
             )?;
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn end_process(process: u32) -> anyhow::Result<()> {
     use rustix::process::{Pid, Signal, kill_process};
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
         match kill_process(process, Signal::TERM) {
-            // It has just ended by itself.
+            // Fails if it has just ended.
             Ok(()) | Err(rustix::io::Errno::SRCH) => {}
             Err(error) => return Err(error.into()),
         }

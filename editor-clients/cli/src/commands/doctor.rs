@@ -1,4 +1,4 @@
-//! `rawr doctor`: looks at everything that rawr needs and says what to do about what is missing. Changes nothing.
+//! `rawr doctor`: checks the installation and suggests fixes. Changes nothing.
 
 mod claude;
 
@@ -12,7 +12,7 @@ use rawr_server::problem::{Problem, RenderMode, Severity};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Common;
+use super::CommonOptions;
 use super::user_files::{UserFiles, show};
 use crate::args::DoctorArgs;
 use crate::render::causes;
@@ -24,21 +24,21 @@ use rawr_host::host::codex::{
 use rawr_host::sidecar::{Launch, SidecarLog, SidecarSettings};
 use rawr_host::text::sanitize_terminal;
 
-pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
-    let mut report = Report { as_json: args.output.json, failed: false };
+    let mut report = DoctorReport { as_json: args.output.json, failed: false };
     report.tell(&home_check(&home.dir))?;
     let (config, written, prompts) = files(&home);
     report.tell(&written)?;
     report.tell(&prompts)?;
     report.tell(&sidecar(common).await)?;
     let is_missing = |error| matches!(error, HostError::CodexNotFound | HostError::ClaudeNotFound);
-    // One agent is enough.
+    // A missing agent is fine if another is installed.
     let missing = match find_codex(args.codex.as_deref()).is_err_and(is_missing)
         && find_claude(args.claude.as_deref()).is_err_and(is_missing)
     {
-        true => Status::Warn,
-        false => Status::Ok,
+        true => CheckStatus::Warn,
+        false => CheckStatus::Ok,
     };
     let (checks, codex) = codex(args.codex.as_deref(), &config, missing).await;
     for check in &checks {
@@ -49,33 +49,33 @@ pub(super) async fn run(common: &Common, args: DoctorArgs) -> anyhow::Result<Exi
     Ok(ExitCode::from(u8::from(report.failed)))
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
-struct Check {
+struct DoctorCheck {
     name: &'static str,
-    status: Status,
+    status: CheckStatus,
     message: String,
-    /// What to do, line by line.
+    /// The suggested fix, by line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     todo: Vec<String>,
-    /// What is wrong with files, for programs.
+    /// Problems of files, for JSON output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<rawr_protocol::Problem>,
-    /// The same for people.
+    /// Problems of files, as text.
     #[serde(skip)]
     shown: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum CheckStatus {
     Ok,
     Warn,
     Fail,
 }
 
-impl Check {
-    fn new(name: &'static str, status: Status, message: impl Into<String>) -> Self {
+impl DoctorCheck {
+    fn new(name: &'static str, status: CheckStatus, message: impl Into<String>) -> Self {
         Self {
             name,
             status,
@@ -92,29 +92,29 @@ impl Check {
     }
 }
 
-struct Report {
+struct DoctorReport {
     as_json: bool,
     failed: bool,
 }
 
-impl Report {
-    fn tell(&mut self, check: &Check) -> io::Result<()> {
-        self.failed |= check.status == Status::Fail;
+impl DoctorReport {
+    fn tell(&mut self, check: &DoctorCheck) -> io::Result<()> {
+        self.failed |= check.status == CheckStatus::Fail;
         if self.as_json {
             #[derive(Serialize)]
             struct DoctorLine<'l> {
                 event: &'static str,
                 #[serde(flatten)]
-                check: &'l Check,
+                check: &'l DoctorCheck,
             }
             let mut line = serde_json::to_string(&DoctorLine { event: "check", check })?;
             line.push('\n');
             return io::stdout().write_all(line.as_bytes());
         }
         let (style, mark) = match check.status {
-            Status::Ok => (anstyle::AnsiColor::Green.on_default(), "✓"),
-            Status::Warn => (anstyle::AnsiColor::Yellow.on_default(), "!"),
-            Status::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
+            CheckStatus::Ok => (anstyle::AnsiColor::Green.on_default(), "✓"),
+            CheckStatus::Warn => (anstyle::AnsiColor::Yellow.on_default(), "!"),
+            CheckStatus::Fail => (anstyle::AnsiColor::Red.on_default(), "✗"),
         };
         let mut out = anstream::stdout().lock();
         writeln!(
@@ -130,44 +130,50 @@ impl Report {
     }
 }
 
-fn home_check(home: &Path) -> Check {
+fn home_check(home: &Path) -> DoctorCheck {
     let shown = home.display();
-    let fail = |message: String| Check::new("home", Status::Fail, message);
+    let fail = |message: String| DoctorCheck::new("home", CheckStatus::Fail, message);
     match home.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Check::new("home", Status::Warn, format!("{shown} does not exist yet"))
-                .todo("`rawr init` makes it");
+            return DoctorCheck::new(
+                "home",
+                CheckStatus::Warn,
+                format!("{shown} does not exist yet"),
+            )
+            .todo("create it with `rawr init`");
         }
-        Err(error) => return fail(format!("{shown} cannot be looked at: {error}")),
+        Err(error) => return fail(format!("failed to read {shown}: {error}")),
         Ok(about) if !about.is_dir() => {
             return fail(format!("{shown} is not a folder"))
-                .todo("name another with --home DIR or RAWR_HOME");
+                .todo("pass another one with --home DIR or RAWR_HOME");
         }
         Ok(_) => {}
     }
-    // Asking the file system beats reading its permissions.
+    // Creating a file is more reliable than reading permissions.
     if let Err(error) = tempfile::NamedTempFile::new_in(home) {
-        return fail(format!("{shown} cannot be written to: {error}"))
+        return fail(format!("{shown} is not writable: {error}"))
             .todo(format!("make it writable, or pass another folder with --home DIR: {shown}"));
     }
     match open_to_others(&home.join("rawr")) {
-        Some(mode) => {
-            Check::new("home", Status::Warn, format!("others can read {shown}/rawr ({mode:o})"))
-                .todo(format!("chmod -R go= {shown}/rawr"))
-        }
-        None => Check::new("home", Status::Ok, shown.to_string()),
+        Some(mode) => DoctorCheck::new(
+            "home",
+            CheckStatus::Warn,
+            format!("others can read {shown}/rawr ({mode:o})"),
+        )
+        .todo(format!("chmod -R go= {shown}/rawr")),
+        None => DoctorCheck::new("home", CheckStatus::Ok, shown.to_string()),
     }
 }
 
-/// Packets and events quote the conversation.
+/// Checks that other users cannot read rawr's files, which contain conversation text.
 fn open_to_others(folder: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     let mode = folder.metadata().ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
 }
 
-/// The configuration and the prompts, read as the sidecar reads them but without putting prompts in place.
-fn files(home: &Home) -> (Config, Check, Check) {
+/// Checks the configuration and the prompts, without creating prompt files.
+fn files(home: &Home) -> (Config, DoctorCheck, DoctorCheck) {
     let cwd = std::env::current_dir().ok();
     let UserFiles { config, problems, prompts, decisions } =
         UserFiles::read(home, cwd.as_deref(), None);
@@ -175,33 +181,33 @@ fn files(home: &Home) -> (Config, Check, Check) {
     let of_prompts = prompts.into_iter().flat_map(|prompt| prompt.problems).chain(decisions);
     let of_prompts = of_prompts.collect::<Vec<_>>();
     let prompts = written("prompts", &of_prompts, || match edited {
-        0 => "the shipped ones; `rawr init` puts copies in place to edit".to_owned(),
+        0 => "the shipped ones; `rawr init` creates copies to edit".to_owned(),
         count => format!("{count} files in {}", home.prompt_folder().display()),
     });
     let check = written("config", &problems, || {
         let layers = config.layers().collect::<Vec<_>>().join(", ");
         let file = home.rawr_toml();
         match layers == "built-in" && file.exists() {
-            true => format!("built-in values; {} changes none of them", file.display()),
+            true => format!("built-in values; {} sets no others", file.display()),
             false => format!("from {layers}"),
         }
     });
     (config, check, prompts)
 }
 
-fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> String) -> Check {
+fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> String) -> DoctorCheck {
     let worst = problems.iter().map(|problem| match problem.severity {
-        Severity::Error => Status::Fail,
-        Severity::Warning => Status::Warn,
-        Severity::Hint => Status::Ok,
+        Severity::Error => CheckStatus::Fail,
+        Severity::Warning => CheckStatus::Warn,
+        Severity::Hint => CheckStatus::Ok,
     });
-    let status = worst.max().unwrap_or(Status::Ok);
+    let status = worst.max().unwrap_or(CheckStatus::Ok);
     let message = match problems.len() {
         0 => all_well(),
         1 => "1 problem".to_owned(),
         count => format!("{count} problems"),
     };
-    let mut check = Check::new(name, status, message);
+    let mut check = DoctorCheck::new(name, status, message);
     for problem in show(problems, RenderMode::Plain) {
         check.shown.push(problem.text);
         check.problems.push(problem.wire);
@@ -209,8 +215,8 @@ fn written(name: &'static str, problems: &[Problem], all_well: impl Fn() -> Stri
     check
 }
 
-/// Whether it starts and answers; in a home of its own, so that looking changes nothing.
-async fn sidecar(common: &Common) -> Check {
+/// Starts a sidecar in a temporary home, so that the check changes nothing.
+async fn sidecar(common: &CommonOptions) -> DoctorCheck {
     let tried = async {
         let home = tempfile::tempdir()?;
         let settings = SidecarSettings {
@@ -221,48 +227,52 @@ async fn sidecar(common: &Common) -> Check {
             log: if common.is_verbose { SidecarLog::Terminal } else { SidecarLog::Nowhere },
         };
         let sidecar = settings.launch().await?;
-        let version = sidecar.version().unwrap_or("of an unknown version").to_owned();
+        let version = sidecar.version().unwrap_or("(unknown version)").to_owned();
         sidecar.stop().await;
         anyhow::Ok(version)
     };
     match tried.await {
-        Ok(version) => {
-            Check::new("sidecar", Status::Ok, format!("rawr {version} starts and answers"))
-        }
-        Err(error) => Check::new("sidecar", Status::Fail, causes(&error))
+        Ok(version) => DoctorCheck::new(
+            "sidecar",
+            CheckStatus::Ok,
+            format!("rawr {version} starts and answers"),
+        ),
+        Err(error) => DoctorCheck::new("sidecar", CheckStatus::Fail, causes(&error))
             .todo("`rawr --verbose doctor` shows its log"),
     }
 }
 
-/// A Codex that says nothing for so long is taken to say nothing.
+/// Timeout of the checks of Codex.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn codex(
     explicit: Option<&Path>,
     config: &Config,
-    missing: Status,
-) -> (Vec<Check>, Option<CodexProbe>) {
-    let without = |check: Check| (vec![check], None);
+    missing: CheckStatus,
+) -> (Vec<DoctorCheck>, Option<CodexProbe>) {
+    let without = |check: DoctorCheck| (vec![check], None);
     let binary = match find_codex(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::CodexNotFound) => {
-            let message = "not installed; `rawr codex`, `rawr attach`, `rawr exec --host codex` and hooks of Codex need it";
-            return without(Check::new("codex", missing, message).todo(error.to_string()));
+            let message = "not installed; needed for `rawr codex`, `rawr attach`, `rawr exec --host codex` and Codex hooks";
+            return without(DoctorCheck::new("codex", missing, message).todo(error.to_string()));
         }
-        Err(error) => return without(Check::new("codex", Status::Fail, error.to_string())),
+        Err(error) => {
+            return without(DoctorCheck::new("codex", CheckStatus::Fail, error.to_string()));
+        }
     };
     let cwd = std::env::current_dir().unwrap_or_else(|_| std::env::temp_dir());
     let settings = CodexSettings::new(binary.clone(), cwd);
     let found = match tokio::time::timeout(PATIENCE, probe(&settings)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
-            let check = Check::new("codex", Status::Fail, error.to_string());
-            let todo = format!("see whether `{} app-server` starts", binary.display());
+            let check = DoctorCheck::new("codex", CheckStatus::Fail, error.to_string());
+            let todo = format!("check whether `{} app-server` starts", binary.display());
             return without(check.todo(todo));
         }
         Err(_) => {
             let message = format!("{} did not answer in time", binary.display());
-            return without(Check::new("codex", Status::Fail, message));
+            return without(DoctorCheck::new("codex", CheckStatus::Fail, message));
         }
     };
     let checks = vec![
@@ -274,75 +284,79 @@ async fn codex(
     (checks, Some(found))
 }
 
-fn found_codex(binary: &Path, found: &CodexProbe) -> Check {
+fn found_codex(binary: &Path, found: &CodexProbe) -> DoctorCheck {
     let can = [("thread/sample", found.thread_sample), ("thread/queue", found.thread_queue)];
     let can: Vec<_> = can.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
     let can = if can.is_empty() { String::new() } else { format!(", with {}", can.join(", ")) };
     let message = format!("{} in {}{can}", found.version, binary.display());
     if is_at_least(&found.version, LEAST_BESIDE) {
-        return Check::new("codex", Status::Ok, message);
+        return DoctorCheck::new("codex", CheckStatus::Ok, message);
     }
     let [major, minor] = LEAST_BESIDE;
-    Check::new("codex", Status::Warn, message)
+    DoctorCheck::new("codex", CheckStatus::Warn, message)
         .todo(format!("`rawr codex` and `rawr attach` need Codex {major}.{minor} or newer:"))
         .todo("npm install -g @openai/codex@latest")
 }
 
-fn update_plan(found: &CodexProbe) -> Check {
-    let check = |status, message: &str| Check::new("plan", status, message);
+fn update_plan(found: &CodexProbe) -> DoctorCheck {
+    let check = |status, message: &str| DoctorCheck::new("plan", status, message);
     match found.update_plan {
-        Some(true) => check(Status::Ok, "Codex's agent keeps a plan"),
+        Some(true) => check(CheckStatus::Ok, "Codex's plan tool is enabled"),
         Some(false) => {
-            check(Status::Warn, "Codex's agent keeps no plan, so rawr sees no steps completed")
+            check(CheckStatus::Warn, "Codex's plan tool is off, so rawr sees no completed steps")
                 .todo("add to Codex's config.toml:")
                 .todo("[tools.update_plan]\nenabled = true")
         }
-        None => check(Status::Warn, "this Codex does not tell whether its agent keeps a plan")
-            .todo("make sure that its config.toml says:")
-            .todo("[tools.update_plan]\nenabled = true"),
+        None => {
+            check(CheckStatus::Warn, "this Codex does not report whether its plan tool is enabled")
+                .todo("make sure that its config.toml contains:")
+                .todo("[tools.update_plan]\nenabled = true")
+        }
     }
 }
 
-fn token_budget(found: &CodexProbe) -> Check {
+fn token_budget(found: &CodexProbe) -> DoctorCheck {
     match found.token_budget {
         Some(true) => {
             let message =
-                "Codex's own [features.token_budget] is on and works against rawr's handoff";
-            Check::new("budget", Status::Warn, message)
-                .todo("take it out of Codex's config.toml, or say `token_budget = false` under [features]")
+                "Codex's own [features.token_budget] is on and conflicts with rawr's handoff";
+            DoctorCheck::new("budget", CheckStatus::Warn, message)
+                .todo("remove it from Codex's config.toml, or set `token_budget = false` under [features]")
         }
-        Some(false) | None => {
-            Check::new("budget", Status::Ok, "Codex's own [features.token_budget] is off")
-        }
+        Some(false) | None => DoctorCheck::new(
+            "budget",
+            CheckStatus::Ok,
+            "Codex's own [features.token_budget] is off",
+        ),
     }
 }
 
-/// What is configured for the middle of a turn, and what comes of it: Codex takes a message there, but no compaction.
-fn inside_a_turn(config: &Map<String, Value>) -> Check {
+/// Explains the configured compaction inside a turn: Codex accepts a message there, but no compaction.
+fn inside_a_turn(config: &Map<String, Value>) -> DoctorCheck {
     let value = |key: &str| config.get(key).and_then(|entry| entry.get("value"));
     let is_on = |key: &str| value(key) == Some(&Value::Bool(true));
-    let check = |status, message: &str| Check::new("mid-turn", status, message);
+    let check = |status, message: &str| DoctorCheck::new("mid-turn", status, message);
     if is_on("features.rawr_auto_compaction") {
         let key = "rawr_auto_compaction.mid_turn";
         return match value(key).and_then(Value::as_str).unwrap_or("off") {
-            "off" => check(Status::Ok, "off: a turn that runs is left alone"),
+            "off" => check(CheckStatus::Ok, "off: no compaction inside a turn"),
             mid_turn => check(
-                Status::Ok,
+                CheckStatus::Ok,
                 &format!(
-                    "{mid_turn}: the agent writes its packet inside the turn; Codex compacts when that has ended"
+                    "{mid_turn}: the agent writes its packet inside the turn; Codex compacts after the turn"
                 ),
             ),
         };
     }
     if !is_on("auto_compact.enabled") {
-        return check(Status::Ok, "off: Codex compacts by itself, as it is configured");
+        return check(CheckStatus::Ok, "off: Codex compacts by itself, as configured");
     }
     if is_on("auto_compact.interrupt_mid_turn") {
         return check(
-            Status::Warn,
-            "Codex cannot compact inside a turn, and is not cut off for it",
+            CheckStatus::Warn,
+            "Codex cannot compact inside a turn, and its turn is not interrupted for it",
         )
-        .todo("auto_compact.interrupt_mid_turn only does something with `--host embedded`");
+        .todo("auto_compact.interrupt_mid_turn only has an effect with `--host embedded`");
     }
-    check(Status::Ok, "[auto_compact] compacts when the turn has ended: Codex cannot inside it")
+    check(CheckStatus::Ok, "[auto_compact] compacts after the turn, because Codex cannot inside it")
 }

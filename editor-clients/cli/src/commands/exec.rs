@@ -1,4 +1,4 @@
-//! `rawr exec`: an agent works on prompts with rawr at its side. Brings host, sidecar and loop together.
+//! `rawr exec`: runs an agent on prompts. Connects the host, the sidecar and the driver.
 
 mod embedded;
 
@@ -10,27 +10,27 @@ use anyhow::{Context, bail};
 use rawr_protocol::{ConfigGetParams, Directive, methods};
 use serde_json::{Map, Value};
 
-use super::{Common, exit_code, overrides, prompt, thread_folder};
+use super::{CommonOptions, exit_code, overrides, prompt, thread_folder};
 use crate::args::{AgentArgs, ExecArgs, HostName};
-use crate::render::{Reader, Renderer};
-use rawr_host::drive::{self, Drive, DriveError, Prompts};
-use rawr_host::event::{Level, Reporter, SessionEvent};
+use crate::render::{OutputFormat, Renderer};
+use rawr_host::drive::{self, Drive, DriveError, PromptSource};
+use rawr_host::event::{NoticeLevel, Reporter, SessionEvent};
 use rawr_host::host::claude::{Claude, ClaudeSettings, find_claude};
 use rawr_host::host::codex::{Codex, CodexSettings, find_codex};
 use rawr_host::host::{Host, OwnCompaction};
 use rawr_host::session_files::SessionFiles;
 use rawr_host::sidecar::{Launch, Sidecar, SidecarSettings};
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 
-pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: ExecArgs) -> anyhow::Result<ExitCode> {
     let cwd = folder(args.cd.as_deref())?;
     let settings = common.sidecar(overrides(&args.agent.config)?)?;
     let mut prompts = prompts(&args)?;
     if prompts.is_empty().await {
         bail!("no prompt: pass it as an argument or on stdin, one per line");
     }
-    let reader = if args.output.json { Reader::Program } else { Reader::Person };
-    let session = Session {
+    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
+    let session = ExecSession {
         settings,
         prompts,
         directives: Vec::new(),
@@ -52,17 +52,17 @@ pub(super) async fn run(common: &Common, args: ExecArgs) -> anyhow::Result<ExitC
     }
 }
 
-/// Everything of a session but its host.
-pub(super) struct Session {
+/// The parts of a session other than its host.
+pub(super) struct ExecSession {
     pub settings: SidecarSettings,
-    pub prompts: Prompts,
-    /// Standing instructions that the conversation brings along.
+    pub prompts: PromptSource,
+    /// Standing instructions of a restored conversation.
     pub directives: Vec<Directive>,
     pub renderer: Renderer,
     pub home: PathBuf,
 }
 
-/// Codex as the options say.
+/// Codex's settings from the options.
 pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<CodexSettings> {
     not_for("Codex", "embedded", &of_embedded(args))?;
     not_for("Codex", "claude", &of_claude(args))?;
@@ -72,7 +72,7 @@ pub(super) fn codex_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<C
     Ok(settings)
 }
 
-/// Claude Code as the options say.
+/// Claude Code's settings from the options.
 fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSettings> {
     not_for("Claude Code", "embedded", &of_embedded(args))?;
     not_for("Claude Code", "codex", &of_codex(args))?;
@@ -82,7 +82,7 @@ fn claude_settings(args: &AgentArgs, cwd: PathBuf) -> anyhow::Result<ClaudeSetti
     Ok(settings)
 }
 
-/// Options of one host, and whether they are given.
+/// Options of one host, with whether they are given.
 type RequiredSwitches = [(&'static str, bool)];
 
 fn of_codex(args: &AgentArgs) -> [(&'static str, bool); 2] {
@@ -112,14 +112,14 @@ fn not_for(host: &str, theirs: &str, options: &RequiredSwitches) -> anyhow::Resu
     }
 }
 
-impl Session {
-    /// On the Codex that `start` starts.
+impl ExecSession {
+    /// Runs the session on the Codex that `start` starts.
     pub(super) async fn on_codex(
         self,
         start: impl AsyncFnOnce(OwnCompaction) -> anyhow::Result<Codex>,
     ) -> anyhow::Result<ExitCode> {
-        let stop = Stop::on_signals()?;
-        // A sidecar that cannot start should not cost a Codex.
+        let stop = StopRequest::on_signals()?;
+        // The sidecar first: if it cannot start, Codex need not be started.
         let mut sidecar = self.settings.launch().await?;
         let started = async { start(switches(&mut sidecar).await?.own_compaction()).await };
         match started.await {
@@ -132,7 +132,7 @@ impl Session {
     }
 
     async fn on_claude(self, settings: ClaudeSettings) -> anyhow::Result<ExitCode> {
-        let stop = Stop::on_signals()?;
+        let stop = StopRequest::on_signals()?;
         let mut sidecar = self.settings.launch().await?;
         let started = async {
             let own_compaction = switches(&mut sidecar).await?.own_compaction();
@@ -149,15 +149,15 @@ impl Session {
         }
     }
 
-    /// With a history, an agent that goes on from there.
+    /// Runs the session on the embedded agent, with a restored history if there is one.
     pub(super) async fn on_embedded(
         self,
         args: &AgentArgs,
         cwd: PathBuf,
-        history: Option<History>,
+        history: Option<HostHistory>,
     ) -> anyhow::Result<ExitCode> {
         let chosen = embedded::choose(args)?;
-        let stop = Stop::on_signals()?;
+        let stop = StopRequest::on_signals()?;
         let mut sidecar = self.settings.launch().await?;
         match embedded::start(chosen, args, cwd, history, &mut sidecar).await {
             Ok(host) => self.drive(host, sidecar, stop).await,
@@ -172,13 +172,13 @@ impl Session {
         mut self,
         host: impl Host,
         sidecar: Sidecar,
-        mut stop: Stop,
+        mut stop: StopRequest,
     ) -> anyhow::Result<ExitCode> {
         let thread_id = host.thread().thread_id.clone();
         if self.prompts.is_live() {
             let message = "type a message and press Enter; Ctrl-D ends";
             self.renderer.keep_still();
-            self.renderer.report(&SessionEvent::Notice { level: Level::Info, message })?;
+            self.renderer.report(&SessionEvent::Notice { level: NoticeLevel::Info, message })?;
         }
         let (settings, renderer, prompts) = (self.settings, &mut self.renderer, &mut self.prompts);
         let (directives, asked_to_stop) = (self.directives, &mut stop);
@@ -190,13 +190,13 @@ impl Session {
         let packet = done.as_ref().ok().and_then(|done| done.packet.as_ref());
         if let Some(hold) = done.as_ref().ok().and_then(|done| done.paused.as_ref()) {
             let message = format!(
-                "compactions are paused: {}; rawr compacts again when {}",
+                "compaction is paused: {}; rawr compacts again when {}",
                 hold.reason, hold.ends_when
             );
             self.renderer
-                .report(&SessionEvent::Notice { level: Level::Warning, message: &message })?;
+                .report(&SessionEvent::Notice { level: NoticeLevel::Warning, message: &message })?;
         }
-        // What the agent was asked for is not done: for a script that is no success.
+        // The agent's task is not done, so the command must not exit with success.
         if let Err(DriveError::Output(error)) = &done
             && error.kind() == ErrorKind::BrokenPipe
         {
@@ -209,40 +209,39 @@ impl Session {
     }
 }
 
-/// As a shell tells of a program that SIGPIPE has ended.
+/// A shell's exit code for a program that was ended by SIGPIPE.
 const READER_GONE: u8 = 141;
 
-/// One session from its opening to its end.
+/// Runs one session.
 pub(super) async fn drive<L: Launch>(
     host: impl Host,
     launch: L,
     sidecar: Sidecar,
     renderer: &mut Renderer,
-    prompts: &mut Prompts,
-    stop: &mut Stop,
-) -> Result<drive::Session, DriveError> {
+    prompts: &mut PromptSource,
+    stop: &mut StopRequest,
+) -> Result<drive::SessionResult, DriveError> {
     Drive::open(host, launch, sidecar, renderer).await?.run(prompts, stop).await
 }
 
-/// Neither rawr nor its plain compaction is wanted.
+/// The switches of rawr's sequence and of its built-in compaction, both off.
 const ALL_OFF: [(&str, bool); 2] =
     [("features.rawr_auto_compaction", false), ("auto_compact.enabled", false)];
 
-/// A host leaves compaction to rawr, unless nothing of rawr's is wanted.
-/// As a host gave it.
-pub(super) type History = Vec<Map<String, Value>>;
+/// A host's history.
+pub(super) type HostHistory = Vec<Map<String, Value>>;
 
-/// What the user switched on and off.
-pub(super) struct Switches(pub(super) Map<String, Value>);
+/// The effective feature switches.
+pub(super) struct FeatureSwitches(pub(super) Map<String, Value>);
 
-async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<Switches> {
+async fn switches(sidecar: &mut Sidecar) -> anyhow::Result<FeatureSwitches> {
     let params = ConfigGetParams { thread_id: None };
     let got = sidecar.call::<methods::ConfigGet>(params).await;
-    Ok(Switches(got.context("failed to load configuration")?.effective))
+    Ok(FeatureSwitches(got.context("failed to load configuration")?.effective))
 }
 
-impl Switches {
-    /// What is left to Codex itself.
+impl FeatureSwitches {
+    /// Whether the host may compact by itself: yes if rawr does not compact.
     pub(super) fn own_compaction(&self) -> OwnCompaction {
         match self.all_are(&ALL_OFF) {
             true => OwnCompaction::AsConfigured,
@@ -256,8 +255,7 @@ impl Switches {
         })
     }
 
-    /// The variable that holds the key of the judge's endpoint: one that the user named, or the usual one where a judge is
-    /// asked by it.
+    /// The variable with the API key of the judge's endpoint: the configured one, or the default one if a judge uses it.
     fn judge_key(&self) -> Option<&str> {
         let of = |key: &str, field: &str| {
             let entry = self.0.get(&format!("rawr_auto_compaction.judgment.{key}"))?;
@@ -280,13 +278,13 @@ pub(super) fn folder(cd: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(cwd)
 }
 
-fn prompts(args: &ExecArgs) -> anyhow::Result<Prompts> {
+fn prompts(args: &ExecArgs) -> anyhow::Result<PromptSource> {
     if args.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
         bail!("empty prompt: describe the task");
     }
     Ok(if args.prompts.is_empty() {
-        Prompts::from_stdin()
+        PromptSource::from_stdin()
     } else {
-        Prompts::known(args.prompts.iter().cloned())
+        PromptSource::known(args.prompts.iter().cloned())
     })
 }

@@ -1,4 +1,4 @@
-//! `rawr explain`: why a compaction came, or why none did. It looks and changes nothing.
+//! `rawr explain`: shows why a compaction happened, or why none did. Changes nothing.
 
 use std::process::ExitCode;
 
@@ -9,11 +9,11 @@ use rawr_protocol::{
 use serde_json::Value;
 
 use super::threads::{FoundThread, OfThread, ThreadReader, find, on_thread, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::ExplainArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: ExplainArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: ExplainArgs) -> anyhow::Result<ExitCode> {
     on_thread(common, &args.thread.id, async |looker, thread| explain(looker, thread, &args).await)
         .await?;
     Ok(ExitCode::SUCCESS)
@@ -58,14 +58,14 @@ fn named<'d>(
     let ids: Vec<_> = decisions.iter().map(|decision| decision.decision_id.as_str()).collect();
     match find(wanted, &ids) {
         FoundThread::One(at) => decisions.get(at).context("there is no decision"),
-        FoundThread::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+        FoundThread::Several(several) => bail!("`{wanted}` is ambiguous: {}", several.join(", ")),
         FoundThread::Nothing => bail!(
-            "thread {thread_id} has no decision `{wanted}` on record: `rawr explain {thread_id} --list` shows which there are"
+            "thread {thread_id} has no decision `{wanted}`; list its decisions with `rawr explain {thread_id} --list`"
         ),
     }
 }
 
-/// What is known instead, and when a decision comes.
+/// Explains why there is no decision yet.
 async fn none_yet(
     looker: &mut ThreadReader,
     summary: &ThreadSummary,
@@ -103,6 +103,6 @@ async fn none_yet(
             "{left}% of the context is left ({tier}); one comes at the end of the turn"
         ),
     };
-    let line = format!("No decision is on record for thread {}: {when}.", summary.thread_id);
+    let line = format!("No decision is recorded for thread {}: {when}.", summary.thread_id);
     tell(as_json, "no_decision", summary, &[line])
 }

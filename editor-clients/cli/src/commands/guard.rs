@@ -1,4 +1,4 @@
-//! `rawr guard`: a person forbids compaction until something happens. It only records; the thread's owner acts on it.
+//! `rawr guard`: records a guard that blocks compaction until a condition is met. The thread's owner acts on it.
 
 use std::process::ExitCode;
 
@@ -10,11 +10,11 @@ use rawr_protocol::{
 use serde_json::json;
 
 use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::GuardArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: GuardArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: GuardArgs) -> anyhow::Result<ExitCode> {
     if args.clear.as_ref().is_some_and(|id| id.is_empty() != args.all) {
         bail!("no guard id; pass `--clear ID`, or `--clear --all` for all guards");
     }
@@ -68,7 +68,7 @@ async fn clear(
     let cleared = match looker.call::<methods::GuardClear>(params).await {
         Ok(answer) => answer.cleared,
         Err(error) if error.code() == Some(ErrorCode::UnknownName) => bail!(
-            "there is no guard `{id}` on thread {thread_id}: `rawr guard {thread_id} --list` shows which hold"
+            "thread {thread_id} has no guard `{id}`; list its guards with `rawr guard {thread_id} --list`"
         ),
         Err(error) => return Err(error.into()),
     };
@@ -90,7 +90,7 @@ async fn list(
         tell(as_json, "guard", &body, &[render::guard(guard, now_ms())])?;
     }
     if guards.is_empty() && !as_json {
-        let line = format!("No guard holds on thread {thread_id}.");
+        let line = format!("Thread {thread_id} has no active guard.");
         tell(false, "", &(), &[line])?;
     }
     Ok(())

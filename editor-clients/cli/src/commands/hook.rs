@@ -1,4 +1,4 @@
-//! `rawr hook`: what an agent's hooks call. Whatever goes wrong here, the agent goes on: then nothing is said, and the exit code is 0.
+//! `rawr hook`: called by an agent's hooks. A failure must not stop the agent: it prints nothing and exits with code 0.
 
 mod input;
 mod open;
@@ -13,23 +13,23 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use self::input::Input;
+use self::input::HookInput;
 use self::open::{AwaitedReply, PendingRequest};
 use self::transcript::{LastTurn, TranscriptSummary};
 use super::user_files::UserFiles;
-use super::{Common, now_ms, threads_folder};
+use super::{CommonOptions, now_ms, threads_folder};
 use crate::args::{HookArgs, HookHost};
 use crate::render::causes;
 use rawr_host::host::claude::HOOKS_OFF;
 use rawr_host::private_fs::make_folder;
 
-/// Never an error: an agent may take any other exit code for a reason not to end its turn.
-pub(super) fn run(common: &Common, args: &HookArgs) -> ExitCode {
+/// Always succeeds, because an agent may read another exit code as a request not to end its turn.
+pub(super) fn run(common: &CommonOptions, args: &HookArgs) -> ExitCode {
     let (off, value) = HOOKS_OFF;
     if std::env::var(off).is_ok_and(|set| set == value) {
         return ExitCode::SUCCESS;
     }
-    // What a panic prints would be shown in the agent.
+    // The message of a panic would be shown in the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(|| answer(common, args)));
     let done = done.unwrap_or_else(|_| Err(anyhow::anyhow!("internal error in rawr")));
@@ -48,13 +48,14 @@ impl HookHost {
     }
 }
 
-/// Longer than any judge; an agent gives its hooks more.
+/// Timeout of a hook. Longer than a judgment, shorter than an agent's own timeout.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
+fn answer(common: &CommonOptions, args: &HookArgs) -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text).context("standard input")?;
-    let input: Input = serde_json::from_str(&text).context("failed to parse the hook's input")?;
+    let input: HookInput =
+        serde_json::from_str(&text).context("failed to parse the hook's input")?;
     let open = PendingRequest::of(&common.home()?.dir, &input.session_id)?;
     if !concerns(common, args, &input, &open)? {
         return Ok(());
@@ -73,22 +74,22 @@ fn answer(common: &Common, args: &HookArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether there is anything to do. It mostly is not, and the agent waits: no sidecar is started to find that out.
+/// Whether the event needs work. Usually it does not, and the agent waits, so no sidecar is started to find that out.
 fn concerns(
-    common: &Common,
+    common: &CommonOptions,
     args: &HookArgs,
-    input: &Input,
+    input: &HookInput,
     open: &PendingRequest,
 ) -> anyhow::Result<bool> {
     match args.event.as_str() {
         "Stop" if open.is_there() => Ok(true),
-        // Somebody else's hook goes on with the turn: it has not ended.
+        // Another hook continues the turn, so it has not ended.
         "Stop" if input.stop_hook_active => Ok(false),
         "Stop" => under_pressure(common, args, input),
         "UserPromptSubmit" => Ok(awaits_compaction(open)),
-        // With a packet, all of it is told together when it is over: until then the person may go on instead.
+        // With a packet, everything is reported after the compaction: until then the user may continue instead.
         "PreCompact" => Ok(is_known(common, input, open)? && !awaits_compaction(open)),
-        // Whoever ended the agent after a compaction hears of that only now.
+        // If the agent was ended after a compaction, the handoff happens on resume.
         "SessionStart" if input.source.as_deref() == Some("resume") => {
             let waits = matches!(open.read(), Some(AwaitedReply::Compaction));
             Ok(waits && LastTurn::of(args.host, input.transcript()?)?.used.is_none())
@@ -100,17 +101,25 @@ fn concerns(
     }
 }
 
-/// Something is asked of the agent for a compaction of rawr's, or there already.
+/// Whether a compaction of rawr waits for the agent, or its packet is ready.
 fn awaits_compaction(open: &PendingRequest) -> bool {
     matches!(open.read(), Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction))
 }
 
-fn is_known(common: &Common, input: &Input, open: &PendingRequest) -> anyhow::Result<bool> {
+fn is_known(
+    common: &CommonOptions,
+    input: &HookInput,
+    open: &PendingRequest,
+) -> anyhow::Result<bool> {
     let threads = threads_folder(&common.home()?.dir);
     Ok(open.is_there() || threads.join(&input.session_id).is_dir())
 }
 
-fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Result<bool> {
+fn under_pressure(
+    common: &CommonOptions,
+    args: &HookArgs,
+    input: &HookInput,
+) -> anyhow::Result<bool> {
     let said = input.last_assistant_message.as_deref();
     let Some(summary) = TranscriptSummary::at_end(args, input.transcript()?, said)? else {
         return Ok(false);
@@ -128,8 +137,8 @@ fn under_pressure(common: &Common, args: &HookArgs, input: &Input) -> anyhow::Re
     Ok(highest.is_some_and(|highest| summary.percent_remaining() < highest))
 }
 
-/// One line for each failure, up to a limit: nobody looks here until something seems wrong.
-fn log(common: &Common, message: &str) {
+/// Logs a failure as one line, in a file with a size limit.
+fn log(common: &CommonOptions, message: &str) {
     const LONGEST: u64 = 1 << 20;
     let write = || -> anyhow::Result<()> {
         let folder = common.home()?.dir.join("rawr");
@@ -144,6 +153,6 @@ fn log(common: &Common, message: &str) {
         }
         Ok(())
     };
-    // Where not even this can be written, nothing is left to say it with.
+    // A failure to write the log cannot be reported.
     drop(write());
 }

@@ -1,4 +1,5 @@
-//! `rawr hooks install`: hooks put into an agent's own configuration, or taken out. What else stands there stays as it is, and what is replaced is kept.
+//! `rawr hooks install`: adds rawr's hooks to an agent's configuration, or removes them. Other settings are not changed, and
+//! the old file is backed up.
 
 mod settings;
 
@@ -8,15 +9,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-pub(super) use self::settings::Installed;
+pub(super) use self::settings::InstalledHooks;
 use self::settings::{WINDOW, WantedHook, install, installed, uninstall};
-use super::Common;
+use super::CommonOptions;
 use super::backup::keep;
 use crate::args::{HookHost, HooksArgs, HooksCommand, HooksInstallArgs};
 use crate::render::number;
 use rawr_host::host::find::in_path;
 
-pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(common: &CommonOptions, args: &HooksArgs) -> anyhow::Result<ExitCode> {
     let HooksCommand::Install(args) = &args.command;
     let project = args.project.as_deref().map(folder).transpose()?;
     let mut out = anstream::stdout().lock();
@@ -43,22 +44,22 @@ pub(super) fn run(common: &Common, args: &HooksArgs) -> anyhow::Result<ExitCode>
             }
             (InstallOutcome::Written { old: None }, _) => writeln!(out, "wrote {shown}")?,
             (InstallOutcome::Written { old: Some(old) }, _) => {
-                writeln!(out, "wrote {shown} (the old one is {})", old.display())?;
+                writeln!(out, "wrote {shown} (backup: {})", old.display())?;
             }
         }
         match host {
             _ if args.uninstall => {}
             HookHost::Claude => writeln!(out, "{}", words_on_window(args.context_window))?,
-            HookHost::Codex => writeln!(out, "Next: {TRUST}; until then it passes them over.")?,
+            HookHost::Codex => writeln!(out, "Next: {TRUST}; until then Codex skips them.")?,
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Claude Code does not tell its hooks how much its model holds.
+/// Describes the window, which Claude Code does not report to its hooks.
 pub(super) fn words_on_window(told: Option<u64>) -> String {
     match told {
-        Some(tokens) => format!("Claude Code's window: {} tokens, as you said.", number(tokens)),
+        Some(tokens) => format!("Claude Code's window: {} tokens.", number(tokens)),
         None => format!(
             "Claude Code's window is assumed by its model: {} tokens, {} for older ones (Haiku 4.5, Sonnet 4, Opus up \
              to 4.6). Set another: rawr hooks install --claude --context-window TOKENS",
@@ -71,16 +72,16 @@ pub(super) fn words_on_window(told: Option<u64>) -> String {
 fn folder(named: &Path) -> anyhow::Result<PathBuf> {
     let path = std::path::absolute(named)?;
     if !path.is_dir() {
-        bail!("{} is not a folder: name the project with --project DIR", path.display());
+        bail!("{} is not a folder; pass the project with --project DIR", path.display());
     }
     Ok(path)
 }
 
-/// Where an agent reads its hooks. Of a project the file that is not shared: where rawr is differs from machine to machine.
+/// The file with an agent's hooks. For a project, the one that is not shared, because rawr's path differs between machines.
 pub(super) fn settings_file(host: HookHost, project: Option<&Path>) -> anyhow::Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = |folder: &str| -> anyhow::Result<PathBuf> {
-        let home = set("HOME").context("HOME is not set: name a project with --project DIR")?;
+        let home = set("HOME").context("HOME is not set; pass a project with --project DIR")?;
         Ok(Path::new(&home).join(folder))
     };
     Ok(match (host, project) {
@@ -97,28 +98,28 @@ pub(super) fn settings_file(host: HookHost, project: Option<&Path>) -> anyhow::R
     })
 }
 
-/// The command of rawr's hooks in a file, if they are in it.
-pub(super) fn installed_in(host: HookHost, path: &Path) -> anyhow::Result<Option<Installed>> {
+/// rawr's hooks in a file, if there are any.
+pub(super) fn installed_in(host: HookHost, path: &Path) -> anyhow::Result<Option<InstalledHooks>> {
     let text = read(path)?;
     installed(text.as_deref(), host).with_context(|| path.display().to_string())
 }
 
-/// Whether an agent's hook is one of rawr's.
+/// Whether an agent's hook is rawr's.
 pub(super) fn is_ours(host: HookHost, command: &str) -> bool {
     settings::ours(command, host).is_some()
 }
 
-/// What a person does with hooks that Codex passes over.
+/// How to make Codex run hooks that it skips.
 pub(super) const TRUST: &str = "start `codex`, type /hooks and trust them";
 
-/// The events that rawr listens to.
+/// The hooks to install.
 fn wanted(
-    common: &Common,
+    common: &CommonOptions,
     args: &HooksInstallArgs,
     host: HookHost,
 ) -> anyhow::Result<Vec<WantedHook>> {
     let mut words = vec![utf8(&this_program()?)?];
-    // The agent's own environment says where home is, unless somebody said it here.
+    // Without --home, the agent's environment determines the home.
     if common.home.is_some() {
         words.extend(["--home".to_owned(), utf8(&common.home()?.dir)?]);
     }
@@ -143,8 +144,8 @@ fn wanted(
         .collect()
 }
 
-/// By the name that it was called by, where that leads to this very program: the name outlives an upgrade, and the file that
-/// links lead to may not.
+/// The path of this program as it was called, if that leads to this executable: the path of a link survives an upgrade, its
+/// target may not.
 fn this_program() -> anyhow::Result<PathBuf> {
     let program =
         std::env::current_exe().context("cannot determine the path of the rawr executable")?;
@@ -165,7 +166,7 @@ fn utf8(path: &Path) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }
 
-/// Of the copy that is kept of a person's file.
+/// The suffix of the backup.
 const BEFORE: &str = "before-rawr";
 
 enum InstallOutcome {
@@ -174,16 +175,16 @@ enum InstallOutcome {
     Written { old: Option<PathBuf> },
 }
 
-/// The new text takes the old one's place in one step, behind every link on the way.
+/// Replaces the file atomically, following links.
 fn change(
     path: &Path,
-    edit: impl Fn(Option<&str>) -> Result<Option<String>, settings::Problem>,
+    edit: impl Fn(Option<&str>) -> Result<Option<String>, settings::SettingsProblem>,
 ) -> anyhow::Result<InstallOutcome> {
     let text = read(path)?;
     let edited =
-        edit(text.as_deref()).with_context(|| format!("{} stays as it is", path.display()))?;
+        edit(text.as_deref()).with_context(|| format!("{} was not changed", path.display()))?;
     let Some(edited) = edited else { return Ok(InstallOutcome::Nothing) };
-    // Without a copy of what was there before, nothing was: installing made the file.
+    // Without a backup, the file was created by installing.
     let kept = PathBuf::from(format!("{}.{BEFORE}", path.display()));
     if edited.trim() == "{}" && !kept.exists() {
         std::fs::remove_file(path).with_context(|| path.display().to_string())?;

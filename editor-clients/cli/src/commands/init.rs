@@ -1,4 +1,5 @@
-//! `rawr init`: puts a commented configuration and the prompts where a person can edit them. Never writes over anything unasked, and keeps what it replaces.
+//! `rawr init`: writes a commented configuration and the prompts for editing. Overwrites files only with --force, after a
+//! backup.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,14 +10,14 @@ use anyhow::{Context, bail};
 use rawr_server::config::commented_default_toml;
 use rawr_server::prompts::{PromptSet, PromptStore, shipped};
 
-use super::Common;
+use super::CommonOptions;
 use crate::args::InitArgs;
 use rawr_host::private_fs::make_folder;
 
-pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(common: &CommonOptions, args: &InitArgs) -> anyhow::Result<ExitCode> {
     let home = common.home()?;
     make_folder(&home.dir).with_context(|| {
-        format!("{} cannot be made: name another folder with --home DIR", home.dir.display())
+        format!("failed to create {}; pass another folder with --home DIR", home.dir.display())
     })?;
     let mut out = anstream::stdout().lock();
 
@@ -49,11 +50,11 @@ pub(super) fn run(common: &Common, args: &InitArgs) -> anyhow::Result<ExitCode> 
         };
         tell(&mut out, &file, done)?;
     }
-    writeln!(out, "Next: `rawr doctor` checks the rest.")?;
+    writeln!(out, "Next: check the installation with `rawr doctor`.")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug)]
 enum InitOutcome {
     Missing,
@@ -62,9 +63,9 @@ enum InitOutcome {
         old: PathBuf,
     },
     Kept,
-    /// It says already what it would be made to say.
+    /// It already has this content.
     Same,
-    /// A person deleted it, and the shipped text holds.
+    /// The user deleted it, so the shipped text is used.
     LeftOut,
 }
 
@@ -80,12 +81,12 @@ fn tell(out: &mut impl Write, file: &Path, done: InitOutcome) -> io::Result<()> 
         InitOutcome::Missing => Ok(()),
         InitOutcome::Written => writeln!(out, "wrote    {file}"),
         InitOutcome::Replaced { old } => {
-            writeln!(out, "replaced {file} (the old one is {})", old.display())
+            writeln!(out, "replaced {file} (backup: {})", old.display())
         }
         InitOutcome::Kept => writeln!(out, "kept     {file} (--force overwrites it)"),
         InitOutcome::Same => writeln!(out, "kept     {file} (it is as shipped)"),
         InitOutcome::LeftOut => {
-            writeln!(out, "left out {file}: it was deleted once (--force writes it again)")
+            writeln!(out, "skipped  {file} (it was deleted; --force writes it again)")
         }
     }
 }
@@ -96,16 +97,16 @@ fn put(file: &Path, text: &str, force: bool) -> anyhow::Result<InitOutcome> {
         return Ok(done);
     }
     let folder = file.parent().unwrap_or(Path::new("."));
-    // Whole or not at all. A temporary file is its owner's alone.
+    // Atomic, and private to the user.
     let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut new| {
         new.write_all(text.as_bytes())?;
         new.persist_noclobber(file).map_err(|error| error.error)
     });
-    written.with_context(|| format!("{} cannot be written", file.display()))?;
+    written.with_context(|| format!("failed to write {}", file.display()))?;
     Ok(if matches!(done, InitOutcome::Missing) { InitOutcome::Written } else { done })
 }
 
-/// Unless it holds this text.
+/// Backs up the file, unless it has this text.
 fn set_aside(file: &Path, text: &str) -> anyhow::Result<InitOutcome> {
     if !file.exists() {
         return Ok(InitOutcome::Missing);
@@ -116,15 +117,14 @@ fn set_aside(file: &Path, text: &str) -> anyhow::Result<InitOutcome> {
     let mut name = file.as_os_str().to_owned();
     name.push(".old");
     let old = PathBuf::from(name);
-    std::fs::rename(file, &old)
-        .with_context(|| format!("{} cannot be set aside", file.display()))?;
+    std::fs::rename(file, &old).with_context(|| format!("failed to back up {}", file.display()))?;
     Ok(InitOutcome::Replaced { old })
 }
 
 fn remove(file: &Path) -> anyhow::Result<()> {
     match std::fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("{} cannot be removed", file.display()))
+            Err(error).with_context(|| format!("failed to remove {}", file.display()))
         }
         _ => Ok(()),
     }

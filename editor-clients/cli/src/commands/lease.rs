@@ -1,6 +1,6 @@
-//! `rawr lease`, started by `rawr codex`: the parent of its app-server. Once Codex, its shell and the driver are gone, or the
-//! shell asks for it, it interrupts what runs in the app-server and ends it: no Codex works on unseen, and the conversation
-//! can be resumed.
+//! `rawr lease`, started by `rawr codex`: the parent of the app-server. Once Codex, its shell and the driver have ended, or the
+//! shell requests it, it interrupts the running turns and stops the app-server, so that Codex does not work unseen and the
+//! thread can be resumed.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -17,28 +17,27 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::args::LeaseArgs;
-use rawr_host::host::codex::Threads;
+use rawr_host::host::codex::ThreadWatch;
 use rawr_host::relay::CODEX;
 
-/// Holds the app-server's process id for as long as this process has not ended it, and is locked for as long as it could.
+/// The file with the app-server's process id. It exists until the app-server is stopped, and is locked while this process runs.
 pub(super) const SERVER: &str = "server";
 
-/// Locked for as long as one of the processes lives that the app-server is there for: the lock passes from `rawr codex` to the
-/// shell that it becomes, to Codex and to the driver.
+/// The file that is locked while a user of the app-server runs: `rawr codex`, the shell that it becomes, Codex, and the driver.
 pub(super) const USERS: &str = "users";
 
-/// How long the app-server may take to interrupt its turns.
+/// Timeout for interrupting the turns.
 const INTERRUPT: Duration = Duration::from_secs(5);
 
-/// How long it may take to end after a signal. It takes the first one for "end when no turn runs".
+/// Timeout for ending after a signal. The app-server takes the first signal as "end when no turn runs".
 const END: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(args: LeaseArgs) -> anyhow::Result<ExitCode> {
     let LeaseArgs { folder, server } = args;
     let mut asked = signal(SignalKind::terminate())?;
-    // Those of the terminal are meant for Codex.
+    // The terminal's signals are for Codex.
     let _ignored = [signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
-    let mut users = Users::of(&folder)?;
+    let mut users = AppServerUsers::of(&folder)?;
     let mut server = start(&server)?;
     let process = server.id().context("the app-server has ended")?;
     let mut kept = File::create(folder.join(SERVER))?;
@@ -58,24 +57,24 @@ pub(super) async fn run(args: LeaseArgs) -> anyhow::Result<ExitCode> {
     if let Some(status) = ended {
         return Ok(exit_code(status));
     }
-    // Until then the folder is in use.
+    // The folder is in use until then.
     users.are_gone().await;
     let _ = std::fs::remove_dir_all(&folder);
     Ok(ExitCode::SUCCESS)
 }
 
-/// A process group of its own: what an npm wrapper started is ended with it.
+/// Starts the app-server in its own process group, so that the child of an npm wrapper is stopped with it.
 fn start(words: &[std::ffi::OsString]) -> anyhow::Result<Child> {
     let (program, arguments) = words.split_first().context("no app-server command")?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
-    command.spawn().with_context(|| format!("cannot start {}", Path::new(program).display()))
+    command.spawn().with_context(|| format!("failed to start {}", Path::new(program).display()))
 }
 
-/// Commands that a turn runs would otherwise keep the app-server, and an open approval would wait for ever.
+/// Interrupts the turns, because a running command or an open approval would keep the app-server running.
 async fn interrupt(socket: &Path) {
-    let interrupt = async { Threads::reach(socket).await?.interrupt_all().await };
-    // Where it cannot be interrupted, it is ended all the same.
+    let interrupt = async { ThreadWatch::reach(socket).await?.interrupt_all().await };
+    // It is stopped even if this fails.
     let _ = timeout(INTERRUPT, interrupt).await;
 }
 
@@ -105,16 +104,16 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// The processes that the app-server is there for.
-struct Users {
+/// The processes that use the app-server.
+struct AppServerUsers {
     gone: Option<oneshot::Receiver<File>>,
 }
 
-impl Users {
+impl AppServerUsers {
     fn of(folder: &Path) -> io::Result<Self> {
         let file = File::options().read(true).write(true).open(folder.join(USERS))?;
         let (tell, gone) = oneshot::channel();
-        // A thread that waits for a lock does not keep the process from ending.
+        // A blocked thread does not keep the process from exiting.
         std::thread::spawn(move || {
             while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             let _ = tell.send(file);
@@ -122,7 +121,7 @@ impl Users {
         Ok(Self { gone: Some(gone) })
     }
 
-    /// May be cancelled at any time.
+    /// Resolves once all users have ended. Cancel safe.
     async fn are_gone(&mut self) {
         if let Some(gone) = &mut self.gone {
             let _ = gone.await;
@@ -131,25 +130,24 @@ impl Users {
     }
 }
 
-/// Asks the process that owns the app-server to end it; false where that process was killed.
+/// Asks the owner of the app-server to stop it. False if the owner was killed.
 pub(super) fn ask_to_end(folder: &Path, owner: u32) -> bool {
     let kept = File::open(folder.join(SERVER));
     let lives = kept.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-    // Only while it lives is the number its own.
+    // The process id is valid only while the owner runs.
     if let Some(owner) = owner.try_into().ok().and_then(Pid::from_raw).filter(|_| lives) {
         let _ = kill_process(owner, Signal::TERM);
     }
     lives
 }
 
-/// A folder whose app-server is there for no process any more, and has no owner that would end it. While this is kept, no other
-/// process finds the same.
+/// The folder of an app-server without users and without an owner. It stays locked, so that no other process finds it.
 #[derive(Debug)]
-pub(super) struct Abandoned {
+pub(super) struct AbandonedFolder {
     _locked: [File; 2],
 }
 
-impl Abandoned {
+impl AbandonedFolder {
     pub(super) fn find(folder: &Path) -> Option<Self> {
         let locked = |name| {
             let file = File::options().read(true).write(true).open(folder.join(name)).ok()?;
@@ -159,8 +157,8 @@ impl Abandoned {
     }
 }
 
-/// Ends an app-server whose owner was killed, with its folder. It is known by its socket: a number that was written down may be
-/// another process's by now.
+/// Stops an app-server whose owner was killed, and removes its folder. The app-server is found by its socket, because a stored
+/// process id may have been reused.
 pub(super) async fn end_without_owner(folder: &Path) {
     let socket = folder.join(CODEX);
     if let Some((process, group)) = listener(&socket).await {
@@ -177,14 +175,14 @@ pub(super) async fn end_without_owner(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// Who listens there, and its process group.
+/// The process that listens on the socket, and its process group.
 async fn listener(socket: &Path) -> Option<(Pid, Pid)> {
     let process = UnixStream::connect(socket).await.ok()?.peer_cred().ok()?.pid()?;
     let process = Pid::from_raw(process)?;
     Some((process, getpgid(Some(process)).ok()?))
 }
 
-/// A process that its parent has not asked about is still there by its number.
+/// Whether a process runs. A zombie counts as ended.
 async fn end_of(process: Pid, socket: &Path) {
     const LOOK: Duration = Duration::from_millis(50);
     const FAREWELL: Duration = Duration::from_secs(1);

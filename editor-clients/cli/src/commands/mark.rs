@@ -1,4 +1,4 @@
-//! `rawr mark`: a person says that a phase of the work ends. It only records; the thread's owner acts on it.
+//! `rawr mark`: records the end of a phase of work. The thread's owner acts on it.
 
 use std::process::ExitCode;
 
@@ -6,12 +6,12 @@ use anyhow::bail;
 use rawr_protocol::{Signal, SignalReportParams, methods};
 use serde_json::json;
 
-use super::Common;
+use super::CommonOptions;
 use super::threads::{OfThread, on_thread, takes_effect, tell};
 use crate::args::MarkArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: MarkArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: MarkArgs) -> anyhow::Result<ExitCode> {
     let label = args.label.trim();
     if label.is_empty() {
         bail!("empty label: name the phase that ends here");

@@ -1,4 +1,4 @@
-//! `rawr pin`: instructions that survive every compaction word for word. It only records; the thread's owner acts on it.
+//! `rawr pin`: records an instruction that is kept verbatim across every compaction. The thread's owner acts on it.
 
 use std::process::ExitCode;
 
@@ -10,11 +10,11 @@ use rawr_protocol::{
 use serde_json::json;
 
 use super::threads::{OfThread, ThreadReader, on_thread, takes_effect, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::PinArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: PinArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: PinArgs) -> anyhow::Result<ExitCode> {
     if args.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
         bail!("empty text: pass the instruction to keep");
     }
@@ -41,16 +41,16 @@ async fn pin(
         signal: Signal::Directive { text: text.trim().to_owned(), pinned: true },
     };
     looker.call::<methods::SignalReport>(params).await?;
-    // A secret is taken out before it is recorded: then the newest one is it.
+    // If a secret was redacted, the stored text differs: it is the newest directive.
     let directives = directives(looker, thread_id).await?;
     let same = directives.iter().find(|directive| directive.text == text.trim());
     let pinned = same.or(directives.last()).context("the sidecar did not store the text")?;
     let mut lines = vec![format!(
-        "{} is pinned: it is handed over word for word at every compaction.",
+        "{} is pinned: it is kept verbatim across every compaction.",
         pinned.directive_id
     )];
     if same.is_none() {
-        lines.push(format!("What looked like a secret was taken out: {}", pinned.text));
+        lines.push(format!("A possible secret was redacted: {}", pinned.text));
     }
     lines.push(takes_effect(owner));
     let body = OfThread { thread_id, body: pinned, owner };
@@ -68,10 +68,10 @@ async fn remove(
         DirectiveClearParams { thread_id: thread_id.to_owned(), directive_id: id.to_owned() };
     if !looker.call::<methods::DirectiveClear>(params).await?.cleared {
         bail!(
-            "there is no instruction `{id}` on thread {thread_id}: `rawr pin {thread_id} --list` shows which there are"
+            "thread {thread_id} has no instruction `{id}`; list its instructions with `rawr pin {thread_id} --list`"
         );
     }
-    let lines = [format!("{id} is taken back."), takes_effect(owner)];
+    let lines = [format!("{id} is removed."), takes_effect(owner)];
     let body = OfThread { thread_id, body: json!({ "directiveId": id, "cleared": true }), owner };
     tell(as_json, "directive_cleared", &body, &lines)
 }
@@ -88,7 +88,7 @@ async fn list(
         tell(as_json, "directive", &body, &render::directive(directive, now_ms()))?;
     }
     if directives.is_empty() && !as_json {
-        let line = format!("No instruction is kept for thread {thread_id}.");
+        let line = format!("Thread {thread_id} has no kept instructions.");
         tell(false, "", &(), &[line])?;
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! `rawr prompts`: the prompt files, listed, edited, compared, put back and tried out. Only `render` needs a sidecar: it asks
-//! what a thread knows.
+//! `rawr prompts`: lists, edits, diffs, resets and renders the prompts. Only `render` needs a sidecar, for the state of a thread.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -12,7 +11,7 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::Common;
+use super::CommonOptions;
 use super::backup::keep;
 use super::threads::{on_thread, tell};
 use super::user_files::{PromptFile, ShownProblem, UserFiles, show};
@@ -24,10 +23,10 @@ use crate::render::{BAD, BOLD, DIM, GOOD, WARN, number};
 use rawr_host::private_fs::make_folder;
 use rawr_host::text::sanitize_terminal;
 
-/// Of the models that are at work today.
+/// The encoding for token counts.
 const ENCODING: &str = "o200k_base";
 
-pub(super) async fn run(common: &Common, args: PromptsArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: PromptsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         PromptsCommand::List(args) => list(common, &args),
         PromptsCommand::Edit(args) => edit(common, &args),
@@ -37,26 +36,26 @@ pub(super) async fn run(common: &Common, args: PromptsArgs) -> anyhow::Result<Ex
     }
 }
 
-fn prompts(common: &Common) -> anyhow::Result<Vec<PromptFile>> {
+fn prompts(common: &CommonOptions) -> anyhow::Result<Vec<PromptFile>> {
     let cwd = std::env::current_dir().ok();
     Ok(UserFiles::read(&common.home()?, cwd.as_deref(), None).prompts)
 }
 
-fn named(common: &Common, name: &str) -> anyhow::Result<PromptFile> {
+fn named(common: &CommonOptions, name: &str) -> anyhow::Result<PromptFile> {
     let found = prompts(common)?.into_iter().find(|prompt| prompt.name == name);
     found.with_context(|| format!("there is no prompt `{name}`"))
 }
 
 fn state(prompt: &PromptFile) -> (&'static str, &'static str) {
     match &prompt.source {
-        _ if !prompt.is_usable() => ("broken", "cannot be used: the last good text holds"),
-        None => ("shipped", "no file: the shipped text holds"),
+        _ if !prompt.is_usable() => ("broken", "invalid; the last valid text is used"),
+        None => ("shipped", "no file; the shipped text is used"),
         Some(source) if source == prompt.shipped => ("shipped", "as shipped"),
         Some(_) => ("edited", "edited"),
     }
 }
 
-fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
+fn list(common: &CommonOptions, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
     for prompt in prompts(common)? {
         let (state, words) = state(&prompt);
         let problems = show(&prompt.problems, RenderMode::Plain);
@@ -83,25 +82,22 @@ fn list(common: &Common, args: &PromptsListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
+fn edit(common: &CommonOptions, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
     let prompt = named(common, &args.name)?;
     if prompt.source.is_none() && !prompt.path.exists() {
         put(&prompt.path, prompt.shipped)?;
     }
     let mut words = editor()?.into_iter();
     let program = words.next().context("the editor command is empty")?;
-    // The terminal's signals are the editor's: it must not be left alone with the keyboard. Listened to and not ignored, since
-    // the editor would go on ignoring them.
+    // The terminal's signals are for the editor, and this process must not end before it. They are caught instead of ignored,
+    // because the editor would inherit ignored signals.
     let _listening = [signal(SignalKind::interrupt())?, signal(SignalKind::quit())?];
     let status = Command::new(&program).args(words).arg(&prompt.path).status();
     let status = status.with_context(|| {
         format!("the editor `{program}` failed to start; set VISUAL or EDITOR to another editor")
     })?;
     if !status.success() {
-        bail!(
-            "the editor `{program}` failed ({status}); {} is as it left it",
-            prompt.path.display()
-        );
+        bail!("the editor `{program}` failed ({status}); check {}", prompt.path.display());
     }
     let before = prompt.source;
     let prompt = named(common, &args.name)?;
@@ -118,26 +114,26 @@ fn edit(common: &Common, args: &PromptsEditArgs) -> anyhow::Result<ExitCode> {
 fn edited(prompt: &PromptFile, changed: bool, problems: &[ShownProblem]) -> Vec<String> {
     let name = prompt.name;
     let said = match (prompt.is_usable(), changed) {
-        (false, _) => format!("{name} cannot be used like that: the last good text holds."),
-        (true, true) => format!("{name} is saved; sessions that run have it now."),
-        (true, false) => format!("{name} is as it was."),
+        (false, _) => format!("{name} is invalid; the last valid text is used."),
+        (true, true) => format!("{name} is saved; running sessions use it now."),
+        (true, false) => format!("{name} is unchanged."),
     };
     problems.iter().map(|problem| format!("{}\n", problem.text)).chain([said]).collect()
 }
 
-/// Words as a shell would split them.
+/// Splits a command line like a shell.
 fn editor() -> anyhow::Result<Vec<String>> {
     for variable in ["VISUAL", "EDITOR"] {
         let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else {
             continue;
         };
         let words = value.to_str().and_then(shlex::split).filter(|words| !words.is_empty());
-        return words.with_context(|| format!("{variable} is no command: {}", value.display()));
+        return words.with_context(|| format!("{variable} is not a command: {}", value.display()));
     }
     Ok(vec!["vi".to_owned()])
 }
 
-fn diff(common: &Common, args: &PromptsDiffArgs) -> anyhow::Result<ExitCode> {
+fn diff(common: &CommonOptions, args: &PromptsDiffArgs) -> anyhow::Result<ExitCode> {
     let mut differing = 0;
     for prompt in prompts(common)? {
         if args.name.as_ref().is_some_and(|name| *name != prompt.name) {
@@ -156,12 +152,12 @@ fn diff(common: &Common, args: &PromptsDiffArgs) -> anyhow::Result<ExitCode> {
     }
     if differing == 0 && !args.output.json {
         let which = args.name.as_deref().unwrap_or("every prompt");
-        tell(false, "", &(), &[format!("{which} is as shipped.")])?;
+        tell(false, "", &(), &[format!("{which} is unchanged.")])?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// For people, and for programs.
+/// Prints a diff for a terminal or a program.
 fn compared(prompt: &PromptFile, source: &str) -> (Vec<String>, String) {
     let diff = TextDiff::from_lines(prompt.shipped, source);
     let (old, new) = (format!("shipped/{}.md", prompt.name), prompt.path.display().to_string());
@@ -185,7 +181,7 @@ fn compared(prompt: &PromptFile, source: &str) -> (Vec<String>, String) {
     (lines, text)
 }
 
-fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
+fn reset(common: &CommonOptions, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
     let mut prompts = prompts(common)?;
     prompts.retain(|prompt| args.all || args.names.iter().any(|name| name == prompt.name));
     let (same, other): (Vec<_>, Vec<_>) =
@@ -200,17 +196,17 @@ fn reset(common: &Common, args: &PromptsResetArgs) -> anyhow::Result<ExitCode> {
             args.output.json,
             "prompt_reset",
             &body,
-            &[format!("{} is as shipped already.", prompt.name)],
+            &[format!("{} is already as shipped.", prompt.name)],
         )?;
     }
     for prompt in &other {
-        // There may be nothing to keep.
+        // There may be no text to back up.
         let backup = prompt.path.exists().then(|| keep(&prompt.path, ".old")).transpose()?;
         put(&prompt.path, prompt.shipped)?;
         let mut body = json!({ "name": prompt.name, "path": prompt.path, "changed": true });
-        let mut line = format!("{} is as shipped again", prompt.name);
+        let mut line = format!("{} is reset to the shipped text", prompt.name);
         if let Some(backup) = backup {
-            line += &format!("; your text is {}", sanitize_terminal(&backup.display().to_string()));
+            line += &format!("; backup: {}", sanitize_terminal(&backup.display().to_string()));
             body["backup"] = json!(backup);
         }
         tell(args.output.json, "prompt_reset", &body, &[format!("{line}.")])?;
@@ -224,18 +220,14 @@ fn agreed(prompts: &[PromptFile]) -> anyhow::Result<bool> {
         bail!("refusing to reset {}: no terminal to confirm on; pass --yes", names.join(", "));
     }
     let mut out = anstream::stderr();
-    write!(
-        out,
-        "Reset {} to the shipped text, and keep yours beside it? [y/N] ",
-        names.join(", ")
-    )?;
+    write!(out, "Reset {} to the shipped text and back up yours? [y/N] ", names.join(", "))?;
     out.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Whole or not at all, and where a link leads to.
+/// Writes a file atomically, following links.
 fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -244,10 +236,10 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
         new.write_all(text.as_bytes())?;
         new.persist(&path).map_err(|error| error.error)
     });
-    written.map(drop).with_context(|| format!("{} cannot be written", path.display()))
+    written.map(drop).with_context(|| format!("failed to write {}", path.display()))
 }
 
-async fn render(common: &Common, args: PromptsRenderArgs) -> anyhow::Result<ExitCode> {
+async fn render(common: &CommonOptions, args: PromptsRenderArgs) -> anyhow::Result<ExitCode> {
     on_thread(common, &args.thread.id, async |looker, thread| {
         let thread_id = thread.thread.thread_id.clone();
         let params = PromptRenderParams {
@@ -287,7 +279,7 @@ mod tests {
     use crate::args::PROMPTS;
 
     #[test]
-    fn every_prompt_can_be_named() {
+    fn every_prompt_is_a_possible_value() {
         let shipped = PromptSet::shipped();
         assert_eq!(shipped.iter().map(|prompt| prompt.name.name()).collect::<Vec<_>>(), PROMPTS);
     }

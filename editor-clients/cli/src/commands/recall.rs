@@ -1,4 +1,4 @@
-//! `rawr recall`: where something was said. It looks and changes nothing.
+//! `rawr recall`: searches conversations, including text from before compactions. Changes nothing.
 
 use std::process::ExitCode;
 
@@ -6,11 +6,11 @@ use rawr_protocol::{RecallSearchParams, RecallSearchResult, methods};
 use serde::Serialize;
 
 use super::threads::{ThreadReader, complain, no_thread, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::RecallArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: RecallArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: RecallArgs) -> anyhow::Result<ExitCode> {
     let Some(mut looker) = ThreadReader::start(common).await? else {
         anyhow::bail!("{}", no_thread(common)?);
     };
@@ -37,10 +37,10 @@ async fn search(
     Ok(looker.call::<methods::RecallSearch>(params).await?)
 }
 
-/// How a search ended.
+/// The last line of the JSON output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Ended<'e> {
+struct RecallEnd<'e> {
     places: usize,
     more: u64,
     unread: &'e [rawr_protocol::Unread],
@@ -53,16 +53,21 @@ fn show(found: &RecallSearchResult, args: &RecallArgs) -> anyhow::Result<()> {
     }
     if args.output.json {
         let RecallSearchResult { places, more, unread } = found;
-        return tell(true, "recalled", &Ended { places: places.len(), more: *more, unread }, &[]);
+        return tell(
+            true,
+            "recalled",
+            &RecallEnd { places: places.len(), more: *more, unread },
+            &[],
+        );
     }
     for unread in &found.unread {
         complain(&format!("not searched: {}: {}", unread.file, unread.error));
     }
     match (found.places.len(), found.more) {
-        (0, _) if args.all => complain("nothing of that was said"),
-        (0, _) => complain("nothing of that was said in this thread; --all searches every one"),
+        (0, _) if args.all => complain("no matches"),
+        (0, _) => complain("no matches in this thread; --all searches all threads"),
         (_, 0) => {}
-        (_, more) => complain(&format!("{more} older places are not shown; --limit shows more")),
+        (_, more) => complain(&format!("{more} older matches are not shown; --limit shows more")),
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! `rawr relay`, started by `rawr codex --preflight`: one process keeps the socket, a second one does the work on it. Should
-//! the second one die, the screen comes back to a socket that was there all the time, and to a new one.
+//! `rawr relay`, started by `rawr codex --preflight`: one process keeps the listening socket, a second one forwards messages. If
+//! the second one dies, it is replaced, and the screen reconnects to the same socket.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 
 use crate::args::RelayArgs;
 use rawr_host::relay::{self, CODEX, SCREEN};
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 
 pub(super) async fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
     let RelayArgs { folder, on_stdin } = args;
@@ -26,13 +26,13 @@ pub(super) async fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One that dies so often in so short a time will not get better.
+/// The relay is not restarted after this many deaths in this time.
 const LIVES: u32 = 5;
 const SHORT: Duration = Duration::from_secs(10);
 
 async fn keep(folder: &Path) -> anyhow::Result<()> {
     let path = folder.join(SCREEN);
-    let mut stop = Stop::on_signals()?;
+    let mut stop = StopRequest::on_signals()?;
     let listener = UnixListener::bind(&path).with_context(|| path.display().to_string())?;
     let mut deaths = 0;
     while deaths < LIVES {
@@ -62,7 +62,7 @@ async fn end(mut worker: Child) -> anyhow::Result<()> {
     Ok(worker.kill().await?)
 }
 
-/// From here on the screen reaches the app-server itself.
+/// Replaces the relay's socket by a link to the app-server's.
 fn step_aside(folder: &Path, path: &Path) -> anyhow::Result<()> {
     let link = folder.join("aside");
     std::os::unix::fs::symlink(folder.join(CODEX).canonicalize()?, &link)?;

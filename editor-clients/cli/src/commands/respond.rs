@@ -1,4 +1,4 @@
-//! A user's response to a sequence. It is only recorded here; the thread's owner acts on it.
+//! Records a user's response to a sequence. The thread's owner acts on it.
 
 use anyhow::anyhow;
 use rawr_protocol::{
@@ -11,14 +11,14 @@ use rawr_host::sidecar::SidecarError;
 
 pub(super) struct UserResponse {
     pub choice: Choice,
-    /// With a snooze.
+    /// The length of a snooze.
     pub until: Option<Until>,
-    /// What is said once it is recorded.
+    /// The confirmation.
     pub said: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Responded<'r> {
+struct ResponseLine<'r> {
     choice: Choice,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<&'r Until>,
@@ -47,12 +47,12 @@ pub(super) async fn respond(
     };
     let answered = looker.call::<methods::SequenceRespond>(params).await;
     let phase = answered.map_err(|error| refused(wish.choice, &thread.thread, error))?.phase;
-    let responded = Responded { choice: wish.choice, until: wish.until.as_ref(), phase };
+    let responded = ResponseLine { choice: wish.choice, until: wish.until.as_ref(), phase };
     let body = OfThread { thread_id, body: responded, owner };
     tell(as_json, "responded", &body, &[wish.said.clone(), takes_effect(owner)])
 }
 
-/// In words for people, who know nothing of the protocol.
+/// Explains a refusal without the protocol's terms.
 fn refused(
     choice: Choice,
     thread: &rawr_protocol::ThreadSummary,
@@ -62,23 +62,23 @@ fn refused(
     let told = match (error.code(), choice) {
         (Some(ErrorCode::NoSequence), Choice::Approve) => {
             return anyhow!(
-                "nothing waits for an answer on thread {id}: `rawr compact {id}` asks for a compaction"
+                "no compaction is waiting for an answer on thread {id}; request one with `rawr compact {id}`"
             );
         }
         (Some(ErrorCode::NoSequence), _) => {
             return anyhow!("no compaction in progress on thread {id}");
         }
         (Some(ErrorCode::NotNow), Choice::CompactNow) => format!(
-            "a compaction is under way on thread {id} already ({phase}): `rawr status {id}` shows how far it is"
+            "a compaction is already in progress on thread {id} ({phase}); `rawr status {id}` shows its progress"
         ),
         (Some(ErrorCode::NotNow), Choice::Approve) => format!(
-            "the compaction of thread {id} waits for no answer ({phase}): `rawr status {id}` shows how far it is"
+            "the compaction of thread {id} is not waiting for an answer ({phase}); `rawr status {id}` shows its progress"
         ),
         (Some(ErrorCode::NotNow), _) => format!(
-            "it is too late to stop the compaction of thread {id} ({phase}): the history is being rewritten"
+            "too late to cancel the compaction of thread {id} ({phase}): the history is being rewritten"
         ),
         _ => return error.into(),
     };
-    // It may say who was faster.
+    // The message may name the client that answered first.
     anyhow::Error::from(error).context(told)
 }

@@ -1,4 +1,5 @@
-//! `rawr restore`: back to before a compaction, in a new thread of the same host. The old thread and the user's files stay as they are.
+//! `rawr restore`: restores the state before a compaction in a new thread of the same host. The old thread and the user's files
+//! are not changed.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,21 +11,23 @@ use rawr_protocol::{
 };
 use serde::Serialize;
 
-use super::exec::{Session, codex_settings, folder};
+use super::exec::{ExecSession, codex_settings, folder};
 use super::threads::{FoundThread, ThreadReader, find, no_thread, tell};
-use super::{Common, now_ms, overrides};
+use super::{CommonOptions, now_ms, overrides};
 use crate::args::RestoreArgs;
-use crate::render::{self, Reader, Renderer};
-use rawr_host::drive::Prompts;
-use rawr_host::host::codex::{self, Codex, CodexSettings, Point, Restored, Then};
+use crate::render::{self, OutputFormat, Renderer};
+use rawr_host::drive::PromptSource;
+use rawr_host::host::codex::{
+    self, Codex, CodexSettings, RestorePoint, RestoreTarget, RestoredThread,
+};
 use rawr_host::host::{Host, embedded};
 
-pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let got = look_up(common, &args).await?;
     let capsule = &got.capsule;
     let way = way(&got)?;
     let differences = differences(capsule.work_tree.as_ref(), got.work_tree_now.as_ref());
-    let plan = Plan { capsule, way, differences: &differences, dry_run: args.dry_run };
+    let plan = RestorePlan { capsule, way, differences: &differences, dry_run: args.dry_run };
     tell(
         args.output.json,
         "restoring",
@@ -42,10 +45,10 @@ pub(super) async fn run(common: &Common, args: RestoreArgs) -> anyhow::Result<Ex
     }
 }
 
-/// What is about to be done.
+/// The planned restore, for output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Plan<'p> {
+struct RestorePlan<'p> {
     #[serde(flatten)]
     capsule: &'p Capsule,
     way: &'static str,
@@ -53,7 +56,7 @@ struct Plan<'p> {
     dry_run: bool,
 }
 
-/// What is to be tried first, by what was kept.
+/// The method to try first, chosen by the capsule's content.
 fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
     let Capsule { host, summary, packet, last_turn_id, .. } = &got.capsule;
     match host.name.as_str() {
@@ -63,15 +66,15 @@ fn way(got: &CapsuleGetResult) -> anyhow::Result<&'static str> {
         embedded::NAME if summary.has_history => Ok("history"),
         embedded::NAME => bail!("this capsule does not contain the agent's history"),
         other => bail!(
-            "rawr cannot open a thread of {other}; what was kept stands in `rawr restore {} {} --json --dry-run`",
+            "rawr cannot open a thread of {other}; `rawr restore {} {} --json --dry-run` shows the saved state",
             summary.capsule_id,
             summary.thread_id
         ),
     }
 }
 
-/// The capsule that is meant, with all that is in it.
-async fn look_up(common: &Common, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
+/// Loads the requested capsule.
+async fn look_up(common: &CommonOptions, args: &RestoreArgs) -> anyhow::Result<CapsuleGetResult> {
     let Some(mut looker) = ThreadReader::start(common).await? else {
         bail!("{}", no_thread(common)?);
     };
@@ -87,7 +90,7 @@ async fn get(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<Ca
     Ok(looker.call::<methods::CapsuleGet>(params).await?)
 }
 
-/// In the thread that was named, or in the first that has it, the one used last before all others.
+/// Finds the capsule in the named thread, or in the most recently used thread that has it.
 async fn named(looker: &mut ThreadReader, args: &RestoreArgs) -> anyhow::Result<CapsuleSummary> {
     let wanted = args.capsule.as_str();
     if let Some(thread) = &args.thread {
@@ -121,15 +124,15 @@ fn one_of(
             Ok(Some(capsules.swap_remove(0)))
         }
         FoundThread::Nothing => Ok(None),
-        FoundThread::Several(several) => bail!("`{wanted}` may be {}", several.join(", ")),
+        FoundThread::Several(several) => bail!("`{wanted}` is ambiguous: {}", several.join(", ")),
     }
 }
 
-/// What a person has to know of the files, which nobody touches.
+/// Describes how the user's files differ from their state in the capsule. rawr does not change them.
 fn differences(then: Option<&WorkTree>, now: Option<&WorkTree>) -> Vec<String> {
     let (Some(then), Some(now)) = (then, now) else {
         return match (then, now) {
-            (Some(_), None) => vec!["what your files are like now is not known".to_owned()],
+            (Some(_), None) => vec!["the current state of your files is unknown".to_owned()],
             (None, Some(now)) if now.dirty > 0 => vec![changed(now, NOW)],
             _ => Vec::new(),
         };
@@ -153,7 +156,7 @@ const NOW: [&str; 2] = ["is changed now", "are changed now"];
 const THEN: [&str; 2] =
     ["was changed then, and is not kept", "were changed then, and are not kept"];
 
-/// With what is to be said of one file, and of several.
+/// Lists files, with a verb for one file and one for several.
 fn changed(tree: &WorkTree, [one, many]: [&str; 2]) -> String {
     let files = tree.files.join(", ");
     match tree.dirty {
@@ -162,33 +165,33 @@ fn changed(tree: &WorkTree, [one, many]: [&str; 2]) -> String {
     }
 }
 
-/// What was opened.
+/// The restored thread, for output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Opened<'o> {
+struct RestoreResult<'o> {
     thread_id: &'o str,
     way: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     transcript: Option<&'o Path>,
-    /// Why it was not done in a better way.
+    /// Why better methods failed.
     tried: &'o [String],
 }
 
 async fn on_codex(
-    common: &Common,
+    common: &CommonOptions,
     args: &RestoreArgs,
     capsule: &Capsule,
     cwd: PathBuf,
 ) -> anyhow::Result<ExitCode> {
     let settings = codex_settings(&args.agent, cwd)?;
-    let point = Point {
+    let point = RestorePoint {
         thread_id: capsule.summary.thread_id.clone(),
         transcript: capsule.transcript.as_ref().map(|transcript| transcript.path.clone().into()),
         last_turn_id: capsule.last_turn_id.clone(),
         message: capsule.packet.as_ref().map(|packet| first_message(&packet.text)),
     };
     if args.prompts.is_empty() {
-        let restored = restore(&settings, &point, Then::Leave, args.output.json).await?;
+        let restored = restore(&settings, &point, RestoreTarget::Leave, args.output.json).await?;
         restored.codex.leave().await;
         return Ok(ExitCode::SUCCESS);
     }
@@ -196,21 +199,21 @@ async fn on_codex(
     session
         .on_codex(async |own_compaction| {
             let settings = CodexSettings { own_compaction, ..settings };
-            Ok(restore(&settings, &point, Then::Work, args.output.json).await?.codex)
+            Ok(restore(&settings, &point, RestoreTarget::Work, args.output.json).await?.codex)
         })
         .await
 }
 
 async fn restore(
     settings: &CodexSettings,
-    point: &Point,
-    then: Then,
+    point: &RestorePoint,
+    then: RestoreTarget,
     as_json: bool,
-) -> anyhow::Result<Restored> {
+) -> anyhow::Result<RestoredThread> {
     let restored = Codex::restore(settings, point, then).await?;
     let thread = restored.codex.thread();
     let (way, tried) = (restored.way, restored.tried.as_slice());
-    let opened = Opened {
+    let opened = RestoreResult {
         thread_id: &thread.thread_id,
         way: way.name(),
         transcript: thread.transcript.as_deref(),
@@ -220,7 +223,7 @@ async fn restore(
     Ok(restored)
 }
 
-/// A conversation that cannot be opened any more is begun anew with what its agent wrote down.
+/// Starts a new conversation with the packet if the old one cannot be opened.
 fn first_message(packet: &str) -> String {
     format!(
         "[rawr] This continues an earlier conversation that cannot be opened any more. These are the notes that its \
@@ -229,27 +232,29 @@ fn first_message(packet: &str) -> String {
 }
 
 async fn on_embedded(
-    common: &Common,
+    common: &CommonOptions,
     args: &RestoreArgs,
     got: &CapsuleGetResult,
     cwd: PathBuf,
 ) -> anyhow::Result<ExitCode> {
     let mut session = session(common, args, &got.capsule)?;
     if session.prompts.is_empty().await {
-        bail!(
-            "the embedded agent lives as long as this command: say with --prompt what it is to do"
-        );
+        bail!("the embedded agent ends with this command; pass its task with --prompt");
     }
     session.on_embedded(&args.agent, cwd, Some(got.history.clone())).await
 }
 
-fn session(common: &Common, args: &RestoreArgs, capsule: &Capsule) -> anyhow::Result<Session> {
+fn session(
+    common: &CommonOptions,
+    args: &RestoreArgs,
+    capsule: &Capsule,
+) -> anyhow::Result<ExecSession> {
     let prompts = match args.prompts.is_empty() {
-        true => Prompts::from_stdin(),
-        false => Prompts::known(args.prompts.iter().cloned()),
+        true => PromptSource::from_stdin(),
+        false => PromptSource::known(args.prompts.iter().cloned()),
     };
-    let reader = if args.output.json { Reader::Program } else { Reader::Person };
-    Ok(Session {
+    let reader = if args.output.json { OutputFormat::Program } else { OutputFormat::Person };
+    Ok(ExecSession {
         settings: common.sidecar(overrides(&args.agent.config)?)?,
         prompts,
         directives: capsule.directives.clone(),

@@ -1,16 +1,16 @@
-//! `rawr snooze`: a person puts compaction off for a while. It only records; the thread's owner acts on it.
+//! `rawr snooze`: records that compaction is postponed. The thread's owner acts on it.
 
 use std::process::ExitCode;
 
 use rawr_protocol::{Choice, Until};
 
-use super::Common;
+use super::CommonOptions;
 use super::respond::{UserResponse, respond};
 use super::threads::on_thread;
 use crate::args::SnoozeArgs;
 use crate::render;
 
-pub(super) async fn run(common: &Common, args: SnoozeArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: SnoozeArgs) -> anyhow::Result<ExitCode> {
     let until = match args.minutes {
         Some(minutes) => Until::Minutes { minutes: minutes.into() },
         None => Until::Turns { turns: args.turns.unwrap_or(1).into() },

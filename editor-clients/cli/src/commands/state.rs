@@ -1,5 +1,5 @@
-//! `rawr state`: what is stored of threads, looked through, put right, shortened, exported. It works on the files and
-//! needs no sidecar: it must also work where one cannot start. What is done to a file is the server's business.
+//! `rawr state`: lists, checks, repairs, compacts and exports the stored threads. It needs no sidecar, because it must also work
+//! if none can start. The server crate does the work on the files.
 
 mod show;
 
@@ -17,19 +17,19 @@ use rawr_server::store::archive::{Retired, ThreadFolder};
 use rawr_server::store::maintenance::{Compacted, Finding, KEPT_DECISIONS, StoredThreads};
 use serde_json::json;
 
-use self::show::{ProblemPrinter, SessionEvent};
-use super::Common;
+use self::show::{ProblemPrinter, StateEvent};
+use super::CommonOptions;
 use super::threads::{complain, no_thread, pick};
 use crate::args::{
     StateArgs, StateCheckArgs, StateCommand, StateCompactArgs, StateExportArgs, StateListArgs,
     StateRepairArgs,
 };
 use crate::render::causes;
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 
-/// Ctrl-C is heard between two threads: what is done to one is done whole.
-pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<ExitCode> {
-    let mut stop = Stop::on_signals()?;
+/// Runs the command. Ctrl-C stops it between two threads, so that the work on each thread is complete.
+pub(super) async fn run(common: &CommonOptions, args: StateArgs) -> anyhow::Result<ExitCode> {
+    let mut stop = StopRequest::on_signals()?;
     let stopped = Arc::new(AtomicBool::new(false));
     let home = common.home()?;
     let work = MaintenanceWork {
@@ -54,7 +54,7 @@ pub(super) async fn run(common: &Common, args: StateArgs) -> anyhow::Result<Exit
 struct MaintenanceWork {
     threads: StoredThreads,
     home: Home,
-    /// What to say where there is no thread.
+    /// The message without threads.
     nothing: String,
     stopped: Arc<AtomicBool>,
 }
@@ -86,9 +86,9 @@ impl MaintenanceWork {
         }
         if resting.is_empty() {
             teller.remark(&match (args.archived, others) {
-                (true, _) => "no thread is archived.".to_owned(),
+                (true, _) => "no archived threads.".to_owned(),
                 (false, 0) => format!("{}.", self.nothing),
-                (false, _) => format!("no thread is in use; archived: {others} (--archived)."),
+                (false, _) => format!("no current threads; {others} archived (--archived)."),
             })?;
         }
         Ok(ExitCode::SUCCESS)
@@ -117,9 +117,9 @@ impl MaintenanceWork {
                     Ok(())
                 }
             })?;
-        let todo = if wrong > 0 { "; `rawr state repair` puts right what can be" } else { "" };
+        let todo = if wrong > 0 { "; repair with `rawr state repair`" } else { "" };
         let line = format!("{}, {} wrong{todo}.", seen.told("read"), or_none(wrong));
-        teller.tell(&SessionEvent::new(
+        teller.tell(&StateEvent::new(
             "checked",
             json!({ "threads": seen.done, "wrong": wrong }),
             line,
@@ -157,13 +157,13 @@ impl MaintenanceWork {
                 }
             })?;
         let line = format!(
-            "{}, {} put right, {} still wrong.",
+            "{}, {} repaired, {} still wrong.",
             seen.told("seen to"),
             or_none(put_right),
             or_none(left)
         );
         let body = json!({ "threads": seen.done, "putRight": put_right, "wrong": left });
-        teller.tell(&SessionEvent::new("repaired", body, line))?;
+        teller.tell(&StateEvent::new("repaired", body, line))?;
         Ok(ExitCode::from(u8::from(left > 0)))
     }
 
@@ -217,7 +217,7 @@ impl MaintenanceWork {
             or_none(archived)
         );
         let body = json!({ "threads": seen.done, "bytesSaved": saved, "archived": archived });
-        teller.tell(&SessionEvent::new("compacted", body, line))?;
+        teller.tell(&StateEvent::new("compacted", body, line))?;
         Ok(ExitCode::from(u8::from(failed > 0)))
     }
 
@@ -230,10 +230,10 @@ impl MaintenanceWork {
             return Ok(ExitCode::SUCCESS);
         };
         if output.exists() {
-            bail!("{} is there already: name another file", output.display());
+            bail!("{} already exists; pass another file", output.display());
         }
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // Whole or not at all. A temporary file is its owner's alone.
+        // Atomic, and private to the user.
         let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| format!("{} cannot be written", output.display()))?;
         let out = io::BufWriter::new(file.as_file());
@@ -244,11 +244,11 @@ impl MaintenanceWork {
         let bytes = fs::metadata(output)?.len();
         let body = json!({ "threadId": place.thread.as_str(), "file": output, "bytes": bytes });
         let line = format!(
-            "{} was written ({}). Look through it before you pass it on.",
+            "{} was written ({}). Review it before you share it.",
             output.display(),
             show::bytes(bytes)
         );
-        ProblemPrinter::new(args.json).tell(&SessionEvent::new("exported", body, line))?;
+        ProblemPrinter::new(args.json).tell(&StateEvent::new("exported", body, line))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -268,7 +268,7 @@ impl MaintenanceWork {
         let mut seen = CacheRun { done: 0, of: places.len() };
         for place in &places {
             if self.is_stopped() {
-                complain("stopped; what was done to a thread is whole");
+                complain("stopped; no thread is left half done");
                 break;
             }
             teller.progress(verb, seen.done, seen.of);
@@ -279,7 +279,7 @@ impl MaintenanceWork {
         Ok(seen)
     }
 
-    /// The threads that are meant: all, or the one of this name, wherever it lies.
+    /// The selected threads: all, or the one with this name, archived or not.
     fn chosen(&self, wanted: Option<&str>) -> anyhow::Result<Vec<ThreadFolder>> {
         let places = self.threads.places()?;
         let Some(wanted) = wanted else { return Ok(places) };
@@ -290,7 +290,7 @@ impl MaintenanceWork {
         for place in places {
             resting.push(self.threads.resting(place)?);
         }
-        // The one used last first; one that is archived was not.
+        // Most recently used first, archived ones last.
         resting.sort_by_key(|one| (one.place.archived, std::cmp::Reverse(one.touched)));
         let mut ids: Vec<_> = resting.iter().map(|one| one.place.thread.as_str()).collect();
         ids.dedup();
@@ -300,12 +300,12 @@ impl MaintenanceWork {
     }
 }
 
-/// It was archived, or came back, since it was listed: nothing is wrong with that.
+/// Whether the thread was archived or unarchived since it was listed, which is not an error.
 fn is_gone(place: &ThreadFolder) -> bool {
     !place.folder.is_dir()
 }
 
-/// How far the work came.
+/// The progress of the work.
 struct CacheRun {
     done: usize,
     of: usize,
@@ -343,7 +343,7 @@ impl<W: Write> Write for UnlessStopped<'_, W> {
     }
 }
 
-/// A terminal on which progress can be shown.
+/// Whether progress can be shown.
 fn is_watched() -> bool {
     io::stderr().is_terminal()
 }

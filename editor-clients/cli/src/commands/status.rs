@@ -1,4 +1,4 @@
-//! `rawr status`: where every thread stands, or one. It looks and changes nothing.
+//! `rawr status`: shows the state of all threads, or of one. Changes nothing.
 
 use std::process::ExitCode;
 
@@ -8,12 +8,12 @@ use rawr_protocol::{
 use serde::Serialize;
 
 use super::threads::{ThreadReader, complain, no_thread, on_thread, tell};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::StatusArgs;
 use crate::render;
 use rawr_host::sidecar::SidecarError;
 
-pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: StatusArgs) -> anyhow::Result<ExitCode> {
     if let Some(wanted) = &args.thread.id {
         on_thread(common, wanted, async |looker, thread| {
             show(looker, thread, args.output.json).await
@@ -32,7 +32,7 @@ pub(super) async fn run(common: &Common, args: StatusArgs) -> anyhow::Result<Exi
     done
 }
 
-/// One thread that cannot be read does not hide the others.
+/// Shows all threads. An unreadable one does not hide the others.
 async fn all(looker: &mut ThreadReader, as_json: bool) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for (number, summary) in looker.threads.clone().into_iter().enumerate() {
@@ -53,10 +53,10 @@ async fn all(looker: &mut ThreadReader, as_json: bool) -> anyhow::Result<ExitCod
     Ok(code)
 }
 
-/// Everything of a thread that a status bar would want, flat.
+/// A thread's state as a flat object, for status bars.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Status<'s> {
+struct ThreadStatusLine<'s> {
     #[serde(flatten)]
     summary: &'s ThreadSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ async fn show(
     as_json: bool,
 ) -> anyhow::Result<()> {
     let last = last_decision(looker, &thread.thread.thread_id).await?;
-    let body = Status {
+    let body = ThreadStatusLine {
         summary: &thread.thread,
         sequence_id: thread.sequence_id.as_deref(),
         compaction_asked_for: thread.compaction_asked_for,

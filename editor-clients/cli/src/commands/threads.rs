@@ -1,4 +1,5 @@
-//! Which thread a person means, and a sidecar that looks at it. What is said of a thread here is only recorded: its owner acts on it.
+//! Finds the thread that an argument names, and opens it in a sidecar as an observer. Requests are only recorded: the thread's
+//! owner acts on them.
 
 use std::cmp::Reverse;
 use std::io::{ErrorKind, Write};
@@ -11,27 +12,27 @@ use rawr_protocol::{
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{Common, threads_folder};
+use super::{CommonOptions, threads_folder};
 use rawr_host::event::json_line as event_line;
-use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError};
+use rawr_host::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification};
 use rawr_host::text::sanitize_terminal;
 
-/// A sidecar that owns no thread, and the threads of its home folder.
+/// A sidecar that observes threads, and the threads of its home folder.
 pub(super) struct ThreadReader {
     sidecar: Sidecar,
-    /// The one used last first.
+    /// Most recently used first.
     pub threads: Vec<ThreadSummary>,
 }
 
 impl ThreadReader {
     /// Returns `None` if there is no thread yet. In that case no sidecar is started and no file is created.
-    pub(super) async fn start(common: &Common) -> anyhow::Result<Option<Self>> {
+    pub(super) async fn start(common: &CommonOptions) -> anyhow::Result<Option<Self>> {
         let folder = threads_folder(&common.home()?.dir);
         match std::fs::read_dir(&folder) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(error).with_context(|| format!("{} cannot be read", folder.display()));
+                return Err(error).with_context(|| format!("failed to read {}", folder.display()));
             }
         }
         let mut sidecar = common.sidecar(Map::new())?.launch().await?;
@@ -45,13 +46,13 @@ impl ThreadReader {
         Ok(Some(Self { sidecar, threads }))
     }
 
-    /// The thread that is meant, open to look on.
+    /// Opens the thread that an argument names, as an observer.
     pub(super) async fn find(&mut self, wanted: &str) -> anyhow::Result<ThreadGetResult> {
         let thread = which(wanted, &self.threads)?.clone();
         Ok(self.open(thread).await?)
     }
 
-    /// Opens a thread to look on.
+    /// Opens a thread as an observer.
     pub(super) async fn open(
         &mut self,
         thread: ThreadSummary,
@@ -68,10 +69,10 @@ impl ThreadReader {
         self.sidecar.call::<R>(params).await
     }
 
-    /// Ends the sidecar, and passes on what it found wrong.
+    /// Stops the sidecar and prints its warnings.
     pub(super) async fn leave(mut self) {
         for note in self.sidecar.notes() {
-            if let Note::Log(said) = note
+            if let SidecarNotification::Log(said) = note
                 && matches!(said.level, MessageType::Error | MessageType::Warning)
             {
                 complain(&said.message);
@@ -81,7 +82,7 @@ impl ThreadReader {
     }
 }
 
-/// How a thread is opened that somebody else runs.
+/// The parameters to open a thread as an observer.
 pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
     ThreadOpenParams {
         thread_id,
@@ -102,9 +103,9 @@ pub(super) fn to_look_on(thread_id: String, cwd: String) -> ThreadOpenParams {
     }
 }
 
-/// Work on one thread, from its name to the end of the sidecar.
+/// Runs `work` on one thread: finds it, opens it, and stops the sidecar afterwards.
 pub(super) async fn on_thread(
-    common: &Common,
+    common: &CommonOptions,
     wanted: &str,
     work: impl AsyncFnOnce(&mut ThreadReader, &ThreadGetResult) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -119,30 +120,30 @@ pub(super) async fn on_thread(
     done
 }
 
-/// Where nobody reads errors there is nobody to tell.
+/// Prints a message to stderr. A failure is ignored.
 pub(super) fn complain(message: &str) {
     let _ = writeln!(anstream::stderr(), "rawr: {}", sanitize_terminal(message));
 }
 
-pub(super) fn no_thread(common: &Common) -> anyhow::Result<String> {
+pub(super) fn no_thread(common: &CommonOptions) -> anyhow::Result<String> {
     let home = common.home()?.dir;
     Ok(format!(
-        "no thread is known in {} yet: `rawr exec --host codex \"…\"` begins one, `rawr demo` shows what would be seen",
+        "there are no threads in {} yet; start one with `rawr exec --host codex \"…\"`, or try `rawr demo`",
         home.display()
     ))
 }
 
-/// When a word that was recorded takes effect.
+/// When a recorded request takes effect.
 pub(super) fn takes_effect(owner: Option<&str>) -> String {
     match owner {
         Some(owner) => {
-            format!("Recorded; the session that runs this thread ({owner}) takes it up now.")
+            format!("Saved. The session that runs this thread ({owner}) applies it now.")
         }
         None => "Saved. Takes effect when the thread next runs.".to_owned(),
     }
 }
 
-/// What was done, for a person or a program.
+/// Prints a result as text or JSON.
 pub(super) fn tell(
     as_json: bool,
     event: &str,
@@ -159,41 +160,41 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// What is said of a thread, under its name.
+/// A JSON object about a thread.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OfThread<'t, T> {
     pub thread_id: &'t str,
     #[serde(flatten)]
     pub body: T,
-    /// Who is to act on it; absent where nobody runs the thread.
+    /// The session that acts on it; absent if the thread does not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<&'t str>,
 }
 
-/// A name as people write it: whole, cut short, or `last`.
+/// Resolves a thread name: an id, the beginning of one, or `last`.
 pub(super) fn which<'t>(
     wanted: &str,
     threads: &'t [ThreadSummary],
 ) -> anyhow::Result<&'t ThreadSummary> {
     let mut threads: Vec<_> = threads.iter().collect();
-    // What a sub-agent did last is not what a person means by `last`.
+    // `last` means the last thread of a user, not of a sub-agent.
     threads.sort_by_key(|thread| thread.sub_agent.is_some());
     let ids: Vec<_> = threads.iter().map(|thread| thread.thread_id.as_str()).collect();
     threads.get(pick(wanted, &ids)?).copied().context("there is no thread")
 }
 
-/// The same among names, the one used last first.
+/// Resolves a name among ids, most recently used first.
 pub(super) fn pick(wanted: &str, ids: &[&str]) -> anyhow::Result<usize> {
     match find(wanted, ids) {
         FoundThread::One(at) => Ok(at),
         FoundThread::Nothing if wanted == "last" => Ok(0),
         FoundThread::Several(several) => {
-            bail!("`{wanted}` may be {}: give more of the name", listed(&several))
+            bail!("`{wanted}` is ambiguous: {}; pass more of the id", listed(&several))
         }
         FoundThread::Nothing => {
             let near = nearest(wanted, ids);
-            bail!("there is no thread `{wanted}`; near it: {}", listed(&near))
+            bail!("there is no thread `{wanted}`; similar: {}", listed(&near))
         }
     }
 }
@@ -205,7 +206,7 @@ pub(super) enum FoundThread<'i> {
     Nothing,
 }
 
-/// The whole name goes before its beginning, and a beginning that ends at a dash before one that does not.
+/// Prefers an exact id, then a prefix that ends at a dash, then any prefix.
 pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
     let begins = |id: &str| !wanted.is_empty() && id.starts_with(wanted);
     let ends_at_dash = |id: &str| begins(id) && id[wanted.len()..].starts_with('-');
@@ -220,7 +221,7 @@ pub(super) fn find<'i>(wanted: &str, ids: &[&'i str]) -> FoundThread<'i> {
     FoundThread::Nothing
 }
 
-/// How many names are worth offering.
+/// The largest number of suggested ids.
 const OFFERED: usize = 5;
 
 fn nearest<'i>(wanted: &str, ids: &[&'i str]) -> Vec<&'i str> {
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_whole_before_by_their_beginning() {
+    fn an_exact_id_is_preferred_to_a_prefix() {
         let ids = ["d1-ab", "d10-ab", "d2-ab", "alpha", "alphabet"];
         let check = |wanted: &str, found: FoundThread<'_>| {
             assert_eq!(find(wanted, &ids), found, "{wanted}")
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_thread_is_a_persons_where_there_is_one() {
+    fn last_is_the_last_thread_of_a_user() {
         let thread = |id: &str, sub_agent: Option<&str>| ThreadSummary {
             thread_id: id.to_owned(),
             cwd: String::new(),
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_is_offered() {
+    fn similar_ids_are_suggested() {
         assert_eq!(
             nearest("beta-2", &["gamma", "my-beta-2", "beta-1"]),
             ["my-beta-2", "beta-1", "gamma"]

@@ -1,5 +1,5 @@
-//! What people wrote, read as the sidecar reads it but without one, and without putting anything in place: the configuration,
-//! the prompts, and what is wrong with them.
+//! Reads the configuration and the prompts like the sidecar, with their problems, but without a sidecar and without creating
+//! files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ pub(super) struct UserFiles {
     pub config: Config,
     pub problems: Vec<Problem>,
     pub prompts: Vec<PromptFile>,
-    /// Of prompts that tiers name for the judge.
+    /// Problems of the judge prompts that tiers name.
     pub decisions: Vec<Problem>,
 }
 
 pub(super) struct PromptFile {
     pub name: &'static str,
-    /// There or not.
+    /// The path, even if there is no file.
     pub path: PathBuf,
-    /// `None`: there is no file.
+    /// `None` if there is no file.
     pub source: Option<String>,
-    /// With front matter.
+    /// The text with its front matter.
     pub shipped: &'static str,
     pub problems: Vec<Problem>,
 }
@@ -79,7 +79,8 @@ impl UserFiles {
     }
 }
 
-/// The sidecar leaves it to Codex to tell, where nothing of rawr's is in the file. `doctor` reports it.
+/// A syntax error in Codex's config.toml. The sidecar leaves it to Codex if the file has no settings of rawr; `doctor` reports
+/// it.
 fn broken_codex_file(path: &Path, told: &[Problem]) -> Option<Problem> {
     if told.iter().any(|problem| problem.file.as_deref() == Some(path)) {
         return None;
@@ -88,7 +89,7 @@ fn broken_codex_file(path: &Path, told: &[Problem]) -> Option<Problem> {
     let error = toml::from_str::<toml::Table>(&text).err()?;
     let mut problem = Problem::error("syntax", error.message().to_owned());
     problem.span = error.span();
-    let help = "Codex does not start with this file either; rawr reads none of it".to_owned();
+    let help = "Codex does not start with this file either; rawr ignores it".to_owned();
     Some(problem.help(help).in_file(Some(path)))
 }
 
@@ -109,13 +110,13 @@ fn decisions(config: &Config, folder: &Path) -> Vec<Problem> {
     problems
 }
 
-/// A problem as a person sees it, and as a program does.
+/// A problem as text and as JSON.
 pub(super) struct ShownProblem {
     pub text: String,
     pub wire: rawr_protocol::Problem,
 }
 
-/// With the lines that they are about.
+/// The text with the affected lines.
 pub(super) fn show<'p>(
     problems: impl IntoIterator<Item = &'p Problem>,
     look: RenderMode,

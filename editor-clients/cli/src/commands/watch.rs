@@ -1,5 +1,5 @@
-//! `rawr watch`: all threads live, on a terminal as a screen with keys, elsewhere as lines. What a person says by a key is
-//! only recorded; the thread's owner acts on it.
+//! `rawr watch`: shows all threads live, as a full screen on a terminal and as lines otherwise. A response by a key is only
+//! recorded: the thread's owner acts on it.
 
 mod draw;
 mod ink;
@@ -20,27 +20,27 @@ use rawr_protocol::{ThreadListParams, methods};
 use serde_json::Map;
 
 use self::draw::Drawing;
-use self::ink::Ink;
-use self::lines::Ended;
-use self::link::{Link, Scope};
-use self::screen::Screen;
-use self::view::{End, View};
+use self::ink::ScreenColors;
+use self::lines::LinesEnd;
+use self::link::{WatchLink, WatchScope};
+use self::screen::FullScreen;
+use self::view::{View, ViewEnd};
 use super::threads::{no_thread, which};
-use super::{Common, now_ms};
+use super::{CommonOptions, now_ms};
 use crate::args::WatchArgs;
 use rawr_host::sidecar::{Launch, Sidecar};
-use rawr_host::stop::Stop;
+use rawr_host::stop::StopRequest;
 
-/// Ages and deadlines are told in seconds.
+/// Redraw interval, because ages and deadlines are shown in seconds.
 const TICK: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(common: &Common, args: WatchArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(common: &CommonOptions, args: WatchArgs) -> anyhow::Result<ExitCode> {
     let folder = args.folder.as_deref().map(std::path::absolute).transpose()?;
     if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
-        bail!("{} is not a folder: name one with --folder DIR", folder.display());
+        bail!("{} is not a folder; pass one with --folder DIR", folder.display());
     }
     let on_screen = !args.output.json && is_a_screen();
-    let mut stop = Stop::on_signals_and(screen::give_back)?;
+    let mut stop = StopRequest::on_signals_and(screen::give_back)?;
     let settings = common.sidecar(Map::new())?;
     let mut sidecar = settings.launch().await?;
     let thread = match &args.thread.id {
@@ -53,14 +53,14 @@ pub(super) async fn run(common: &Common, args: WatchArgs) -> anyhow::Result<Exit
         },
         None => None,
     };
-    let mut link = Link::begin(sidecar, settings, Scope { thread, folder }).await?;
+    let mut link = WatchLink::begin(sidecar, settings, WatchScope { thread, folder }).await?;
     let done = if on_screen {
         on_the_screen(&mut link, &mut stop).await
     } else {
         let ended = lines::print(&mut link, &mut stop).await;
         ended.map_err(Into::into).map(|ended| match ended {
-            Ended::Interrupted => ExitCode::from(stop.exit_code()),
-            Ended::Unread => ExitCode::SUCCESS,
+            LinesEnd::Interrupted => ExitCode::from(stop.exit_code()),
+            LinesEnd::Unread => ExitCode::SUCCESS,
         })
     };
     link.end().await;
@@ -71,8 +71,12 @@ fn is_a_screen() -> bool {
     io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
-/// A name as people write it.
-async fn named(common: &Common, sidecar: &mut Sidecar, wanted: &str) -> anyhow::Result<String> {
+/// Resolves the thread argument.
+async fn named(
+    common: &CommonOptions,
+    sidecar: &mut Sidecar,
+    wanted: &str,
+) -> anyhow::Result<String> {
     let mut threads = sidecar.call::<methods::ThreadList>(ThreadListParams {}).await?.threads;
     if threads.is_empty() {
         bail!("{}", no_thread(common)?);
@@ -81,50 +85,54 @@ async fn named(common: &Common, sidecar: &mut Sidecar, wanted: &str) -> anyhow::
     Ok(which(wanted, &threads)?.thread_id.clone())
 }
 
-/// From the first picture to the last; the terminal is given back before anything else ends.
-async fn on_the_screen(link: &mut Link, stop: &mut Stop) -> anyhow::Result<ExitCode> {
+/// Runs the full-screen view. The terminal is restored before the sidecar is stopped.
+async fn on_the_screen(link: &mut WatchLink, stop: &mut StopRequest) -> anyhow::Result<ExitCode> {
     let ink = match AutoStream::choice(&io::stdout()) {
-        ColorChoice::Never => Ink::Plain,
-        _ => Ink::Coloured,
+        ColorChoice::Never => ScreenColors::Plain,
+        _ => ScreenColors::Colored,
     };
-    let mut screen = Screen::open().context("the terminal cannot be drawn on")?;
+    let mut screen = FullScreen::open().context("failed to set up the terminal")?;
     let mut keys = screen::keys();
     let mut view = View::default();
     let mut tick = tokio::time::interval(TICK);
     loop {
         let mut furthest = 0;
         let drawing = Drawing { view: &view, now_ms: now_ms(), ink };
-        screen.draw(|frame| furthest = drawing.draw(frame)).context("the terminal is gone")?;
+        screen
+            .draw(|frame| furthest = drawing.draw(frame))
+            .context("failed to draw on the terminal")?;
         view.reaches(furthest);
         let wishes = tokio::select! {
             () = stop.asked() => return Ok(ExitCode::from(stop.exit_code())),
-            event = keys.recv() => match event.context("the terminal has no keys any more")?? {
+            event = keys.recv() => match event.context("the terminal closed its input")?? {
                 Event::Key(key) => view.press(key),
                 Event::Resize(..) => {
-                    screen.was_resized().context("the terminal is gone")?;
+                    screen.was_resized().context("failed to draw on the terminal")?;
                     Vec::new()
                 }
                 _ => Vec::new(),
             },
             news = link.next() => {
-                let mut news = Some(news.context("nothing more is heard of the threads")?);
+                let mut news = Some(news.context("lost the connection to the sidecar")?);
                 let mut wishes = Vec::new();
-                // What has come at once is shown at once.
+                // Handle everything that has arrived before drawing.
                 while let Some(heard) = news {
                     wishes.extend(view.hear(heard, now_ms()));
                     news = link.take();
                 }
                 wishes
             }
-            // What is drawn says how long ago things were.
+            // Redraw the ages.
             _ = tick.tick() => Vec::new(),
         };
         wishes.into_iter().for_each(|wish| link.ask(wish));
         match view.end.take() {
-            Some(End::Left) => return Ok(ExitCode::SUCCESS),
-            Some(End::Suspended) => screen.suspend().context("the terminal is gone")?,
-            Some(End::Lost(error)) => bail!(
-                "the sidecar was started again once and ended again: {error}; `rawr doctor` looks for the cause"
+            Some(ViewEnd::Left) => return Ok(ExitCode::SUCCESS),
+            Some(ViewEnd::Suspended) => {
+                screen.suspend().context("failed to suspend the terminal")?
+            }
+            Some(ViewEnd::Lost(error)) => bail!(
+                "the sidecar ended again after a restart: {error}; check the installation with `rawr doctor`"
             ),
             None => {}
         }

@@ -1,17 +1,17 @@
-//! The banner: a box that says that a compaction is near, why, and what happens next. The words are the sidecar's; this is the frame.
+//! Draws the banner: a box with the sidecar's texts about a coming compaction.
 
 use rawr_protocol::{Boundary, Choice, HeadsUp, SequenceHeadsUpNotification, Stage, Tier};
 
 use super::text::wrapped;
 use rawr_host::text::{columns, one_line};
 
-/// How wide its text is where there is room.
+/// The preferred width of its text.
 pub(super) const BANNER: usize = 74;
 
-/// What its frame takes.
+/// The width of its frame.
 pub(super) const BANNER_EDGES: usize = 4;
 
-/// What is said of a banner, when it comes up and while it stands.
+/// The texts of a banner.
 #[derive(Debug, Clone, Copy)]
 pub struct BannerText<'b> {
     reason: &'b str,
@@ -44,7 +44,7 @@ impl<'b> From<&'b SequenceHeadsUpNotification> for BannerText<'b> {
     }
 }
 
-/// The box, line by line.
+/// The lines of the box.
 pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Vec<String> {
     let mut lines = banner_words(heads_up.into(), width);
     if heads_up.stage == Stage::AwaitingApproval && !heads_up.choices.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn banner(heads_up: &SequenceHeadsUpNotification, width: usize) -> Ve
     framed(&heads_up.title, &lines, width)
 }
 
-/// Why it is shown and what happens next, without a frame.
+/// The reason and the message, without a frame.
 pub fn banner_words(text: BannerText<'_>, width: usize) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(text.percent_remaining.map(|percent| format!("{percent}% left")));

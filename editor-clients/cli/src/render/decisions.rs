@@ -1,4 +1,5 @@
-//! Decisions for people: what was decided, every gate with its evidence, and what came of it. Pure; colours are always written, the stream drops them where they are not wanted.
+//! Renders decisions: the outcome, the gates with their evidence, and the result. Pure. Colors are always written; the output
+//! stream removes them if they are disabled.
 
 use rawr_protocol::{
     CompactionStatus, CompactionTrigger, Decision, DecisionCompaction, DecisionFate,
@@ -9,7 +10,7 @@ use super::human::{BAD, DIM, GOOD, OURS, WARN, WIDTH, paint};
 use super::text::{ago, number, wrapped};
 use rawr_host::text::one_line;
 
-/// A decision in full: why, or why not.
+/// A decision in full.
 pub fn decision(thread_id: &str, decision: &Decision, now_ms: i64) -> Vec<String> {
     let when = ago(decision.at_ms, now_ms);
     let about = format!("{} · {when}, {}", decision.decision_id, decision.entrance.label());
@@ -45,12 +46,12 @@ pub fn decision_line(decision: &Decision, now_ms: i64) -> String {
     )
 }
 
-/// What became of a decision, and when.
+/// The fate of a decision, and when.
 pub fn outcome_of(fate: &DecisionFate, now_ms: i64) -> String {
     format!("{}, {}", one_line(&fate.text, WIDTH), ago(fate.at_ms, now_ms))
 }
 
-/// What was decided and why, without colours.
+/// The outcome and the reason, without colors.
 pub fn decided(of: Outcome, reason: &str) -> String {
     format!("{}: {}", of.label(), one_line(reason, WIDTH))
 }
@@ -97,14 +98,14 @@ fn first_failure(decision: &Decision) -> Option<&GateResult> {
     decision.gates.iter().find(|result| result.outcome == GateOutcome::Fail)
 }
 
-/// The conditions stand in the order of the gates that failed.
+/// The failed gates with their conditions, in the same order.
 fn why_not(failure: &GateResult, decision: &Decision) -> Vec<String> {
     let evidence = one_line(&failure.evidence, WIDTH);
     let mut lines = vec![format!("The first gate that failed is {}: {evidence}.", failure.gate)];
     let Some((first, others)) = decision.would_fire_if.split_first() else { return lines };
     lines.push(format!("It would have passed if: {}.", one_line(first, WIDTH)));
     if !others.is_empty() {
-        lines.push("A compaction would have come if all of these held:".to_owned());
+        lines.push("A compaction would have happened if:".to_owned());
         let all = decision.would_fire_if.iter().map(|one| format!("  · {}", one_line(one, WIDTH)));
         lines.extend(all);
     }
@@ -129,13 +130,13 @@ fn what_came_of_it(decision: &Decision) -> Vec<String> {
     lines
 }
 
-/// How the compaction went that a decision led to.
+/// The result of the decision's compaction.
 pub fn compacted_to(compaction: &DecisionCompaction) -> String {
     match compaction.status {
         CompactionStatus::InProgress => "under way".to_owned(),
         CompactionStatus::Completed => tokens(compaction.tokens_before, compaction.tokens_after),
-        CompactionStatus::Failed => "failed; the history stayed as it was".to_owned(),
-        CompactionStatus::Cancelled => "called off; the history stayed as it was".to_owned(),
+        CompactionStatus::Failed => "failed; the history is unchanged".to_owned(),
+        CompactionStatus::Cancelled => "cancelled; the history is unchanged".to_owned(),
     }
 }
 
@@ -143,7 +144,7 @@ fn compaction(compaction: &DecisionCompaction) -> Vec<String> {
     let mut lines = vec![fact("compaction", &compacted_to(compaction))];
     lines.extend(compaction.packet_author.map(|by| fact("packet", &format!("by {}", by.label()))));
     if !compaction.packet_added.is_empty() {
-        lines.push(fact("", "the check added what its author had left out:"));
+        lines.push(fact("", "added by the check:"));
         let added = compaction.packet_added.iter();
         lines.extend(added.map(|added| fact("", &format!("· {}", one_line(added, WIDTH)))));
     }
@@ -157,7 +158,7 @@ pub(super) fn tokens(before: Option<u64>, after: Option<u64>) -> String {
         }
         (Some(before), None) => format!("{} tokens before it", number(before)),
         (None, Some(after)) => format!("{} tokens after it", number(after)),
-        (None, None) => "done; its size is not known".to_owned(),
+        (None, None) => "done; size unknown".to_owned(),
     }
 }
 
@@ -172,14 +173,14 @@ fn judgment(judgment: Option<&DecisionJudgment>) -> Vec<String> {
         (Some(true), _) => format!("yes, by {who}: {}", judgment.reason),
         (Some(false), _) => format!("no, by {who}: {}", judgment.reason),
         (None, Some(error)) => format!("no answer by {who}: {error}"),
-        (None, None) => format!("{who} is asked and has not answered"),
+        (None, None) => format!("waiting for {who}"),
     };
     let mut lines = wrapped(&said, WIDTH).into_iter();
     let first = lines.next().map(|line| fact("judge", &line));
     first.into_iter().chain(lines.map(|line| fact("", &line))).collect()
 }
 
-/// One line of a list of facts, below its name.
+/// A line with a name and a value.
 pub fn fact(name: &str, text: &str) -> String {
     format!("  {} {text}", paint(OURS, &format!("{name:<10}")))
 }
@@ -190,7 +191,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use serde_json::{Value, json};
 
-    /// A decision, with `more` in it than the least.
+    /// A decision with additional fields.
     fn check(more: Value, expected: Expect) {
         let mut fields = json!({
             "decisionId": "d7-1f", "outcome": "compact", "reason": "the reason", "atMs": 0,
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_is_told_to_its_end() {
+    fn a_completed_compaction_is_shown() {
         check(
             json!({
                 "tier": "ready", "percentRemaining": 70, "sequenceId": "s1",
@@ -233,7 +234,7 @@ mod tests {
                   sequence   s1
                   compaction 150,000 → 12,345 tokens
                   packet     by rawr
-                             the check added what its author had left out:
+                             added by the check:
                              · branch: feature
                              · pinned: Use tabs.
             "#]],
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_decision_is_told_in_full_and_in_one_line() {
+    fn the_fate_of_a_decision_is_shown_in_full_and_in_one_line() {
         let fate = json!({ "decisionId": "d7-1f", "status": "called_off", "atMs": 70_000,
             "by": "rawr compact", "text": "called off by rawr compact (cancelled)" });
         check(
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_that_is_asked_or_failed_is_named() {
+    fn a_pending_or_failed_judge_is_named() {
         check(
             json!({
                 "outcome": "judge", "wouldFireIf": ["the judge says yes"], "entrance": "mid_turn",
@@ -299,7 +300,7 @@ mod tests {
 
                   – judgment        not reached
 
-                  judge      a model is asked and has not answered
+                  judge      waiting for a model
                   comes if   the judge says yes
             "#]],
         );
@@ -315,7 +316,7 @@ mod tests {
 
 
                   judge      no answer by a model: timed out
-                  compaction failed; the history stayed as it was
+                  compaction failed; the history is unchanged
             "#]],
         );
     }

@@ -1,4 +1,5 @@
-//! A transcript for people: what was said and done, how full the context is, and why a compaction comes or does not. Colours are always written; the stream drops them where they are not wanted.
+//! Renders a session as a transcript: messages, commands, usage, and the verdicts about compaction. Colors are always written;
+//! the output stream removes them if they are disabled.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -10,35 +11,35 @@ use rawr_protocol::{
     TurnStatus,
 };
 
-use super::Columns;
+use super::TerminalWidth;
 use super::decisions::{mark, style};
 use super::text::{bytes, number, shortened};
 use super::threads::tier_style;
 use crate::render::banner::{BANNER, BANNER_EDGES, banner};
-use rawr_host::event::{Injected, Level, SessionEvent};
+use rawr_host::event::{InjectedText, NoticeLevel, SessionEvent};
 use rawr_host::host::{HostEvent, HostThread};
 use rawr_host::session_files::SessionFiles;
 use rawr_host::text::{one_line, sanitize_terminal};
 
-/// The renderer and the little that it remembers.
+/// The renderer's state.
 #[derive(Debug)]
-pub(super) struct Human {
+pub(super) struct TranscriptRenderer {
     is_live: bool,
-    columns: Columns,
-    /// What is going on, for the line that moves.
+    columns: TerminalWidth,
+    /// The current activity, for the live line.
     status: Option<String>,
     is_drawn: bool,
     frame: usize,
     meter: Option<(u8, Option<Tier>)>,
     phase: Option<Phase>,
     plan: Vec<PlanStep>,
-    /// Turns whose message is shown as the packet that it is.
+    /// Turns whose message is shown as a packet.
     packet_turns: HashSet<String>,
 }
 
 pub(super) const WIDTH: usize = 96;
 
-/// Below that the terminal breaks the lines.
+/// Below this width the terminal wraps the lines.
 const NARROWEST: usize = 16;
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⢰", "⣠", "⣄", "⡆", "⠇"];
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
@@ -54,8 +55,8 @@ pub(super) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-impl Human {
-    pub(super) fn new(is_live: bool, columns: Columns) -> Self {
+impl TranscriptRenderer {
+    pub(super) fn new(is_live: bool, columns: TerminalWidth) -> Self {
         Self {
             is_live,
             columns,
@@ -69,7 +70,7 @@ impl Human {
         }
     }
 
-    /// What fits between the edges of a frame on this terminal.
+    /// The width between the edges of a frame.
     fn within(&self, most: usize, edges: usize) -> usize {
         let columns = (self.columns)().unwrap_or(usize::MAX);
         most.min(columns.saturating_sub(edges)).max(NARROWEST)
@@ -105,7 +106,7 @@ impl Human {
     }
 
     fn draw(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        // Where an answer is typed, nothing is drawn over it.
+        // Do not draw over an answer that is being typed.
         let is_moving = self.is_live && self.phase != Some(Phase::AwaitingApproval);
         let Some(status) = self.status.as_ref().filter(|_| is_moving) else { return Ok(()) };
         self.is_drawn = true;
@@ -118,7 +119,7 @@ impl Human {
             SessionEvent::Session { host, .. } => session(host),
             SessionEvent::SidecarRestarted { error, pending } => vec![paint(
                 WARN,
-                &format!("! {error}; it was started again, {pending} actions were pending"),
+                &format!("! {error}; it was restarted with {pending} pending actions"),
             )],
             SessionEvent::UserMessage { text, .. } => said("›", BOLD, text),
             SessionEvent::InputHeld { text, .. } => {
@@ -139,20 +140,22 @@ impl Human {
             SessionEvent::Packet(packet) => packet_lines(packet, self.beside_a_bar()),
             SessionEvent::Compaction(update) => compaction(update),
             SessionEvent::PromptChanged(changed) if changed.problems.is_empty() => {
-                vec![paint(DIM, &format!("  prompt {} was edited and is in force", changed.name))]
+                vec![paint(DIM, &format!("  prompt {} was edited and is now used", changed.name))]
             }
             SessionEvent::PromptChanged(changed) => vec![paint(
                 WARN,
                 &format!("! prompt {} has problems: `rawr doctor` shows them", changed.name),
             )],
             SessionEvent::ConfigChanged(changed) if changed.problems.is_empty() => {
-                vec![paint(DIM, "  the configuration was edited and is in force")]
+                vec![paint(DIM, "  the configuration was edited and is now used")]
             }
             SessionEvent::ConfigChanged(_) => {
                 vec![paint(WARN, "! the configuration has problems: `rawr doctor` shows them")]
             }
             SessionEvent::Log(said) => match said.level {
-                MessageType::Error | MessageType::Warning => notice(Level::Warning, &said.message),
+                MessageType::Error | MessageType::Warning => {
+                    notice(NoticeLevel::Warning, &said.message)
+                }
                 MessageType::Info | MessageType::Log => Vec::new(),
             },
             SessionEvent::Notice { level, message } => notice(*level, message),
@@ -160,7 +163,7 @@ impl Human {
         }
     }
 
-    fn injected(&mut self, purpose: Purpose, injected: &Injected<'_>) -> Vec<String> {
+    fn injected(&mut self, purpose: Purpose, injected: &InjectedText<'_>) -> Vec<String> {
         let what = match purpose {
             Purpose::HeadsUp => "gives notice",
             Purpose::ScratchWrite => "asks for working notes",
@@ -190,15 +193,15 @@ impl Human {
             HostEvent::TurnCompleted { status, .. } => {
                 self.status = self.phase.and_then(status_of);
                 match status {
-                    TurnStatus::Interrupted => vec![paint(WARN, "  the turn was stopped")],
+                    TurnStatus::Interrupted => vec![paint(WARN, "  the turn was interrupted")],
                     TurnStatus::Completed | TurnStatus::Failed => Vec::new(),
                 }
             }
             HostEvent::ReviewEntered { .. } => vec![paint(DIM, "  review mode: no compaction")],
             HostEvent::ReviewLeft { .. } => vec![paint(DIM, "  review mode ended")],
-            HostEvent::Notice(message) => notice(Level::Info, message),
-            HostEvent::Gone { reason } => notice(Level::Error, reason),
-            // Told by the driver, as every message of a person's.
+            HostEvent::Notice(message) => notice(NoticeLevel::Info, message),
+            HostEvent::Gone { reason } => notice(NoticeLevel::Error, reason),
+            // Reported by the driver as a user message.
             HostEvent::UserMessage { .. }
             | HostEvent::Usage { .. }
             | HostEvent::UsageEstimated { .. }
@@ -212,7 +215,7 @@ impl Human {
         }
     }
 
-    /// The plan in full when it is a new one, and otherwise what has changed in it.
+    /// A new plan in full; otherwise its changed steps.
     fn plan_updated(&mut self, steps: &[PlanStep]) -> Vec<String> {
         let before = std::mem::replace(&mut self.plan, steps.to_vec());
         let is_same = before.len() == steps.len()
@@ -233,7 +236,7 @@ impl Human {
         }
         if self.phase.replace(changed.phase) != Some(changed.phase) {
             if changed.phase != Phase::AwaitingPacket {
-                // What the agent says from here on in the same turn is no packet.
+                // Later messages in the same turn are not packets.
                 self.packet_turns.clear();
             }
             self.status = status_of(changed.phase);
@@ -245,7 +248,7 @@ impl Human {
     }
 }
 
-/// What a sequence is doing; the line is drawn over, or printed once.
+/// The activity of a sequence, in the live line or printed once.
 fn status_of(phase: Phase) -> Option<String> {
     (phase != Phase::Idle).then(|| format!("{}…", phase.label()))
 }
@@ -324,7 +327,7 @@ fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
         facts.push(format!("lacks {}", packet.checked.missing.join(", ")));
     }
     if packet.checked.redactions > 0 {
-        facts.push(format!("{} secrets taken out", packet.checked.redactions));
+        facts.push(format!("{} secrets redacted", packet.checked.redactions));
     }
     let head = format!("• Packet by {author} ({})", facts.join("; "));
     let mut lines = vec![String::new(), head];
@@ -332,7 +335,7 @@ fn packet_lines(packet: &PacketGetResult, width: usize) -> Vec<String> {
     lines
 }
 
-/// How a compaction goes, for a transcript.
+/// The progress of a compaction.
 pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
     let error = sanitize_terminal(update.error.as_deref().unwrap_or("no reason was given"));
     match update.status {
@@ -340,31 +343,27 @@ pub fn compaction(update: &CompactionUpdateNotification) -> Vec<String> {
         CompactionStatus::Completed => {
             let size = match (update.tokens_before, update.tokens_after) {
                 (Some(before), Some(after)) => {
-                    format!(
-                        ": {} → {} tokens by the host's estimate",
-                        number(before),
-                        number(after)
-                    )
+                    format!(": {} → {} tokens (host's estimate)", number(before), number(after))
                 }
                 _ => String::new(),
             };
             vec![String::new(), paint(GOOD, &format!("• Context compacted{size}"))]
         }
         CompactionStatus::Failed => {
-            vec![paint(BAD, &format!("✗ the compaction failed: {error}; the history is as it was"))]
+            vec![paint(BAD, &format!("✗ the compaction failed: {error}; the history is unchanged"))]
         }
         CompactionStatus::Cancelled => {
-            vec![paint(WARN, "  the compaction was cancelled; the history is as it was")]
+            vec![paint(WARN, "  the compaction was cancelled; the history is unchanged")]
         }
     }
 }
 
-fn notice(level: Level, message: &str) -> Vec<String> {
+fn notice(level: NoticeLevel, message: &str) -> Vec<String> {
     let message = sanitize_terminal(message.trim());
     vec![match level {
-        Level::Info => paint(DIM, &format!("  {message}")),
-        Level::Warning => paint(WARN, &format!("! {message}")),
-        Level::Error => paint(BAD, &format!("✗ {message}")),
+        NoticeLevel::Info => paint(DIM, &format!("  {message}")),
+        NoticeLevel::Warning => paint(WARN, &format!("! {message}")),
+        NoticeLevel::Error => paint(BAD, &format!("✗ {message}")),
     }]
 }
 
@@ -378,7 +377,7 @@ fn saved_lines(saved: &SessionFiles) -> Vec<String> {
     }));
     lines.extend(saved.packet.as_ref().map(|packet| {
         let size = bytes(packet.bytes as u64);
-        format!("  {:<28} {size:>10}  among the events", "the packet")
+        format!("  {:<28} {size:>10}  in events.jsonl", "the packet")
     }));
     lines
 }

@@ -1,4 +1,5 @@
-//! What was kept and what was found, for people. Pure; colours are always written, the stream drops them where they are not wanted.
+//! Renders capsules, restored threads and search results. Pure. Colors are always written; the output stream removes them if
+//! they are disabled.
 
 use anstyle::Style;
 use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, RecallPlace};
@@ -6,14 +7,14 @@ use rawr_protocol::{Capsule, CapsuleSummary, CompactionTrigger, RecallKind, Reca
 use super::decisions::fact;
 use super::human::{BOLD, DIM, WARN, WIDTH, paint};
 use super::text::{ago, number};
-use rawr_host::host::codex::Way;
+use rawr_host::host::codex::RestoreMethod;
 use rawr_host::text::{one_line, sanitize_terminal};
 
 /// A capsule in one line.
 pub fn capsule_line(capsule: &CapsuleSummary, now_ms: i64) -> String {
     let tokens = match capsule.tokens_before {
         Some(tokens) => format!("{} tokens", number(tokens)),
-        None => "size not known".to_owned(),
+        None => "size unknown".to_owned(),
     };
     let packet = match capsule.packet_author {
         Some(by) => format!("packet by {}", by.label()),
@@ -42,7 +43,7 @@ fn trigger(trigger: &CompactionTrigger) -> String {
     }
 }
 
-/// What is gone back to, how, and what of the files is not what it was.
+/// The planned restore: the capsule, the method, and the changed files.
 pub fn restoring(capsule: &Capsule, way: &str, differences: &[String], now_ms: i64) -> Vec<String> {
     let summary = &capsule.summary;
     let mut lines = vec![
@@ -53,44 +54,44 @@ pub fn restoring(capsule: &Capsule, way: &str, differences: &[String], now_ms: i
             "way",
             match way {
                 "fork" => "a fork of the thread, up to the last turn before the compaction",
-                "history" => "a new agent with the history that was kept",
-                _ => "a new thread that is given the packet",
+                "history" => "a new agent with the saved history",
+                _ => "a new thread with the packet",
             },
         ),
     ];
     if let Some(turn) = &capsule.inside_turn_id {
         let turn = one_line(turn, WIDTH);
-        lines.push(fact("left out", &format!("turn {turn}, in whose middle the compaction came")));
+        lines.push(fact("left out", &format!("turn {turn}, in which the compaction happened")));
     }
     for input in &capsule.held_inputs {
         lines.push(fact("waited", &format!("your message: {}", one_line(&input.text, WIDTH))));
     }
     if !differences.is_empty() {
-        lines.push(paint(WARN, "Your files are not what they were, and stay as they are:"));
+        lines.push(paint(WARN, "Your files have changed and will not be restored:"));
         let line = |line: &String| format!("  {}", one_line(line, 2 * WIDTH));
         lines.extend(differences.iter().map(line));
     }
     lines
 }
 
-/// A Codex thread that was gone back to, and how to go on.
-pub fn restored(thread_id: &str, way: Way, tried: &[String]) -> Vec<String> {
+/// A restored Codex thread, and how to continue it.
+pub fn restored(thread_id: &str, way: RestoreMethod, tried: &[String]) -> Vec<String> {
     let how = match way {
-        Way::Fork => "its history is what it was before the compaction",
-        Way::ForkReverted => {
-            "its history is what it was before the compaction; what came after was taken back"
+        RestoreMethod::Fork => "its history is what it was before the compaction",
+        RestoreMethod::ForkReverted => {
+            "its history is what it was before the compaction; later turns were reverted"
         }
-        Way::Message => "its history could not be had; it was given the packet instead",
+        RestoreMethod::Message => "its history could not be restored; it starts with the packet",
     };
     let id = one_line(thread_id, WIDTH);
     let mut lines = vec![format!("{} {how}", paint(BOLD, &format!("New thread {id}:")))];
     let why = |why: &String| paint(DIM, &format!("  {}", one_line(why, 2 * WIDTH)));
     lines.extend(tried.iter().map(why));
-    lines.push(fact("go on with", &format!("codex resume {id}")));
+    lines.push(fact("resume", &format!("codex resume {id}")));
     lines
 }
 
-/// Where something was said, with the words that were looked for.
+/// A search result with the search words marked.
 pub fn place(place: &RecallPlace, words: &[String], with_thread: bool, now_ms: i64) -> Vec<String> {
     let when = place.at_ms.map_or_else(String::new, |at| format!(" · {}", ago(at, now_ms)));
     let thread = match with_thread {
@@ -117,7 +118,7 @@ const fn kind(kind: RecallKind) -> &'static str {
     }
 }
 
-/// How a word that was looked for stands out.
+/// The style of a search word.
 const MARK: Style = BOLD.underline();
 
 fn marked(text: &str, words: &[String]) -> String {
@@ -136,7 +137,7 @@ fn marked(text: &str, words: &[String]) -> String {
     shown
 }
 
-/// How much of the text's beginning is the word, which is in lower case.
+/// The length of a prefix of the text that equals the lowercase word.
 fn length(text: &str, word: &str) -> Option<usize> {
     let mut left = word;
     for (at, letter) in text.char_indices() {
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_out_whatever_their_case() {
+    fn search_words_are_marked_in_any_case() {
         let check = |text: &str, words: &[&str], expected: &str| {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
             let marked = marked(text, &words);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_was_found_steers_the_terminal() {
+    fn results_are_sanitized_for_the_terminal() {
         let found = RecallPlace {
             thread_id: "t\u{1b}[2J".to_owned(),
             kind: RecallKind::ToolOutput,

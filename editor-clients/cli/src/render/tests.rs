@@ -1,4 +1,4 @@
-//! What a person sees, line by line, and what moves.
+//! Tests of the transcript and the live line.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use rawr_protocol::{PlanStep, StepStatus, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
-use rawr_host::event::{Injected, Level};
+use rawr_host::event::{InjectedText, NoticeLevel};
 use rawr_host::host::{HostEvent, TurnKind};
 use rawr_protocol::ThreadChangedNotification;
 
@@ -24,19 +24,24 @@ impl Write for Page {
     }
 }
 
-/// Shows to a person; colours are taken out.
+/// A transcript without colors.
 fn check(is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
     check_on(|| None, is_live, show, expected);
 }
 
-fn check_on(columns: Columns, is_live: bool, show: impl FnOnce(&mut Renderer), expected: Expect) {
+fn check_on(
+    columns: TerminalWidth,
+    is_live: bool,
+    show: impl FnOnce(&mut Renderer),
+    expected: Expect,
+) {
     let page = Page::default();
     let mut renderer = Renderer::to_person(Box::new(page.clone()), is_live, columns);
     show(&mut renderer);
     let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
     let text = text.replace("\r\u{1b}[2K", "<clear>");
     let text = anstream::adapter::strip_str(&text).to_string();
-    // A margin, since what is expected may begin with blanks.
+    // A margin, because expected lines may start with blanks.
     let lines = text.lines().map(|line| format!("|{line}\n"));
     expected.assert_eq(&lines.collect::<String>());
 }
@@ -188,7 +193,7 @@ fn frames_fit_the_terminal() {
         "packetAuthor": "agent",
         "choices": [],
     }));
-    let injected = Injected {
+    let injected = InjectedText {
         sequence_id: "s1",
         action_id: "a1",
         turn_id: "t1",
@@ -280,7 +285,7 @@ fn after_its_reader_is_gone_it_is_silent() {
         }
     }
     let mut renderer = Renderer::to_program(Box::new(Gone));
-    let notice = SessionEvent::Notice { level: Level::Info, message: "x" };
+    let notice = SessionEvent::Notice { level: NoticeLevel::Info, message: "x" };
     assert!(renderer.report(&notice).is_err());
     assert!(renderer.report(&notice).is_ok());
 }

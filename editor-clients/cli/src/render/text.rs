@@ -1,14 +1,14 @@
-//! Texts made fit for a terminal: wrapped, shortened, numbers made readable. Pure.
+//! Formats text for a terminal: wrapping, shortening, numbers, ages. Pure.
 
 use rawr_host::text::{columns, sanitize_terminal};
 use unicode_width::UnicodeWidthChar;
 
-/// Without colours.
+/// Removes styles.
 pub fn plain(printed: &str) -> String {
     anstream::adapter::strip_str(printed).to_string()
 }
 
-/// Lines of at most `width` columns, broken between words where there are any.
+/// Wraps a text to `width` columns, between words if possible.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in sanitize_terminal(text).lines() {
@@ -33,7 +33,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The first lines, and how many more there are.
+/// The first lines, and the number of the others.
 pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text.trim(), width);
     if lines.len() > most {
@@ -44,7 +44,7 @@ pub(super) fn shortened(text: &str, width: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// An error and its causes, each told once: some errors quote their cause themselves.
+/// An error with its causes, without duplicates, because some errors include their cause.
 pub(crate) fn causes(error: &anyhow::Error) -> String {
     let mut told = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -57,7 +57,7 @@ pub(crate) fn causes(error: &anyhow::Error) -> String {
     told
 }
 
-/// With commas between thousands.
+/// A number with commas between thousands.
 pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut grouped = String::new();
@@ -70,7 +70,7 @@ pub(crate) fn number(value: u64) -> String {
     grouped
 }
 
-/// As people speak of file sizes.
+/// A file size with a unit.
 pub(crate) fn bytes(value: u64) -> String {
     match value {
         0..1_000 => format!("{value} B"),
@@ -79,7 +79,7 @@ pub(crate) fn bytes(value: u64) -> String {
     }
 }
 
-/// How long ago something was; a clock that was set back makes it now.
+/// The age of an event; `just now` if the clock was set back.
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
     let seconds = now_ms.saturating_sub(at_ms).max(0) / 1_000;
     match seconds {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_letters_take_two_columns() {
+    fn wide_characters_take_two_columns() {
         assert_eq!(wrapped("日本語の文", 5), ["日本", "語の", "文"]);
         assert_eq!(wrapped("ab 日本 語", 7), ["ab 日本", "語"]);
         assert_eq!(one_line("日本語", 5), "日本…");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn omitted_lines_are_counted() {
         assert_eq!(shortened("a\nb\nc", 9, 3), ["a", "b", "c"]);
         assert_eq!(shortened("a\nb\nc\nd", 9, 3), ["a", "b", "… 2 more lines"]);
         assert_eq!(one_line("echo  a\nb", 20), "echo a b");
@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn control_characters_are_replaced() {
         assert_eq!(sanitize_terminal("a\u{1b}[2Jb\r\nc\td\u{202e}"), "a\u{fffd}[2Jb\nc d\u{fffd}");
         assert_eq!(one_line("x\u{7}y", 9), "x\u{fffd}y");
     }
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_repeated_cause_is_shown_once() {
         use anyhow::Context;
         let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
         let plain = Err::<(), _>(denied()).context("the file cannot be read").unwrap_err();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_readable() {
+    fn numbers_have_commas() {
         assert_eq!(
             (number(7), number(1234), number(1_234_567)),
             ("7".into(), "1,234".into(), "1,234,567".into())
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_by_their_distance() {
+    fn times_are_shown_as_ages() {
         let check = |seconds: i64, words: &str| assert_eq!(ago(0, seconds * 1_000), words);
         check(-5, "just now");
         check(9, "just now");

@@ -1,4 +1,5 @@
-//! Threads, guards and directives for people, in a few lines each. Pure; colours are always written, the stream drops them where they are not wanted.
+//! Renders threads, guards and directives. Pure. Colors are always written; the output stream removes them if they are
+//! disabled.
 
 use anstyle::Style;
 use rawr_protocol::{
@@ -11,7 +12,7 @@ use super::human::{BAD, BOLD, DIM, GOOD, WARN, WIDTH, paint};
 use super::text::{ago, number};
 use rawr_host::text::one_line;
 
-/// Where a thread stands; what there is nothing to say of is left out.
+/// The state of a thread, without empty facts.
 pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> Vec<String> {
     let summary = &thread.thread;
     let mut lines = vec![format!(
@@ -35,7 +36,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
         _ => fact("phase", &phase(summary.phase, of)),
     });
     if thread.compaction_asked_for {
-        lines.push(fact("asked for", "a compaction, as soon as the agent is idle"));
+        lines.push(fact("requested", "a compaction, as soon as the agent is idle"));
     }
     lines.extend(match thread.held_inputs.len() {
         0 => None,
@@ -49,7 +50,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     lines.extend(named("phase end", phases));
     lines.extend(named("guards", thread.guards.iter().map(|it| guard(it, now_ms))));
     lines.extend(last.map(|last| fact("decided", &decided(last.outcome, &last.reason))));
-    // Of the decision above it, or of an earlier one.
+    // The fate of the decision above, or of an earlier one.
     lines.extend(summary.last_fate.as_ref().map(|fate| {
         let is_last = last.is_none_or(|last| last.decision_id == fate.decision_id);
         let of = if is_last { String::new() } else { format!("decision {} ", fate.decision_id) };
@@ -68,7 +69,7 @@ pub fn status(thread: &ThreadGetResult, last: Option<&Verdict>, now_ms: i64) -> 
     lines
 }
 
-/// Until when compaction is forbidden.
+/// The end of a guard or snooze.
 fn until_end(until: &Until) -> String {
     let counted = |count: u64, one: &str, many: &str| match count {
         1 => format!("for 1 {one}"),
@@ -83,36 +84,36 @@ fn until_end(until: &Until) -> String {
     }
 }
 
-/// What a person's answer has come to.
+/// The confirmation of a response. The editors use the same texts.
 pub fn recorded(choice: Choice, until: Option<&Until>) -> String {
     match (choice, until) {
         (Choice::CompactNow, _) => {
-            "Asked for: a compaction as soon as the agent is idle.".to_owned()
+            "Requested: a compaction as soon as the agent is idle.".to_owned()
         }
-        (Choice::Approve, _) => "Approved: the compaction goes on.".to_owned(),
+        (Choice::Approve, _) => "Approved: the compaction continues.".to_owned(),
         (Choice::Snooze, Some(end)) => {
-            format!("Snoozed: no compaction {}, short of an emergency.", until_end(end))
+            format!("Snoozed: no compaction {}, except in an emergency.", until_end(end))
         }
-        (Choice::Snooze, None) => "Snoozed: no compaction, short of an emergency.".to_owned(),
-        (Choice::Cancel, _) => "Called off: the history stays as it is.".to_owned(),
-        (Choice::EditPacket, _) => "Taken: the compaction goes on with this packet.".to_owned(),
+        (Choice::Snooze, None) => "Snoozed: no compaction, except in an emergency.".to_owned(),
+        (Choice::Cancel, _) => "Cancelled: the history is unchanged.".to_owned(),
+        (Choice::EditPacket, _) => "Saved: the compaction continues with this packet.".to_owned(),
     }
 }
 
-/// The end of a phase.
+/// The confirmation of a mark.
 pub fn marked(thread_id: &str, label: &str) -> String {
     format!("Marked on thread {thread_id}: {} ends here.", one_line(label, WIDTH))
 }
 
-/// A guard that was set.
+/// The confirmation of a guard.
 pub fn guarded(guard_id: &str, until: &Until) -> String {
-    format!("Guard {guard_id}: no compaction {}, short of an emergency.", until_end(until))
+    format!("Guard {guard_id}: no compaction {}, except in an emergency.", until_end(until))
 }
 
-/// How many guards were cleared.
+/// The confirmation of cleared guards.
 pub fn cleared(guards: u64) -> String {
     match guards {
-        0 => "No guard held.".to_owned(),
+        0 => "No guard was active.".to_owned(),
         1 => "1 guard is cleared.".to_owned(),
         many => format!("{many} guards are cleared."),
     }
@@ -132,7 +133,7 @@ pub fn guard(guard: &Guard, now_ms: i64) -> String {
     )
 }
 
-/// A directive, whole: its words are what it is for.
+/// A directive with its whole text.
 pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
     let holds = if directive.pinned { "pinned" } else { "kept while among the newest" };
     let by = match &directive.by {
@@ -148,14 +149,14 @@ pub fn directive(directive: &Directive, now_ms: i64) -> Vec<String> {
     lines
 }
 
-/// How full the context is, and how much that matters.
+/// The percentage left and the tier.
 pub fn pressure(percent: Option<u8>, tier: Option<Tier>) -> String {
-    let Some(percent) = percent else { return paint(DIM, "usage not known") };
+    let Some(percent) = percent else { return paint(DIM, "usage unknown") };
     let (style, word) = tier_style(tier);
     format!("{} · {word}", paint(style, &format!("{percent}% left")))
 }
 
-/// A tier's colour and word.
+/// The color and label of a tier.
 pub fn tier_style(tier: Option<Tier>) -> (Style, &'static str) {
     match tier {
         None => (GOOD, "ok"),
@@ -169,13 +170,13 @@ fn phase(phase: Phase, sequence: Option<&str>) -> String {
     format!("{}{of}", phase.label())
 }
 
-/// Nothing of it goes on by itself.
+/// A sequence of a thread that does not run.
 fn interrupted(phase: Phase, sequence: Option<&str>) -> String {
     let of = sequence.map(|sequence| format!(", sequence {sequence}")).unwrap_or_default();
     format!("{} (interrupted; continues when the thread next runs){of}", phase.label())
 }
 
-/// Whether something is to be done in it by who runs the thread.
+/// Whether the phase needs the session that runs the thread.
 const fn needs_an_owner(phase: Phase) -> bool {
     match phase {
         Phase::AwaitingJudgment
@@ -223,7 +224,7 @@ fn judged(totals: &JudgmentTotals) -> String {
     one_line(&facts.join("; "), WIDTH)
 }
 
-/// A list below one name.
+/// A list with one name.
 fn named(name: &'static str, entries: impl Iterator<Item = String>) -> Vec<String> {
     let names = std::iter::once(name).chain(std::iter::repeat(""));
     names.zip(entries).map(|(name, entry)| fact(name, &entry)).collect()
@@ -235,7 +236,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use serde_json::{Value, json};
 
-    /// A thread with this among what is known of it in short.
+    /// A thread with these fields in its summary.
     fn check(more: Value, last: Option<&str>, expected: Expect) {
         let mut thread = json!({ "threadId": "t", "cwd": "/code/parser", "phase": "idle",
             "updatedAtMs": 80_000, "open": false });
@@ -252,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_compactions_says_why_and_what_ends_it() {
+    fn a_paused_thread_shows_the_reason_and_the_end() {
         let paused = json!({ "heldTier": "asap", "strikes": 3, "reason": "the last 3 compactions failed",
             "endsWhen": "less than 15% is left (emergency), or 30 minutes pass" });
         check(
             json!({ "breaker": paused }),
             None,
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     no process
                   phase      Idle
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_decision_stands_below_it_or_names_it() {
+    fn the_fate_of_a_decision_is_shown_below_it_or_names_it() {
         let fate = json!({ "decisionId": "d1", "status": "called_off", "atMs": 70_000,
             "text": "called off by rawr compact (cancelled)" });
         check(
             json!({ "lastFate": fate }),
             Some("d1"),
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     no process
                   phase      Idle
@@ -289,7 +290,7 @@ mod tests {
             json!({ "lastFate": fate }),
             Some("d2"),
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     no process
                   phase      Idle
@@ -300,12 +301,12 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_goes_on_with_is_called_interrupted() {
+    fn a_sequence_without_an_owner_is_shown_as_interrupted() {
         check(
             json!({ "phase": "awaiting_packet" }),
             None,
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     no process
                   phase      Writing the packet (interrupted; continues when the thread next runs)
@@ -315,7 +316,7 @@ mod tests {
             json!({ "phase": "awaiting_packet", "owner": "rawr exec" }),
             None,
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     rawr exec
                   phase      Writing the packet
@@ -324,12 +325,12 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_waits_for_a_person_says_what_to_type() {
+    fn a_packet_that_waits_for_the_user_shows_what_to_type() {
         check(
             json!({ "phase": "awaiting_compaction" }),
             None,
             expect![[r#"
-                t  usage not known · 10 s ago
+                t  usage unknown · 10 s ago
                   folder     /code/parser
                   run by     no process
                   phase      Packet ready: type /compact in the agent

@@ -4,34 +4,34 @@ use std::collections::{HashMap, VecDeque};
 
 use rawr_protocol::{Action, ActionReportParams, ActionStatus, CompactionTrigger, PendingAction};
 
-use crate::host::{CompactionOrder, Compactor, Keep, Timing, Tuning};
+use crate::host::{CompactionOrder, CompactionTiming, Compactor, KeptHistory, SummaryTuning};
 
-/// All actions of one session, and the prompts that wait with them.
+/// The actions of one session, and the prompts queued with them.
 #[derive(Debug, Default)]
 pub(super) struct ActionQueue {
-    outcomes: HashMap<String, Outcome>,
-    todo: VecDeque<Todo>,
-    /// The action that is being carried out: it is queued no more and has no outcome so far.
+    outcomes: HashMap<String, ActionOutcome>,
+    todo: VecDeque<QueuedWork>,
+    /// The action that is being carried out. It is no longer queued and has no outcome yet.
     in_hand: Option<String>,
 }
 
-/// Something to do as soon as the host allows it.
+/// Work to do as soon as the host is available for it.
 #[derive(Debug, Clone)]
-pub(super) enum Todo {
+pub(super) enum QueuedWork {
     Perform(PendingAction),
-    /// An action that was carried out and asked for again.
+    /// An action that was already carried out and is requested again.
     ReportAgain {
         action_id: String,
     },
-    /// A person's input that may go to the host.
+    /// A user message to send to the host.
     Prompt {
         text: String,
     },
 }
 
-/// What became of an action.
+/// The result of an action, as it is reported to the sidecar.
 #[derive(Debug, Clone)]
-pub(super) struct Outcome {
+pub(super) struct ActionOutcome {
     pub(super) status: ActionStatus,
     pub(super) turn_id: Option<String>,
     pub(super) text: Option<String>,
@@ -39,51 +39,51 @@ pub(super) struct Outcome {
 }
 
 impl ActionQueue {
-    /// Takes an action up, unless it waits already; one that was begun is only reported again.
+    /// Queues an action unless it is queued already. For an action that was started, queues only another report.
     pub(super) fn take_up(&mut self, action: PendingAction) {
         let action_id = &action.action_id;
         if self.outcomes.contains_key(action_id) {
             let action_id = action_id.clone();
-            self.todo.push_back(Todo::ReportAgain { action_id });
+            self.todo.push_back(QueuedWork::ReportAgain { action_id });
         } else if !self.waits(action_id) {
-            self.todo.push_back(Todo::Perform(action));
+            self.todo.push_back(QueuedWork::Perform(action));
         }
     }
 
     fn waits(&self, action_id: &str) -> bool {
         let queued = self.todo.iter().filter_map(|todo| match todo {
-            Todo::Perform(action) => Some(&action.action_id),
-            Todo::ReportAgain { .. } | Todo::Prompt { .. } => None,
+            QueuedWork::Perform(action) => Some(&action.action_id),
+            QueuedWork::ReportAgain { .. } | QueuedWork::Prompt { .. } => None,
         });
         queued.chain(&self.in_hand).any(|waiting| waiting == action_id)
     }
 
     pub(super) fn prompt(&mut self, text: String) {
-        self.todo.push_back(Todo::Prompt { text });
+        self.todo.push_back(QueuedWork::Prompt { text });
     }
 
     pub(super) fn is_done(&self) -> bool {
         self.todo.is_empty()
     }
 
-    /// The next thing that can be done where the host leaves so much room.
-    pub(super) fn next(&mut self, room: HostAvailability) -> Option<Todo> {
+    /// Removes and returns the first entry that the host is available for.
+    pub(super) fn next(&mut self, room: HostAvailability) -> Option<QueuedWork> {
         let at = self.todo.iter().position(|todo| todo.needs() <= room)?;
         let todo = self.todo.remove(at);
         self.in_hand = match &todo {
-            Some(Todo::Perform(action)) => Some(action.action_id.clone()),
+            Some(QueuedWork::Perform(action)) => Some(action.action_id.clone()),
             _ => None,
         };
         todo
     }
 
-    /// The host was busy after all.
-    pub(super) fn put_back(&mut self, todo: Todo) {
+    /// Returns an entry to the front of the queue because the host was busy.
+    pub(super) fn put_back(&mut self, todo: QueuedWork) {
         self.todo.push_front(todo);
     }
 
-    /// From here on the action counts as carried out.
-    pub(super) fn note(&mut self, action_id: &str, outcome: Outcome) {
+    /// Records an outcome. The action is not carried out again.
+    pub(super) fn note(&mut self, action_id: &str, outcome: ActionOutcome) {
         self.outcomes.insert(action_id.to_owned(), outcome);
     }
 
@@ -100,20 +100,20 @@ impl ActionQueue {
     }
 }
 
-/// How much a host can take in now; each holds what those before it hold.
+/// What a host can accept now. Each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HostAvailability {
-    /// It works: a text for the running turn, a question beside it.
+    /// A turn runs: a text for that turn, or a question outside the conversation.
     Word,
-    /// It works and can be cut off for a compaction.
+    /// A turn runs and can be interrupted for a compaction.
     Cut,
-    /// It stands between two sampling requests and can compact there.
+    /// A turn is paused between two sampling requests and can compact there.
     Compaction,
-    /// It is idle.
+    /// The host is idle.
     Turn,
 }
 
-impl Todo {
+impl QueuedWork {
     fn needs(&self) -> HostAvailability {
         match self {
             Self::Prompt { .. } => HostAvailability::Turn,
@@ -122,7 +122,9 @@ impl Todo {
                 Action::InjectTurn { via_steer: true, .. }
                 | Action::Judge { .. }
                 | Action::SamplePacket { .. } => HostAvailability::Word,
-                Action::Compact { .. } if order_of(&action.action).timing == Timing::AtOnce => {
+                Action::Compact { .. }
+                    if order_of(&action.action).timing == CompactionTiming::AtOnce =>
+                {
                     HostAvailability::Cut
                 }
                 Action::Compact { .. } => HostAvailability::Compaction,
@@ -132,7 +134,7 @@ impl Todo {
     }
 }
 
-/// How a `compact` action wants it done.
+/// Translates a `compact` action to an order for the host.
 pub(super) fn order_of(action: &Action) -> CompactionOrder {
     let Action::Compact { trigger, model, reasoning_effort, verbosity, local, interrupt } = action
     else {
@@ -140,14 +142,18 @@ pub(super) fn order_of(action: &Action) -> CompactionOrder {
     };
     CompactionOrder {
         keep: match trigger {
-            CompactionTrigger::Inline { .. } => Keep::Nothing,
+            CompactionTrigger::Inline { .. } => KeptHistory::Nothing,
             CompactionTrigger::Rawr { .. } | CompactionTrigger::Host | CompactionTrigger::User => {
-                Keep::UserMessages
+                KeptHistory::UserMessages
             }
         },
         by: if *local { Compactor::Host } else { Compactor::Provider },
-        timing: if *interrupt { Timing::AtOnce } else { Timing::BetweenRequests },
-        tuning: Tuning {
+        timing: if *interrupt {
+            CompactionTiming::AtOnce
+        } else {
+            CompactionTiming::BetweenRequests
+        },
+        tuning: SummaryTuning {
             model: model.clone(),
             reasoning_effort: reasoning_effort.clone(),
             verbosity: verbosity.clone(),
@@ -155,7 +161,7 @@ pub(super) fn order_of(action: &Action) -> CompactionOrder {
     }
 }
 
-impl Outcome {
+impl ActionOutcome {
     pub(super) fn accepted(turn_id: Option<&str>) -> Self {
         Self::of(ActionStatus::Accepted, turn_id)
     }
@@ -164,12 +170,12 @@ impl Outcome {
         Self { text, ..Self::of(ActionStatus::Completed, Some(turn_id)) }
     }
 
-    /// What a model said outside the conversation.
+    /// A model's answer outside the conversation.
     pub(super) fn sampled(text: String) -> Self {
         Self { text: Some(text), ..Self::of(ActionStatus::Completed, None) }
     }
 
-    /// Without the action.
+    /// Done before the action was carried out.
     pub(super) fn done_before() -> Self {
         Self::of(ActionStatus::Completed, None)
     }

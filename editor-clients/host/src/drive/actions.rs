@@ -1,5 +1,5 @@
-//! Carries out the sidecar's actions on the host, each once, and reports when it is accepted and when it is done. Order and texts
-//! come from the sidecar.
+//! Carries out the sidecar's actions on the host, each once, and reports when each is accepted and when it is done. The
+//! order and the texts come from the sidecar.
 
 use rawr_protocol::{
     Action, CapsuleAttachParams, HandoffBuildParams, InputItem, ItemRole, JudgmentAnswerParams,
@@ -8,12 +8,14 @@ use rawr_protocol::{
 use serde::Deserialize;
 use tracing::Instrument;
 
-use super::action_queue::{HostAvailability, Outcome, Todo, order_of};
-use super::inputs::HeldInput;
-use super::turns::{Compaction, GateHold, StartedBy};
+use super::action_queue::{ActionOutcome, HostAvailability, QueuedWork, order_of};
+use super::inputs::HeldMessage;
+use super::turns::{GateHold, RequestedCompaction, StartedBy};
 use super::{Drive, DriveError};
-use crate::event::{Injected, SessionEvent};
-use crate::host::{Access, CompactionOrder, Compactor, Host, HostError, Keep, Question};
+use crate::event::{InjectedText, SessionEvent};
+use crate::host::{
+    CompactionOrder, Compactor, Host, HostAccess, HostError, KeptHistory, ModelQuestion,
+};
 use crate::sidecar::{Launch, SidecarError};
 
 /// What a question to the host's model is for.
@@ -23,7 +25,7 @@ pub(super) enum QuestionPurpose {
     Packet,
 }
 
-/// A judge's answer, by the schema that goes with the question.
+/// A judge's answer in the schema that the question requests.
 #[derive(Deserialize)]
 struct JudgeAnswer {
     should_compact: bool,
@@ -31,13 +33,13 @@ struct JudgeAnswer {
 }
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
-    /// Does what waits, as far as the host allows.
+    /// Carries out queued work as far as the host is available.
     pub(super) async fn carry_out(&mut self) -> Result<(), DriveError> {
         while let Some(todo) = self.action_queue.next(self.room()) {
             match todo {
-                Todo::ReportAgain { action_id } => self.report_action(&action_id).await?,
-                Todo::Prompt { text } => self.prompt(text).await?,
-                Todo::Perform(action) => {
+                QueuedWork::ReportAgain { action_id } => self.report_action(&action_id).await?,
+                QueuedWork::Prompt { text } => self.prompt(text).await?,
+                QueuedWork::Perform(action) => {
                     let (id, sequence) = (&action.action_id, &action.sequence_id);
                     let span = tracing::info_span!("action", ?id, ?sequence);
                     span.in_scope(|| tracing::info!("is carried out"));
@@ -63,13 +65,13 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// Lets the agent sample again, unless something is to happen before it does.
+    /// Resumes paused turns, unless a judgment, a compaction or a handoff is pending.
     pub(super) async fn let_go_on(&mut self) -> Result<(), DriveError> {
-        // An agent hears nothing of this sort while it compacts.
+        // A host does not accept this while it compacts.
         if self.turns.compaction.is_some() {
             return Ok(());
         }
-        // Each of these ends by itself: with an answer, a report, or the arbiter's own deadline.
+        // Each of these phases ends by itself: with an answer, a report, or the sidecar's deadline.
         let waits = matches!(
             self.phase,
             Phase::AwaitingJudgment | Phase::Compacting | Phase::AwaitingHandoff
@@ -92,7 +94,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 Ok(())
             }
             Err(HostError::Busy) => {
-                self.wait_with(Todo::Prompt { text });
+                self.wait_with(QueuedWork::Prompt { text });
                 Ok(())
             }
             Err(error @ HostError::Gone { .. }) => Err(error.into()),
@@ -100,8 +102,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// Until the host says something.
-    pub(super) fn wait_with(&mut self, todo: Todo) {
+    /// Requeues work until the host's next event.
+    pub(super) fn wait_with(&mut self, todo: QueuedWork) {
         self.blocked = true;
         self.action_queue.put_back(todo);
     }
@@ -121,7 +123,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 self.deliver(action, &input_id, &items).await
             }
             Action::Judge { request_id, instructions, context, output_schema } => {
-                let question = Question {
+                let question = ModelQuestion {
                     request_id: action.action_id.clone(),
                     instructions: instructions.clone(),
                     text: context.clone(),
@@ -132,7 +134,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 self.asked(&action, QuestionPurpose::Judgment { request_id }, asked).await
             }
             Action::SamplePacket { prompt } => {
-                let question = Question {
+                let question = ModelQuestion {
                     request_id: action.action_id.clone(),
                     instructions: String::new(),
                     text: prompt.clone(),
@@ -153,8 +155,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     ) -> Result<(), DriveError> {
         let begun = if via_steer { self.host.steer(text).await } else { Err(HostError::NoTurn) };
         let (begun, starts) = match begun {
-            // The turn that it was meant for is over, or it was meant for none. Should its end still be on its way,
-            // the text waits for that.
+            // The turn has ended, or no turn was requested. If the event of its end is still pending, the host is busy and
+            // the text is requeued.
             Err(HostError::NoTurn) => {
                 if let Action::InjectTurn { via_steer, .. } = &mut action.action {
                     *via_steer = false;
@@ -169,7 +171,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         } else if let Some(turn) = self.turns.running(&turn_id) {
             turn.actions.push(action.action_id.clone());
             match purpose {
-                // It says itself how the work goes on.
+                // The handoff tells the agent how to continue.
                 Purpose::Handoff => turn.owes_work = false,
                 Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
                     turn.asked(&action.action_id);
@@ -177,7 +179,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
         }
         self.show_injected(&action, &turn_id, purpose, text)?;
-        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+        self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
     }
 
     pub(super) fn show_injected(
@@ -188,7 +190,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         text: &str,
     ) -> Result<(), DriveError> {
         let (sequence_id, action_id) = (&action.sequence_id, &action.action_id);
-        let injected = Injected { sequence_id, action_id, turn_id, text };
+        let injected = InjectedText { sequence_id, action_id, turn_id, text };
         Ok(self.reporter.report(&match purpose {
             Purpose::Handoff => SessionEvent::Handoff(injected),
             Purpose::HeadsUp | Purpose::ScratchWrite | Purpose::PacketRequest => {
@@ -199,22 +201,22 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     async fn compact(&mut self, action: PendingAction) -> Result<(), DriveError> {
         let order = order_of(&action.action);
-        // A second try comes after the first has rewritten the history.
+        // A retry with the host as compactor comes after the first attempt may have rewritten the history.
         if order.by == Compactor::Provider {
             self.keep_history(&action.sequence_id).await?;
         }
         // A compaction without a golden path has no packet.
-        if order.keep == Keep::UserMessages {
+        if order.keep == KeptHistory::UserMessages {
             self.show_packet(&action.sequence_id).await?;
         }
         match self.host.compact(&order).await {
             Ok(()) => {
-                self.turns.compaction = Some(Compaction {
+                self.turns.compaction = Some(RequestedCompaction {
                     action_id: action.action_id.clone(),
                     tokens_before: self.turns.context_tokens,
                     done: false,
                 });
-                self.settle(&action.action_id, Outcome::accepted(None)).await?;
+                self.settle(&action.action_id, ActionOutcome::accepted(None)).await?;
                 self.prepare_handoff(&order).await
             }
             refused => {
@@ -224,22 +226,22 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// Where others can start a turn at any time, the handoff has to stand ready.
+    /// Prepares the handoff in a shared conversation, where people can start a turn at any time.
     async fn prepare_handoff(&mut self, order: &CompactionOrder) -> Result<(), DriveError> {
-        if order.keep != Keep::UserMessages || !self.host.access().is_shared() {
+        if order.keep != KeptHistory::UserMessages || !self.host.access().is_shared() {
             return Ok(());
         }
         let Some(packet) = &self.packet else { return Ok(()) };
         let packet = packet.packet.clone();
         let params = HandoffBuildParams { thread_id: self.thread_id.clone(), packet };
         let handoff = self.report::<methods::HandoffBuild>(params).await?;
-        if let (Some(handoff), Access::Shared(shared)) = (handoff, self.host.access()) {
+        if let (Some(handoff), HostAccess::Shared(shared)) = (handoff, self.host.access()) {
             shared.prepare_handoff(handoff.text);
         }
         Ok(())
     }
 
-    /// A host without a transcript of its own has nothing else to go back to. That it cannot be kept stops nothing.
+    /// Saves the history of a host that writes no transcript. A failure is reported, and the compaction continues.
     async fn keep_history(&mut self, sequence_id: &str) -> Result<(), DriveError> {
         let Some(keeper) = self.host.history_keeper() else { return Ok(()) };
         let history = keeper.history().await?;
@@ -256,7 +258,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// By the time of its compaction a sequence has its packet. A sidecar that has none says so; that ends nothing.
+    /// Reports the sequence's packet. If the sidecar has none, its refusal is reported and the compaction continues.
     async fn show_packet(&mut self, sequence_id: &str) -> Result<(), DriveError> {
         let params = PacketGetParams {
             thread_id: self.thread_id.clone(),
@@ -280,19 +282,19 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             ItemRole::Input => !self.outage.has_delivered(input_id),
         };
         let items: Vec<_> = items.iter().filter(is_new).collect();
-        let typed_there = |held: &HeldInput| held.input_id == input_id && held.answer.is_some();
+        let typed_there = |held: &HeldMessage| held.input_id == input_id && held.answer.is_some();
         if let Some(at) = self.held.iter().position(typed_there) {
             let held = self.held.remove(at);
             return self.let_go(action, held, &items).await;
         }
         if items.is_empty() {
-            return self.settle(&action.action_id, Outcome::done_before()).await;
+            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         }
         let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
         let inputs = items.iter().filter(|item| item.role == ItemRole::Input);
         let inputs: Vec<_> = inputs.map(|item| item.text.as_str()).collect();
         let input = (!inputs.is_empty()).then(|| inputs.join("\n"));
-        // Only the handoff that went ahead of it can run here.
+        // A running turn can only be the one that the handoff started.
         let joined = match self.turns.is_busy() {
             true => self.host.steer(&texts.join("\n\n")).await,
             false => Err(HostError::NoTurn),
@@ -326,12 +328,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 }
             }
         }
-        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+        self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
     }
 
-    /// The arbiter forgets a message that was refused, so that it is the driver's to see to. What was too much together
-    /// with a handoff may be taken alone. A host that has not answered may have taken it all the same, and is not given
-    /// it twice.
+    /// Handles a refused delivery. The sidecar drops the message, so the driver delivers it: without the handoff, because
+    /// both together may have been too large. If the host did not answer, it may have taken the message, and the driver
+    /// does not send it again.
     async fn not_delivered(
         &mut self,
         action: &PendingAction,
@@ -357,7 +359,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// What the host said to an action: the turn that it began, or why there is none.
+    /// Handles the host's answer to an action. Returns the turn that it started, if any.
     pub(super) async fn begun(
         &mut self,
         action: &PendingAction,
@@ -366,7 +368,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         match answer {
             Ok(turn_id) => Ok(Some(turn_id)),
             Err(HostError::Busy) => {
-                self.wait_with(Todo::Perform(action.clone()));
+                self.wait_with(QueuedWork::Perform(action.clone()));
                 Ok(None)
             }
             Err(error @ HostError::Gone { .. }) => Err(error.into()),
@@ -392,7 +394,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.begun(action, begun).await.map(drop)
     }
 
-    /// The host's model has answered a question that an action asked.
+    /// Handles the answer of the host's model to an action's question.
     pub(super) async fn answered(
         &mut self,
         action_id: &str,
@@ -412,27 +414,29 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                     }
                     Err(error) => {
                         let error = format!("failed to parse the judge's answer: {error}");
-                        self.settle(action_id, Outcome::failed(None, error)).await
+                        self.settle(action_id, ActionOutcome::failed(None, error)).await
                     }
                 }
             }
             (Some(QuestionPurpose::Packet), Ok(text)) => {
-                self.settle(action_id, Outcome::sampled(text)).await
+                self.settle(action_id, ActionOutcome::sampled(text)).await
             }
-            (Some(_), Err(error)) => self.settle(action_id, Outcome::failed(None, error)).await,
+            (Some(_), Err(error)) => {
+                self.settle(action_id, ActionOutcome::failed(None, error)).await
+            }
             (None, _) => Ok(()),
         }
     }
 
     async fn cannot(&mut self, action: &PendingAction, why: &str) -> Result<(), DriveError> {
-        self.settle(&action.action_id, Outcome::failed(None, why.to_owned())).await
+        self.settle(&action.action_id, ActionOutcome::failed(None, why.to_owned())).await
     }
 
-    /// Writes down what became of an action and reports it.
+    /// Records an action's outcome and reports it.
     pub(super) async fn settle(
         &mut self,
         action_id: &str,
-        outcome: Outcome,
+        outcome: ActionOutcome,
     ) -> Result<(), DriveError> {
         self.action_queue.note(action_id, outcome);
         self.report_action(action_id).await
@@ -446,7 +450,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 }
 
-/// Enough of a message to know it by.
+/// The first characters of a message, enough to recognize it.
 fn excerpt(text: &str) -> String {
     const CHARS: usize = 200;
     let kept: String = text.chars().take(CHARS).collect();

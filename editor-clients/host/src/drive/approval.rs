@@ -2,8 +2,8 @@
 
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, methods};
 
-use super::{Drive, DriveError, Prompts};
-use crate::event::{Level, SessionEvent};
+use super::{Drive, DriveError, PromptSource};
+use crate::event::{NoticeLevel, SessionEvent};
 use crate::host::Host;
 use crate::sidecar::Launch;
 
@@ -12,16 +12,18 @@ const HOW_TO_ANSWER: &str =
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
     /// Whether the sequence waits for approval by a user at the terminal.
-    pub(super) fn asks(&self, prompts: &Prompts) -> bool {
+    pub(super) fn asks(&self, prompts: &PromptSource) -> bool {
         self.phase == Phase::AwaitingApproval && prompts.can_be_asked()
     }
 
     /// Shows once how to answer.
-    pub(super) fn invite(&mut self, prompts: &Prompts) -> Result<(), DriveError> {
+    pub(super) fn invite(&mut self, prompts: &PromptSource) -> Result<(), DriveError> {
         let asks = self.asks(prompts);
         if asks && !self.invited {
-            self.reporter
-                .report(&SessionEvent::Notice { level: Level::Info, message: HOW_TO_ANSWER })?;
+            self.reporter.report(&SessionEvent::Notice {
+                level: NoticeLevel::Info,
+                message: HOW_TO_ANSWER,
+            })?;
         }
         self.invited = asks;
         Ok(())
@@ -30,7 +32,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn answer(
         &mut self,
         line: String,
-        prompts: &Prompts,
+        prompts: &PromptSource,
     ) -> Result<(), DriveError> {
         let (choice, turns) = match line.trim().to_lowercase().as_str() {
             "y" | "yes" => (Choice::Approve, None),

@@ -1,12 +1,12 @@
-//! Actions that the host may already have carried out for an earlier driver. What the host's record says about them is reported
-//! instead of repeating them.
+//! Actions that the host may already have carried out for an earlier driver. Their outcome in the host's record is reported,
+//! and they are not repeated.
 
 use rawr_protocol::{
     Action, CompactionOrigin, CompactionReportParams, CompactionReportStatus, ItemRole,
     PendingAction, TurnStatus, methods,
 };
 
-use super::action_queue::{Outcome, Todo};
+use super::action_queue::{ActionOutcome, QueuedWork};
 use super::inputs::said_at_ms;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
@@ -35,7 +35,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
         match self.host.recorded_outcome(action).await? {
             RecordedOutcome::NotFound => return Ok(false),
-            RecordedOutcome::Unclear => self.wait_with(Todo::Perform(action.clone())),
+            RecordedOutcome::Unclear => self.wait_with(QueuedWork::Perform(action.clone())),
             // The handoff was delivered before its message, which joins its turn or follows it.
             RecordedOutcome::Running { turn_id, .. } if message == DeliveryMessage::Missing => {
                 self.handed_over.insert(action.sequence_id.clone());
@@ -48,7 +48,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
             RecordedOutcome::Running { turn_id, by_people } => {
                 self.turns.begin(&turn_id, StartedBy::Injection, Some(action_id));
-                self.settle(action_id, Outcome::accepted(Some(&turn_id))).await?;
+                self.settle(action_id, ActionOutcome::accepted(Some(&turn_id))).await?;
                 self.found_messages(&turn_id, by_people).await?;
             }
             RecordedOutcome::Ended { turn_id, last_agent_message, by_people } => {
@@ -60,7 +60,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
             RecordedOutcome::Compacted { turn_id, tokens_before, tokens_after } => {
                 self.found_compacted(action, tokens_before, tokens_after).await?;
-                self.settle(action_id, Outcome::completed(&turn_id, None)).await?;
+                self.settle(action_id, ActionOutcome::completed(&turn_id, None)).await?;
             }
         }
         // The message of this action is delivered.
@@ -86,7 +86,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// Messages that people wrote in a turn of rawr while no driver ran. The turn belongs to them from then on.
+    /// Reports messages that users wrote in a turn of rawr while no driver ran. The turn then counts as a user turn.
     async fn found_messages(
         &mut self,
         turn_id: &str,

@@ -11,25 +11,25 @@ use rawr_protocol::{
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-use super::action_queue::Outcome;
+use super::action_queue::ActionOutcome;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
-use crate::host::{Access, Host, HostError};
+use crate::host::{Host, HostAccess, HostError};
 use crate::sidecar::Launch;
 
-/// A message typed into the host. The host holds it until the driver answers.
+/// A message typed into the host. The relay holds it until the driver answers.
 #[derive(Debug)]
-pub struct Typed {
+pub struct TypedMessage {
     /// The message.
     pub text: String,
-    /// Where the driver answers.
-    pub answer: Answer,
+    /// The channel for the driver's replies.
+    pub answer: HoldReplySender,
 }
 
 /// The channel for replies about a held message. Dropping it releases the message.
 #[derive(Debug)]
-pub struct Answer(pub UnboundedSender<HoldReply>);
+pub struct HoldReplySender(pub UnboundedSender<HoldReply>);
 
 /// A reply about a held message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,19 +42,19 @@ pub enum HoldReply {
 
 /// A held user message.
 #[derive(Debug)]
-pub(super) struct HeldInput {
+pub(super) struct HeldMessage {
     pub(super) input_id: String,
     pub(super) text: String,
     /// Present if it was typed into the host.
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<HoldReplySender>,
 }
 
 /// The messages that are typed into the host.
 #[derive(Debug, Default)]
 pub(super) struct TypedInputs {
-    typed: Option<UnboundedReceiver<Typed>>,
+    typed: Option<UnboundedReceiver<TypedMessage>>,
     /// Messages that arrived. They are handled after all earlier events of the host.
-    came: VecDeque<Typed>,
+    came: VecDeque<TypedMessage>,
     /// When the holders were last told to keep holding.
     said_at: Option<Instant>,
 }
@@ -71,7 +71,7 @@ pub(super) fn said_at_ms(input_id: &str) -> Option<i64> {
     i64::from_str_radix(at, 16).ok()
 }
 
-impl Answer {
+impl HoldReplySender {
     fn say(&self, said: HoldReply) {
         // A closed channel means that the message was already released.
         let _ = self.0.send(said);
@@ -84,7 +84,7 @@ impl Answer {
 
 impl TypedInputs {
     /// May be cancelled at any time.
-    pub(super) async fn next(&mut self) -> Typed {
+    pub(super) async fn next(&mut self) -> TypedMessage {
         if let Some(typed) = &mut self.typed {
             if let Some(typed) = typed.recv().await {
                 return typed;
@@ -96,13 +96,14 @@ impl TypedInputs {
 }
 
 impl<H: Host, L: Launch> Drive<'_, H, L> {
+    /// The id of the session's thread.
     pub fn thread_id(&self) -> &str {
         &self.thread_id
     }
 
-    /// What is typed into the host itself is put to this session first.
+    /// Sets the source of messages that users type into the host. The session answers each before it reaches the agent.
     #[must_use]
-    pub fn with_typed_inputs(mut self, typed: UnboundedReceiver<Typed>) -> Self {
+    pub fn with_typed_inputs(mut self, typed: UnboundedReceiver<TypedMessage>) -> Self {
         self.typed_inputs.typed = Some(typed);
         self
     }
@@ -111,9 +112,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let input_id = self.next_input_id();
         // A refusal by the sidecar must not keep a user's message from the agent.
         match self.ask_about(&input_id, &text).await? {
-            Some(Disposition::Held) => self.hold(HeldInput { input_id, text, answer: None })?,
+            Some(Disposition::Held) => self.hold(HeldMessage { input_id, text, answer: None })?,
             None if self.outage.is_on => {
-                self.deliver_myself(HeldInput { input_id, text, answer: None });
+                self.deliver_myself(HeldMessage { input_id, text, answer: None });
             }
             Some(Disposition::Deliver) | None => self.action_queue.prompt(text),
         }
@@ -121,11 +122,11 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// A message typed right after a turn ends may arrive before the event of that end.
-    pub(super) async fn typed(&mut self, typed: Typed) -> Result<(), DriveError> {
+    pub(super) async fn typed(&mut self, typed: TypedMessage) -> Result<(), DriveError> {
         self.typed_inputs.came.push_back(typed);
         match self.host.access() {
-            Access::Shared(shared) => Ok(shared.drain_events().await?),
-            Access::Exclusive => Ok(()),
+            HostAccess::Shared(shared) => Ok(shared.drain_events().await?),
+            HostAccess::Exclusive => Ok(()),
         }
     }
 
@@ -135,7 +136,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
 
     /// A message typed during a turn belongs to that turn, unless another message is held.
     pub(super) async fn look_at_typed(&mut self) -> Result<(), DriveError> {
-        let Some(Typed { text, answer }) = self.typed_inputs.came.pop_front() else {
+        let Some(TypedMessage { text, answer }) = self.typed_inputs.came.pop_front() else {
             return Ok(());
         };
         let may_wait = !self.turns.is_busy() || self.has_held_elsewhere();
@@ -143,7 +144,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             let input_id = self.next_input_id();
             if self.ask_about(&input_id, &text).await? == Some(Disposition::Held) {
                 answer.say(HoldReply::StillHeld);
-                return self.hold(HeldInput { input_id, text, answer: Some(answer) });
+                return self.hold(HeldMessage { input_id, text, answer: Some(answer) });
             }
         }
         answer.say(HoldReply::Go);
@@ -171,7 +172,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         Ok(answer.map(|answer| answer.disposition))
     }
 
-    fn hold(&mut self, held: HeldInput) -> Result<(), DriveError> {
+    fn hold(&mut self, held: HeldMessage) -> Result<(), DriveError> {
         self.reporter
             .report(&SessionEvent::InputHeld { input_id: &held.input_id, text: &held.text })?;
         self.held.push(held);
@@ -213,13 +214,13 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let (typed_there, others) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.answer.is_some());
         self.held = others;
-        for held in Vec::<HeldInput>::into_iter(typed_there) {
+        for held in Vec::<HeldMessage>::into_iter(typed_there) {
             self.let_go_early(held).await?;
         }
         Ok(())
     }
 
-    async fn let_go_early(&mut self, held: HeldInput) -> Result<(), DriveError> {
+    async fn let_go_early(&mut self, held: HeldMessage) -> Result<(), DriveError> {
         let thread_id = self.thread_id.clone();
         let input_id = held.input_id.clone();
         // First, so that no handoff follows with it.
@@ -232,8 +233,8 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     }
 
     /// Delivers a held message without the sidecar, which cannot do it during an outage.
-    pub(super) fn deliver_myself(&mut self, held: HeldInput) {
-        let HeldInput { input_id, text, answer } = held;
+    pub(super) fn deliver_myself(&mut self, held: HeldMessage) {
+        let HeldMessage { input_id, text, answer } = held;
         let thread_id = self.thread_id.clone();
         let params = InputCancelParams { thread_id, input_id: input_id.clone() };
         self.outage.keep::<methods::InputCancel>(&params);
@@ -248,13 +249,13 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) async fn let_go(
         &mut self,
         action: PendingAction,
-        held: HeldInput,
+        held: HeldMessage,
         items: &[&InputItem],
     ) -> Result<(), DriveError> {
         let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
         let Some(InputItem { text, .. }) = handoff else {
             self.go(&held);
-            return self.settle(&action.action_id, Outcome::done_before()).await;
+            return self.settle(&action.action_id, ActionOutcome::done_before()).await;
         };
         let begun = self.host.start_turn(&[text]).await;
         if matches!(begun, Err(HostError::Busy)) {
@@ -274,14 +275,14 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         };
         self.turns.begin(&turn_id, started_by, Some(&action.action_id));
         self.show_injected(&action, &turn_id, Purpose::Handoff, text)?;
-        if let Access::Shared(shared) = self.host.access() {
+        if let HostAccess::Shared(shared) = self.host.access() {
             shared.wait_until_recorded(&turn_id).await?;
         }
         self.go(&held);
-        self.settle(&action.action_id, Outcome::accepted(Some(&turn_id))).await
+        self.settle(&action.action_id, ActionOutcome::accepted(Some(&turn_id))).await
     }
 
-    fn go(&mut self, held: &HeldInput) {
+    fn go(&mut self, held: &HeldMessage) {
         if let Some(answer) = &held.answer {
             answer.say(HoldReply::Go);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rawr_protocol::{CompactionOrigin, InputCancelParams, Phase, TurnStatus, methods};
 use tokio::time::{Instant, sleep_until};
 
-use super::inputs::HeldInput;
+use super::inputs::HeldMessage;
 use super::turns::StartedBy;
 use super::{Drive, DriveError};
 use crate::event::SessionEvent;
@@ -34,7 +34,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
                 }
             }
         }
-        for HeldInput { input_id, .. } in std::mem::take(&mut self.held) {
+        for HeldMessage { input_id, .. } in std::mem::take(&mut self.held) {
             let thread_id = self.thread_id.clone();
             let params = InputCancelParams { thread_id, input_id };
             self.report::<methods::InputCancel>(params).await?;

@@ -1,4 +1,4 @@
-//! Translates the host's events to reports for the sidecar.
+//! Translates the host's events to the sidecar's requests.
 
 use rawr_protocol::{
     CommandLine, CompactionOrigin, CompactionReportParams, CompactionReportStatus, Phase, Signal,
@@ -6,15 +6,15 @@ use rawr_protocol::{
     TurnUsageParams, check_id, methods,
 };
 
-use super::action_queue::Outcome;
-use super::turns::{StartedBy, Turn};
+use super::action_queue::ActionOutcome;
+use super::turns::{DriverTurn, StartedBy};
 use super::{Drive, DriveError};
-use crate::event::{Level, SessionEvent};
+use crate::event::{NoticeLevel, SessionEvent};
 use crate::host::{Host, HostEvent, TurnKind};
 use crate::sidecar::Launch;
 
-/// Some models count their calls from one again in every turn. A name that the sidecar would refuse is left out: without
-/// one the signal still counts.
+/// The id of a signal. It includes the turn, because some models restart their call ids in every turn. `None` if the
+/// sidecar would refuse the id; the signal is then sent without one.
 fn signal_id(turn_id: &str, call_id: &str) -> Option<String> {
     Some(format!("{turn_id} {call_id}")).filter(|id| check_id(id).is_ok())
 }
@@ -70,7 +70,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             HostEvent::CompactionCompleted { turn_id, origin, tokens_after } => {
                 let completed = CompactionReportStatus::Completed;
                 self.compaction(completed, origin, tokens_after, None).await?;
-                // A turn of its own tells its end itself.
+                // A separate compaction turn reports its own end.
                 let inside = self.turns.running(&turn_id);
                 let inside = inside.is_some_and(|turn| turn.started_by != StartedBy::Compaction);
                 if inside && origin == CompactionOrigin::Rawr {
@@ -87,7 +87,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// A sampling request ended: how full the window is, and what it answered.
+    /// Reports the usage of a sampling request, and the actions that it answered.
     async fn sampled(
         &mut self,
         turn_id: String,
@@ -106,7 +106,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
         self.usage(turn_id.clone(), usage, context_window, goes_on).await?;
         for action_id in answered {
-            self.settle(&action_id, Outcome::completed(&turn_id, said.clone())).await?;
+            self.settle(&action_id, ActionOutcome::completed(&turn_id, said.clone())).await?;
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         let mut joined = None;
         match kind {
             TurnKind::Asked => {}
-            // It was faster than an action's text, which its turn has taken in.
+            // The user's turn started before the action's text was queued, and the text joined it.
             TurnKind::Person { text } if self.turns.carries_action(&turn_id) => joined = Some(text),
             TurnKind::Person { text } => {
                 self.reporter
@@ -160,7 +160,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             }
         }
         let turn = self.turns.running(&turn_id).cloned();
-        let Turn { started_by, actions, .. } = turn.unwrap_or_default();
+        let DriverTurn { started_by, actions, .. } = turn.unwrap_or_default();
         let params = TurnStartedParams {
             thread_id: self.thread_id.clone(),
             turn_id,
@@ -176,7 +176,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
     }
 
-    /// One that was let go behind its handoff has been told with the turn's start.
+    /// Reports a user message, unless it was reported when its turn started.
     pub(super) async fn user_message(
         &mut self,
         turn_id: String,
@@ -194,7 +194,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.signal_of(turn_id, None, signal).await
     }
 
-    /// A signal with the tool call that it comes from.
+    /// Reports a signal with the tool call that it comes from.
     async fn signal_of(
         &mut self,
         turn_id: String,
@@ -207,7 +207,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.report::<methods::SignalReport>(params).await.map(drop)
     }
 
-    /// First the turn's end and then its actions': a packet is read from the turn's last message.
+    /// Reports the turn's end before its actions' ends, because the sidecar reads a packet from the turn's last message.
     pub(super) async fn turn_completed(
         &mut self,
         turn_id: String,
@@ -223,7 +223,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         if let Some(error) = &error {
             let message = format!("the turn failed: {error}");
             self.reporter
-                .report(&SessionEvent::Notice { level: Level::Error, message: &message })?;
+                .report(&SessionEvent::Notice { level: NoticeLevel::Error, message: &message })?;
         }
         let last_agent_message = last_agent_message.or(turn.last_agent_message);
         let params = TurnCompletedParams {
@@ -236,7 +236,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             review_mode: Some(self.turns.review_mode),
         };
         let answer = self.report::<methods::TurnCompleted>(params).await?;
-        // A sequence that this very turn started is waited for, also before the sidecar says how it goes.
+        // If this turn started a sequence, do not end the session before the sidecar's first notification of it.
         if answer.is_some_and(|answer| answer.verdict.sequence_id.is_some())
             && self.phase == Phase::Idle
         {
@@ -244,10 +244,12 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         }
         for action_id in turn.actions {
             let outcome = match status {
-                TurnStatus::Completed => Outcome::completed(&turn_id, last_agent_message.clone()),
+                TurnStatus::Completed => {
+                    ActionOutcome::completed(&turn_id, last_agent_message.clone())
+                }
                 TurnStatus::Interrupted | TurnStatus::Failed => {
                     let why = error.clone().unwrap_or_else(|| format!("the turn was {status}"));
-                    Outcome::failed(Some(&turn_id), why)
+                    ActionOutcome::failed(Some(&turn_id), why)
                 }
             };
             self.settle(&action_id, outcome).await?;
@@ -258,10 +260,10 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     async fn compaction_turn_completed(&mut self, turn_id: &str) -> Result<(), DriveError> {
         let Some(compaction) = self.turns.compaction.take() else { return Ok(()) };
         let outcome = if compaction.done {
-            Outcome::completed(turn_id, None)
+            ActionOutcome::completed(turn_id, None)
         } else {
             let error = "the compaction's turn ended without a compaction".to_owned();
-            Outcome::failed(Some(turn_id), error)
+            ActionOutcome::failed(Some(turn_id), error)
         };
         self.settle(&compaction.action_id, outcome).await
     }
@@ -278,7 +280,9 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
             return Ok(());
         }
         match self.turns.compaction.take() {
-            Some(ours) => self.settle(&ours.action_id, Outcome::failed(Some(turn_id), error)).await,
+            Some(ours) => {
+                self.settle(&ours.action_id, ActionOutcome::failed(Some(turn_id), error)).await
+            }
             None => Ok(()),
         }
     }

@@ -6,13 +6,13 @@ use rawr_protocol::{ErrorCode, Request, StoreFailedNotification, methods};
 use serde_json::Value;
 
 use super::{Drive, DriveError};
-use crate::event::{Level, SessionEvent};
+use crate::event::{NoticeLevel, SessionEvent};
 use crate::host::Host;
 use crate::sidecar::{Launch, SidecarError};
 
 /// Reports and deliveries that the sidecar could not record.
 #[derive(Debug, Default)]
-pub(super) struct Outage {
+pub(super) struct StoreOutage {
     pub(super) is_on: bool,
     /// Inputs that were delivered without the sidecar. If it asks for their delivery later, they are skipped.
     delivered: HashSet<String>,
@@ -39,7 +39,7 @@ const MAY_WAIT: [&str; 8] = [
     methods::InputCancel::METHOD,
 ];
 
-impl Outage {
+impl StoreOutage {
     /// Queues a call. Returns false if it cannot be sent later.
     pub(super) fn keep<R: Request>(&mut self, params: &R::Params) -> bool {
         let params = serde_json::to_value(params).ok().filter(|_| MAY_WAIT.contains(&R::METHOD));
@@ -71,7 +71,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
         self.outage.is_on = true;
         self.is_unsure = true;
         let message = &failed.error;
-        self.reporter.report(&SessionEvent::Notice { level: Level::Error, message })?;
+        self.reporter.report(&SessionEvent::Notice { level: NoticeLevel::Error, message })?;
         for input_id in &failed.held_inputs {
             if let Some(at) = self.held.iter().position(|held| held.input_id == *input_id) {
                 let held = self.held.remove(at);
@@ -84,7 +84,7 @@ impl<H: Host, L: Launch> Drive<'_, H, L> {
     pub(super) fn store_recovered(&mut self) -> Result<(), DriveError> {
         self.outage.is_on = false;
         let message = "the thread's files are writable again";
-        Ok(self.reporter.report(&SessionEvent::Notice { level: Level::Info, message })?)
+        Ok(self.reporter.report(&SessionEvent::Notice { level: NoticeLevel::Info, message })?)
     }
 
     /// Sends the queued calls: first the cancellations, so that the sidecar does not deliver those inputs again, then the

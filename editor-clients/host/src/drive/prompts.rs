@@ -5,15 +5,15 @@ use std::io::{BufRead, IsTerminal};
 
 use tokio::sync::mpsc;
 
-/// Messages in order: those that are known, then lines as they come in.
+/// User messages in order: first the known ones, then lines of standard input.
 #[derive(Debug)]
-pub struct Prompts {
+pub struct PromptSource {
     known: VecDeque<String>,
-    /// Standard input, once it is read.
+    /// Lines of standard input, once a thread reads it.
     lines: Option<mpsc::UnboundedReceiver<String>>,
-    /// Whether lines are messages; they may be answers all the same.
+    /// Whether lines are messages. Otherwise they only answer questions.
     lines_are_prompts: bool,
-    /// Whether a person is at the other end of standard input.
+    /// Whether standard input is a terminal.
     is_terminal: bool,
     /// Keeps `lines` open if no line will ever be sent.
     _elsewhere: Option<mpsc::UnboundedSender<String>>,
@@ -24,11 +24,11 @@ pub struct Prompts {
 pub(super) enum WantedLine {
     Nothing,
     Prompt,
-    /// To the question that is open.
+    /// An answer to the open question.
     Answer,
 }
 
-impl Prompts {
+impl PromptSource {
     /// Only these messages. A user at a terminal can still answer questions.
     pub fn known(prompts: impl IntoIterator<Item = String>) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Prompts {
         self.is_at_end()
     }
 
-    /// The next one of what is wanted; `None` when there will be no more. May be cancelled at any time.
+    /// The next line of the wanted kind; `None` at the end of input. Cancel safe.
     pub(super) async fn line(&mut self, wanted: WantedLine) -> Option<String> {
         match wanted {
             WantedLine::Nothing => None,
@@ -126,12 +126,12 @@ impl Prompts {
 
 fn read_stdin() -> mpsc::UnboundedReceiver<String> {
     let (line, lines) = mpsc::unbounded_channel();
-    // A thread of its own: a read that a person never ends must not keep this program from ending.
+    // A separate thread, because a blocked read must not keep the program from exiting.
     std::thread::spawn(move || {
-        // A terminal that is gone ends the messages as its end of file would.
+        // A closed terminal counts as end of file.
         for bytes in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
             let bytes = bytes.strip_suffix(b"\r").unwrap_or(&bytes);
-            // One wrong byte must not cost a message, nor those behind it.
+            // An invalid byte must not lose this message or the following ones.
             let text = String::from_utf8_lossy(bytes).into_owned();
             if !text.trim().is_empty() && line.send(text).is_err() {
                 return;

@@ -1,4 +1,4 @@
-//! The loop with the embedded agent on one side and a sidecar of a few rules on the other. What the real sidecar asks for is not tested here.
+//! Tests of the driver with the embedded agent and a fake sidecar.
 
 mod cut;
 mod deaths;
@@ -21,17 +21,17 @@ use self::fake::{Do, Fake, Life, opened};
 use super::*;
 use crate::event::JsonLines;
 use crate::host::embedded::{
-    CompactionPrompts, Cue, Embedded, EmbeddedSettings, Scene, Script, ScriptLine, Tool,
+    CompactionPrompts, Embedded, EmbeddedSettings, Scene, SceneCue, Script, ScriptLine, Tool,
 };
 
-/// Answers every message with one of its own, and works on the word "work" until it is stopped.
+/// Answers every message; works on the message "work" until it is stopped.
 fn agent(folder: &TempDir) -> Embedded {
     let scene = |cue, line: ScriptLine| Scene { cue, replies: vec![line] };
     let scenes = vec![
-        scene(Cue::Summary, ScriptLine::says("summary")),
-        scene(Cue::words("packet"), ScriptLine::says("the packet")),
-        scene(Cue::words("work"), ScriptLine::does([shell("sleep 60")])),
-        scene(Cue::Anything, ScriptLine::says("done")),
+        scene(SceneCue::Summary, ScriptLine::says("summary")),
+        scene(SceneCue::words("packet"), ScriptLine::says("the packet")),
+        scene(SceneCue::words("work"), ScriptLine::does([shell("sleep 60")])),
+        scene(SceneCue::Anything, ScriptLine::says("done")),
     ];
     start(folder, scenes, 1000)
 }
@@ -70,7 +70,7 @@ impl Reporter for Page {
 struct Done {
     heard: String,
     events: Vec<Value>,
-    ended: Result<Session, DriveError>,
+    ended: Result<SessionResult, DriveError>,
 }
 
 async fn run(prompts: &[&str], lives: Vec<Life>, stop_when: Option<&'static str>) -> Done {
@@ -87,8 +87,8 @@ async fn run_on(
     let (fake, page) = (Fake::new(lives), Page::default());
     let heard = Arc::clone(&fake.heard);
     let mut reporter = page.clone();
-    let mut prompts = Prompts::known(prompts.iter().map(|&prompt| prompt.to_owned()));
-    let (ask, mut stop) = Stop::by_hand();
+    let mut prompts = PromptSource::known(prompts.iter().map(|&prompt| prompt.to_owned()));
+    let (ask, mut stop) = StopRequest::by_hand();
     if let Some(event) = stop_when {
         let page = page.clone();
         tokio::spawn(async move {
@@ -128,7 +128,7 @@ fn plainly() -> Life {
     life(|_, _| None)
 }
 
-/// At the first end of a turn, this; with the plainest answer behind it.
+/// Sends this at the first end of a turn, and otherwise gives default answers.
 fn at_turn_end(steps: impl FnOnce(&Value) -> Vec<Do> + Send + 'static) -> Life {
     let mut steps = Some(steps);
     life(move |method, params| {
@@ -176,12 +176,12 @@ async fn a_prompt_is_submitted_started_and_reported() {
     .await;
 }
 
-/// Two commands of one turn are two signals, and one that is told twice is one.
+/// Two commands of one turn have two signal ids; a repeated command has the same id.
 #[tokio::test]
 async fn a_command_is_reported_under_its_turn_and_tool_call() {
     let folder = TempDir::new().unwrap();
     let replies = vec![ScriptLine::does([shell("true"), shell("true")]), ScriptLine::says("done")];
-    let host = start(&folder, vec![Scene { cue: Cue::Anything, replies }], 1000);
+    let host = start(&folder, vec![Scene { cue: SceneCue::Anything, replies }], 1000);
     let signals: Arc<Mutex<Vec<Value>>> = Arc::default();
     let told = Arc::clone(&signals);
     let listening = life(move |method, params| {
@@ -333,7 +333,7 @@ async fn held_input_comes_back_as_its_own_item_and_once() {
 }
 
 #[tokio::test]
-async fn what_was_said_before_an_answer_is_heard_first() {
+async fn notifications_before_an_answer_are_handled_first() {
     let lives = vec![life(|method, params| {
         let changed = |phase: &str| {
             let params = json!({"threadId": params["threadId"], "phase": phase, "guards": []});
@@ -433,18 +433,18 @@ async fn a_sidecar_that_dies_after_a_quiet_time_is_started_again() {
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([dies_in("turn-1"), dies_in("turn-2"), plainly()]);
     let mut reporter = Page::default();
-    let mut prompts = Prompts::known(["hello", "again"].map(str::to_owned));
-    let (_ask, mut stop) = Stop::by_hand();
+    let mut prompts = PromptSource::known(["hello", "again"].map(str::to_owned));
+    let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await;
     let mut drive = drive.map_err(|error| error.to_string()).unwrap();
     drive.quiet = Duration::ZERO;
     let ended = drive.run(&mut prompts, &mut stop).await;
-    assert_eq!(ended.unwrap().ended, Ended::Finished);
+    assert_eq!(ended.unwrap().ended, SessionEnd::Finished);
 }
 
 #[tokio::test]
-async fn a_report_that_is_refused_keeps_nobody_from_working() {
+async fn a_refused_report_does_not_stop_the_session() {
     let refusing = life(|method, _| {
         let refused = ["rawr/input/submit", "rawr/turn/usage", "rawr/turn/completed"];
         refused.contains(&method).then(|| vec![Do::Refuse])
@@ -458,9 +458,9 @@ async fn a_report_that_is_refused_keeps_nobody_from_working() {
 }
 
 #[tokio::test]
-async fn who_stops_a_session_leaves_nothing_half_done() {
+async fn stopping_a_session_interrupts_its_turn() {
     let done = run(&["work", "never said"], vec![plainly()], Some("tool_started")).await;
-    assert_eq!(done.ended.unwrap().ended, Ended::Stopped);
+    assert_eq!(done.ended.unwrap().ended, SessionEnd::Stopped);
     expect![[r#"
         thread/open
         input/submit work

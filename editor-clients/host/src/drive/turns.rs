@@ -1,81 +1,81 @@
-//! The running turns and the running compaction, as far as the driver knows them.
+//! The driver's view of the running turns and the running compaction.
 
 use std::collections::HashMap;
 
 use rawr_protocol::TurnOrigin;
 
-use crate::host::Next;
+use crate::host::NextRequest;
 
-/// The turns that run, and the compaction.
+/// The running turns and the running compaction.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
-    running: HashMap<String, Turn>,
-    pub(super) compaction: Option<Compaction>,
-    /// The last known size of the context.
+pub(super) struct DriverTurns {
+    running: HashMap<String, DriverTurn>,
+    pub(super) compaction: Option<RequestedCompaction>,
+    /// The last known size of the context, in tokens.
     pub(super) context_tokens: Option<u64>,
     pub(super) review_mode: bool,
 }
 
-/// A turn that runs.
+/// A running turn.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Turn {
+pub(super) struct DriverTurn {
     pub(super) started_by: StartedBy,
-    /// The actions that wait for its end.
+    /// The actions that end with this turn.
     pub(super) actions: Vec<String>,
     pub(super) last_agent_message: Option<String>,
-    /// What the agent has said since its last sampling request.
+    /// The agent's last message since its last sampling request ended.
     pub(super) said: Option<String>,
     pub(super) stand: TurnPause,
-    /// Texts of rawr's that were added to it and have no answer.
-    pub(super) steered: Vec<Steered>,
-    /// The agent had more to do when it was asked for something else.
+    /// Unanswered texts from rawr in this turn.
+    pub(super) steered: Vec<SteeredText>,
+    /// The agent had unfinished work when rawr asked it for something else.
     pub(super) owes_work: bool,
 }
 
-/// Where a turn stands between its sampling requests.
+/// Whether a turn is paused between its sampling requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum TurnPause {
-    /// The agent samples, or runs a tool.
+    /// The agent samples or runs a tool.
     #[default]
     AtWork,
-    /// A sampling request ended, and the host waits until it is let go.
+    /// A sampling request ended, and the host waits until the driver resumes it.
     Paused { needs_follow_up: bool },
 }
 
-/// A text of rawr's in a turn that is not rawr's.
+/// A text from rawr in a turn that rawr did not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Steered {
+pub(super) struct SteeredText {
     pub(super) action_id: String,
-    /// The request that ran when it was added answers something else.
+    /// A sampling request has started since it was added. Before that, an answer is not an answer to this text.
     pub(super) is_seen: bool,
 }
 
-/// Why there is a turn.
+/// What started a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum StartedBy {
-    /// A person's input.
+    /// A user message.
     Prompt { text: String },
-    /// A held input that an action delivers.
+    /// A held user message that an action delivered.
     Delivery { text: String },
-    /// A text of rawr's.
+    /// A text from rawr.
     Injection,
     /// The host itself.
     #[default]
     Host,
-    /// A compaction that was asked for: its turn is told as a compaction, never as a turn.
+    /// A requested compaction. It is reported as a compaction, never as a turn.
     Compaction,
 }
 
-/// A compaction that an action asked for.
+/// A compaction that an action requested.
 #[derive(Debug, Clone)]
-pub(super) struct Compaction {
+pub(super) struct RequestedCompaction {
     pub(super) action_id: String,
     pub(super) tokens_before: Option<u64>,
-    /// Whether the history was rewritten; its turn's end is still to come.
+    /// The history is rewritten; the end of its turn is still pending.
     pub(super) done: bool,
 }
 
-/// How a packet begins wherever it stands.
+/// The opening tag of a packet.
 const PACKET: &str = "<continuation_packet>";
 
 impl StartedBy {
@@ -87,7 +87,7 @@ impl StartedBy {
         }
     }
 
-    /// What a person wrote.
+    /// The user's message.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Prompt { text } | Self::Delivery { text } => Some(text),
@@ -96,15 +96,15 @@ impl StartedBy {
     }
 }
 
-impl Turns {
-    /// Nothing may be started meanwhile.
+impl DriverTurns {
+    /// Whether a turn or a compaction runs, so that no other can start.
     pub(super) fn is_busy(&self) -> bool {
         !self.running.is_empty() || self.compaction.is_some()
     }
 
-    /// The turn that a sidecar is told of. A compaction's own is told as a compaction.
+    /// The running turn that the sidecar is told of. A compaction's turn is not reported as a turn.
     pub(super) fn running_turn(&self) -> Option<&str> {
-        let told = |(_, turn): &(&String, &Turn)| turn.started_by != StartedBy::Compaction;
+        let told = |(_, turn): &(&String, &DriverTurn)| turn.started_by != StartedBy::Compaction;
         self.running.iter().find(told).map(|(turn_id, _)| turn_id.as_str())
     }
 
@@ -114,8 +114,8 @@ impl Turns {
         turn.actions.extend(action.map(str::to_owned));
     }
 
-    /// `None` once it has ended: hosts say things late.
-    pub(super) fn running(&mut self, turn_id: &str) -> Option<&mut Turn> {
+    /// `None` if the turn has ended: hosts may report events late.
+    pub(super) fn running(&mut self, turn_id: &str) -> Option<&mut DriverTurn> {
         self.running.get_mut(turn_id)
     }
 
@@ -123,42 +123,43 @@ impl Turns {
         self.running.get(turn_id).is_some_and(|turn| !turn.actions.is_empty())
     }
 
-    pub(super) fn end(&mut self, turn_id: &str) -> Turn {
+    pub(super) fn end(&mut self, turn_id: &str) -> DriverTurn {
         self.running.remove(turn_id).unwrap_or_default()
     }
 
-    /// Whether a turn stands between two of its sampling requests. After its last one it only ends.
+    /// Whether a turn is paused and will sample again.
     pub(super) fn is_between_requests(&self) -> bool {
         self.running.values().any(|turn| turn.is_paused() && turn.goes_on())
     }
 
-    /// The turns that wait for a word, and how each goes on. From here on they are at work.
-    pub(super) fn let_go(&mut self, hold: GateHold) -> Vec<(String, Next)> {
-        let free = |turn: &Turn| turn.is_paused() && !(hold == GateHold::Midway && turn.goes_on());
+    /// Resumes the paused turns that `hold` does not keep. Returns how each continues.
+    pub(super) fn let_go(&mut self, hold: GateHold) -> Vec<(String, NextRequest)> {
+        let free =
+            |turn: &DriverTurn| turn.is_paused() && !(hold == GateHold::Midway && turn.goes_on());
         let free = self.running.iter_mut().filter(|(_, turn)| free(turn));
         free.map(|(turn_id, turn)| (turn_id.clone(), turn.let_go())).collect()
     }
 }
 
-/// Which of the paused turns stay so.
+/// Which paused turns stay paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GateHold {
     None,
-    /// Those that are to sample again.
+    /// Those that will sample again.
     Midway,
 }
 
-impl Turn {
+impl DriverTurn {
     fn is_paused(&self) -> bool {
         self.stand != TurnPause::AtWork
     }
 
-    /// Whether another sampling request is to come.
+    /// Whether another sampling request will follow.
     pub(super) fn goes_on(&self) -> bool {
         self.stand == TurnPause::Paused { needs_follow_up: true } || self.owes_work
     }
 
-    /// A sampling request ended. Returns the actions that it answered, and with what it did.
+    /// A sampling request ended. Returns the actions that it answered and the text of the answer.
     pub(super) fn sampled(&mut self, needs_follow_up: bool) -> (Vec<String>, Option<String>) {
         let said = self.said.take();
         let is_packet = said.as_ref().is_some_and(|said| said.contains(PACKET));
@@ -172,30 +173,30 @@ impl Turn {
             !is_answer
         });
         self.actions.retain(|action_id| !answered.contains(action_id));
-        // An agent that calls tools of its own accord is at its work again.
+        // An agent that calls tools without a request from rawr has resumed its own work.
         self.owes_work &= !(needs_follow_up && self.steered.is_empty() && answered.is_empty());
         (answered, said)
     }
 
-    /// The host waits for a word.
+    /// The host waits until the driver resumes the turn.
     pub(super) fn pause(&mut self, needs_follow_up: bool) {
         self.stand = TurnPause::Paused { needs_follow_up };
     }
 
-    /// A text that is to be answered before the turn goes on with its own work.
+    /// A text from rawr was added. The agent answers it before it continues its own work.
     pub(super) fn asked(&mut self, action_id: &str) {
         let is_seen = self.is_paused();
         self.owes_work |= self.stand == TurnPause::Paused { needs_follow_up: true };
-        self.steered.push(Steered { action_id: action_id.to_owned(), is_seen });
+        self.steered.push(SteeredText { action_id: action_id.to_owned(), is_seen });
     }
 
-    fn let_go(&mut self) -> Next {
+    fn let_go(&mut self) -> NextRequest {
         self.stand = TurnPause::AtWork;
         if self.owes_work && self.steered.is_empty() {
             self.owes_work = false;
-            Next::More
+            NextRequest::More
         } else {
-            Next::AsAnswered
+            NextRequest::AsAnswered
         }
     }
 }

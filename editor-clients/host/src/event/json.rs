@@ -1,4 +1,4 @@
-//! One JSON object a line, for programs: `event` and the protocol's own field names. Says everything, in the order in which it happened.
+//! Session events as JSON Lines: one object per event with `event` and the protocol's field names, in order.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use rawr_protocol::{TokenUsage, TurnStatus};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Injected, Level, SessionEvent};
+use super::{InjectedText, NoticeLevel, SessionEvent};
 use crate::host::{HostEvent, TurnKind};
 
 /// Writes each event as one line of JSON. It keeps no state.
@@ -21,7 +21,7 @@ struct EventLine<'l, T> {
 }
 
 impl JsonLines {
-    /// Writes the event's line; some events have none, because another one says the same.
+    /// Writes the event's line. Some events have none, because another event reports the same fact.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl JsonLines {
                 struct Body<'b> {
                     purpose: rawr_protocol::Purpose,
                     #[serde(flatten)]
-                    injected: &'b Injected<'b>,
+                    injected: &'b InjectedText<'b>,
                 }
                 line(out, "injected", Body { purpose: *purpose, injected })
             }
@@ -134,16 +134,16 @@ fn host_event(event: &HostEvent, out: &mut dyn Write) -> io::Result<()> {
         HostEvent::TurnCompleted { turn_id, status, last_agent_message, error } => {
             turn_completed(out, turn_id, *status, last_agent_message.as_ref(), error.as_ref())
         }
-        // The driver tells it, as every message of a person's.
+        // The driver reports every user message as `user_message`.
         HostEvent::UserMessage { .. } => Ok(()),
-        // The sidecar tells these with what they belong to.
+        // The sidecar's notifications report these, with their sequence.
         HostEvent::CompactionStarted { .. }
         | HostEvent::CompactionCompleted { .. }
         | HostEvent::CompactionFailed { .. }
         | HostEvent::Answered { .. } => Ok(()),
         HostEvent::AsksPerson => line(out, "asks_person", json!({})),
-        HostEvent::Notice(message) => notice(out, Level::Info, message),
-        HostEvent::Gone { reason } => notice(out, Level::Error, reason),
+        HostEvent::Notice(message) => notice(out, NoticeLevel::Info, message),
+        HostEvent::Gone { reason } => notice(out, NoticeLevel::Error, reason),
     }
 }
 
@@ -179,11 +179,11 @@ fn turn_completed(
     line(out, "turn_completed", without_nulls(body))
 }
 
-fn notice(out: &mut dyn Write, level: Level, message: &str) -> io::Result<()> {
+fn notice(out: &mut dyn Write, level: NoticeLevel, message: &str) -> io::Result<()> {
     line(out, "notice", json!({"level": level, "message": message}))
 }
 
-/// Absent fields are left out, as on the wire.
+/// Removes null fields, as on the wire.
 fn without_nulls(mut body: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = body.as_object_mut() {
         fields.retain(|_, value| !value.is_null());
@@ -191,7 +191,7 @@ fn without_nulls(mut body: serde_json::Value) -> serde_json::Value {
     body
 }
 
-/// One object, with the event's name before its own fields.
+/// Writes one object: the event's name, then its fields.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The real Claude Code as a host: its own `claude -p` process, spoken to in stream-json. It decides nothing about compaction.
+//! Claude Code as a host: a `claude -p` child process that speaks stream-json.
 
 mod calls;
 mod message;
@@ -16,62 +16,72 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-pub use self::calls::{Call, ended};
-pub use self::message::{Block, Message};
-use self::message::{ClaudeLine, Greeting, Reply};
-pub use self::plan::Plan;
+pub use self::calls::{ClaudeToolCall, ended};
+pub use self::message::{ClaudeBlock, ClaudeMessage};
+use self::message::{ClaudeLine, ControlReply, InitializeReply};
+pub use self::plan::ClaudePlan;
 use self::session::{fresh_id, transcript};
-use self::turns::Turns;
+use self::turns::ClaudeTurns;
 pub use self::windows::WindowSettings;
-use super::find::{Program, find};
-use super::pipes::{Pipes, Received};
+use super::find::{HostProgram, find};
+use super::pipes::{PipeMessage, ProcessPipes};
 use super::{
-    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, OwnCompaction,
-    Question, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, Tuning, TurnKind,
-    WithheldWork,
+    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    ModelQuestion, OwnCompaction, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime,
+    ThreadOrigin, TurnKind, WithheldWork,
 };
 
-/// How Claude Code is started.
+/// Options for starting Claude Code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaudeSettings {
+    /// The `claude` executable.
     pub binary: PathBuf,
-    /// Absolute: Claude Code and rawr both resolve paths by it.
+    /// The working folder. Must be absolute: Claude Code and rawr both resolve paths against it.
     pub cwd: PathBuf,
-    /// Claude Code's configured one if absent.
+    /// The model; `None` selects the one in Claude Code's settings.
     pub model: Option<String>,
-    /// One of Claude Code's own modes; its configured one if absent.
+    /// One of Claude Code's permission modes; `None` selects the one in its settings.
     pub permission_mode: Option<String>,
+    /// Whether Claude Code may compact by itself.
     pub own_compaction: OwnCompaction,
-    /// What its summary is to keep.
+    /// Instructions for its summary.
     pub compact_instructions: String,
-    /// Set beside the environment that rawr itself runs in.
+    /// Variables to set in addition to rawr's environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// What capsules know it by.
+/// The host's name in capsules and notifications.
 pub const NAME: &str = "claude";
 
-/// How it is looked for.
-const PROGRAM: Program = Program { name: NAME, option: "--claude" };
+/// The program to look for.
+const PROGRAM: HostProgram = HostProgram { name: NAME, option: "--claude" };
 
-/// Tells rawr's hooks in that session that somebody looks after its context already.
+/// The variable that disables rawr's hooks in a session that a driver already manages.
 pub const HOOKS_OFF: (&str, &str) = ("RAWR_HOOKS", "off");
 
-/// Claude Code answers every request that rawr makes at once; a model's work comes as lines of its own.
+/// Timeout of a control request. Claude Code answers these at once; a model's work is reported in separate lines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The binary to run: the one that a person named, else the first `claude` in the PATH.
+/// Finds the executable: the explicit one, otherwise the first `claude` in the PATH.
+///
+/// # Errors
+///
+/// [`HostError::NotAProgram`] if the explicit path is not executable, [`HostError::ClaudeNotFound`] without one.
 pub fn find_claude(explicit: Option<&Path>) -> Result<PathBuf, HostError> {
     find(&PROGRAM, explicit)?.ok_or(HostError::ClaudeNotFound)
 }
 
-/// What `claude --version` says, without the program's name.
+/// The version that `claude --version` prints.
+///
+/// # Errors
+///
+/// Fails if the program does not start or prints no version.
 pub async fn version(binary: &Path) -> Result<String, HostError> {
     super::find::version(&PROGRAM, binary).await
 }
 
 impl ClaudeSettings {
-    /// Claude Code as it is configured, in `cwd`.
+    /// Claude Code with its own settings, in `cwd`.
     pub fn new(binary: PathBuf, cwd: PathBuf) -> Self {
         Self {
             binary,
@@ -87,7 +97,7 @@ impl ClaudeSettings {
     fn command(&self, session: &str) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
-        // Without partial messages nobody tells how many tokens an answer had, nor when it ended.
+        // Without partial messages, neither the usage nor the end of an answer is reported.
         command.args(["--verbose", "--include-partial-messages", "--session-id", session]);
         let options = [("--model", &self.model), ("--permission-mode", &self.permission_mode)];
         for (option, value) in options {
@@ -104,26 +114,30 @@ impl ClaudeSettings {
     }
 }
 
-/// A running Claude Code with one conversation.
+/// A running Claude Code process with one conversation.
 #[derive(Debug)]
 pub struct Claude {
     thread: HostThread,
-    pipes: Pipes,
-    turns: Turns,
+    pipes: ProcessPipes,
+    turns: ClaudeTurns,
     compact_instructions: String,
     last_id: u64,
-    /// Replies that nobody has taken yet.
-    replies: Vec<Reply>,
+    /// Replies to control requests, not yet read.
+    replies: Vec<ControlReply>,
     events: VecDeque<HostEvent>,
-    /// Why Claude Code has ended, once it has.
+    /// Why Claude Code ended.
     gone: Option<String>,
 }
 
 impl Claude {
-    /// Starts the process and a new conversation in it.
+    /// Starts the process with a new conversation.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process does not start, does not answer `initialize`, or is not logged in.
     pub async fn start(settings: &ClaudeSettings) -> Result<Self, HostError> {
         let session = fresh_id();
-        let pipes = Pipes::start(NAME, settings.command(&session));
+        let pipes = ProcessPipes::start(NAME, settings.command(&session));
         let pipes = pipes
             .map_err(|source| HostError::NotStarted { path: settings.binary.clone(), source })?;
         let thread = HostThread {
@@ -152,7 +166,7 @@ impl Claude {
             baseline_tokens: 0,
         };
         let mut claude = Self {
-            turns: Turns::new(thread.cwd.display().to_string()),
+            turns: ClaudeTurns::new(thread.cwd.display().to_string()),
             thread,
             pipes,
             compact_instructions: settings.compact_instructions.clone(),
@@ -162,7 +176,7 @@ impl Claude {
             gone: None,
         };
         let greeting = claude.request("initialize").await?;
-        let greeting: Greeting = serde_json::from_value(greeting)
+        let greeting: InitializeReply = serde_json::from_value(greeting)
             .map_err(|source| HostError::NotUnderstood { method: "initialize", source })?;
         if greeting.account.is_some_and(|account| account.is_missing()) {
             claude.close().await;
@@ -172,12 +186,12 @@ impl Claude {
         Ok(claude)
     }
 
-    /// The process, while it runs.
+    /// The process id, while the process runs.
     pub fn process_id(&self) -> Option<u32> {
         self.pipes.process_id()
     }
 
-    /// Asks and waits for the answer. What comes meanwhile is kept.
+    /// Sends a control request and waits for its reply. Other lines that arrive meanwhile are processed.
     async fn request(&mut self, subtype: &'static str) -> Result<Value, HostError> {
         self.last_id += 1;
         let id = format!("rawr-{}", self.last_id);
@@ -187,8 +201,8 @@ impl Claude {
             loop {
                 if let Some(reply) = self.reply_to(&id) {
                     return match reply {
-                        Reply::Success { response, .. } => Ok(response),
-                        Reply::Error { error: message, .. } => {
+                        ControlReply::Success { response, .. } => Ok(response),
+                        ControlReply::Error { error: message, .. } => {
                             Err(HostError::Refused { method: subtype, message })
                         }
                     };
@@ -204,32 +218,34 @@ impl Claude {
         answer.await.unwrap_or(Err(silent))
     }
 
-    fn reply_to(&mut self, id: &str) -> Option<Reply> {
+    fn reply_to(&mut self, id: &str) -> Option<ControlReply> {
         let at = self.replies.iter().position(|reply| match reply {
-            Reply::Success { request_id, .. } | Reply::Error { request_id, .. } => request_id == id,
+            ControlReply::Success { request_id, .. } | ControlReply::Error { request_id, .. } => {
+                request_id == id
+            }
         })?;
         Some(self.replies.remove(at))
     }
 
-    fn take(&mut self, received: Received) {
+    fn take(&mut self, received: PipeMessage) {
         match received {
-            Received::Message(message) => match serde_json::from_value(message) {
+            PipeMessage::Message(message) => match serde_json::from_value(message) {
                 Ok(line) => self.take_line(line),
                 Err(error) => self.events.push_back(HostEvent::Notice(format!(
                     "failed to parse a line from claude: {error}"
                 ))),
             },
-            Received::Noise(line) => self
+            PipeMessage::Noise(line) => self
                 .events
                 .push_back(HostEvent::Notice(format!("unexpected output from claude: {line}"))),
-            Received::End { reason } => self.gone = Some(reason),
+            PipeMessage::End { reason } => self.gone = Some(reason),
         }
     }
 
     fn take_line(&mut self, line: ClaudeLine) {
         match line {
             ClaudeLine::ControlResponse { response } => self.replies.push(response),
-            // It must not wait for what nobody answers.
+            // Refuse, so that Claude Code does not wait for an answer.
             ClaudeLine::ControlRequest { request_id, request } => {
                 let what = request["subtype"].as_str().unwrap_or("that").to_owned();
                 let error = format!("rawr does not support {what}");
@@ -246,7 +262,7 @@ impl Claude {
         }
     }
 
-    /// To be called before every request.
+    /// Fails if the host has ended. Called before every request.
     fn ready(&self) -> Result<(), HostError> {
         match &self.gone {
             Some(reason) => Err(HostError::Gone { reason: reason.clone() }),
@@ -254,7 +270,7 @@ impl Claude {
         }
     }
 
-    /// A turn that has ended counts until the driver hears of its end: nothing may overtake that.
+    /// Whether a turn runs, or the event of its end is still queued.
     fn is_busy(&self) -> bool {
         let is_end = |event: &HostEvent| matches!(event, HostEvent::TurnCompleted { .. });
         self.turns.is_busy() || self.events.iter().any(is_end)
@@ -276,8 +292,8 @@ impl Host for Claude {
         &self.thread
     }
 
-    fn access(&mut self) -> Access<'_> {
-        Access::Exclusive
+    fn access(&mut self) -> HostAccess<'_> {
+        HostAccess::Exclusive
     }
 
     fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
@@ -298,7 +314,7 @@ impl Host for Claude {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         self.ready()?;
-        // Into a running turn Claude Code would take it without a word.
+        // Claude Code would silently add it to the running turn.
         if self.is_busy() {
             return Err(HostError::Busy);
         }
@@ -316,7 +332,7 @@ impl Host for Claude {
         }
         let command = format!("/compact {}", self.compact_instructions);
         self.send(TurnKind::Compaction, &[command.trim_end()]);
-        if order.tuning != Tuning::default() {
+        if order.tuning != SummaryTuning::default() {
             let notice =
                 "claude compacts with the conversation's model; the configured model is ignored";
             self.events.push_back(HostEvent::Notice(notice.to_owned()));
@@ -332,11 +348,11 @@ impl Host for Claude {
         self.request("interrupt").await.map(drop)
     }
 
-    async fn sample(&mut self, _question: Question) -> Result<(), HostError> {
+    async fn sample(&mut self, _question: ModelQuestion) -> Result<(), HostError> {
         Err(HostError::Unable { what: "sample" })
     }
 
-    async fn judge(&mut self, _question: Question) -> Result<(), HostError> {
+    async fn judge(&mut self, _question: ModelQuestion) -> Result<(), HostError> {
         Err(HostError::Unable { what: "judge" })
     }
 

@@ -1,4 +1,4 @@
-//! The real Codex as a host: a `codex app-server` process of ours, or one that people's own Codex works on. It decides nothing about compaction.
+//! Codex as a host: a `codex app-server` child process, or the app-server of a user's own Codex.
 
 mod attach;
 mod children;
@@ -23,64 +23,65 @@ mod wire;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-pub use attach::{Attachment, Typed};
+pub use attach::{Attachment, UserMessageRoute};
 pub use connection::Experimental;
 pub use probe::{CodexProbe, HookTrust, ListedHook, probe};
 use rawr_protocol::{Host as HostInfo, HostCapabilities, PendingAction};
-pub use restore::{Point, Restored, Then, Way};
+pub use restore::{RestoreMethod, RestorePoint, RestoreTarget, RestoredThread};
 use serde::Deserialize;
 use serde_json::{Value, json};
 pub use settings::{
     CodexSettings, LEAST_BESIDE, PLAN_TOOL_ON, Sandbox, codex_home, find_codex, is_at_least,
     left_to_codex, version,
 };
-pub use threads::{ThreadFeedItem, Threads};
+pub use threads::{ThreadFeedItem, ThreadWatch};
 
-use self::children::Children;
-use self::connection::{Arrived, Connection};
+use self::children::SubAgents;
+use self::connection::{CodexConnection, ConnectionMessage};
 use self::goal::Goal;
 use self::handoff::HandedOver;
 use self::handoff_queue::HandoffQueue;
-use self::message::{Incoming, Note, Refusal, Status};
-use self::paused::Paused;
+use self::message::{CodexError, CodexNotification, CodexThreadStatus, Incoming};
+use self::paused::PausedGoalRecord;
 use self::side_requests::SideRequests;
-use self::turns::{ThreadAccess, Turns};
+use self::turns::{CodexTurns, ThreadAccess};
 use super::{
-    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, Question,
-    RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, Tuning, WithheldWork,
+    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    ModelQuestion, RecordedOutcome, RequestGate, SummaryTuning, ThreadLifetime, ThreadOrigin,
+    WithheldWork,
 };
 
-/// What capsules know it by.
+/// The host's name in capsules and notifications.
 pub const NAME: &str = "codex";
 
-/// How Codex refuses a text for a turn that is over.
+/// Part of Codex's error for a turn that has ended.
 const NO_TURN_ANY_MORE: &str = "no active turn";
 
-/// What Codex's own status line takes off both sides; with it rawr and Codex show the same percentage.
+/// The tokens that Codex's status line subtracts from usage and window. With it, rawr shows the same percentage as Codex.
 pub const BASELINE_TOKENS: u64 = 12_000;
 
-/// A running Codex with one thread.
+/// A connection to Codex with one thread.
 #[derive(Debug)]
 pub struct Codex {
     thread: HostThread,
-    connection: Connection,
-    turns: Turns,
+    connection: CodexConnection,
+    turns: CodexTurns,
     side_requests: SideRequests,
     events: VecDeque<HostEvent>,
     /// Who else uses the thread.
     access: ThreadAccess,
-    children: Children,
+    children: SubAgents,
     goal: Goal,
-    /// Where it is noted that rawr has paused it.
-    paused: Option<Paused>,
+    /// The file that records a goal paused by rawr.
+    paused: Option<PausedGoalRecord>,
     handoff_queue: HandoffQueue,
-    /// The request that put the handoff in line, until it is answered.
+    /// The pending request that queues the handoff.
     queueing: Option<u64>,
-    /// What happened since the handoff's turn began, while nobody has claimed that.
+    /// Events since the handoff's turn started, until the driver claims that turn.
     withheld: VecDeque<HostEvent>,
-    /// The turn that took a user message in last.
+    /// The turn that recorded a user message last.
     took_message: Option<String>,
-    /// Why Codex has ended, once it has.
+    /// Why Codex ended.
     gone: Option<String>,
 }
 
@@ -95,7 +96,7 @@ struct ThreadAnswer {
 struct ThreadAbout {
     id: String,
     cli_version: Option<String>,
-    status: Option<Status>,
+    status: Option<CodexThreadStatus>,
     path: Option<PathBuf>,
     cwd: Option<PathBuf>,
     /// Its first message.
@@ -104,7 +105,7 @@ struct ThreadAbout {
     ephemeral: bool,
     thread_source: Option<String>,
     parent_thread_id: Option<String>,
-    /// How it came about: a word, or what is known of the sub-agent.
+    /// A word, or an object that describes the sub-agent.
     #[serde(default)]
     source: Value,
     agent_nickname: Option<String>,
@@ -112,7 +113,7 @@ struct ThreadAbout {
 }
 
 impl ThreadAbout {
-    /// `None` for the helpers that Codex runs beside people's threads, for titles and the like.
+    /// Who started the thread. `None` for Codex's internal threads, such as those that write titles.
     fn origin(&self) -> Option<ThreadOrigin> {
         let source = self.thread_source.as_deref().unwrap_or("user");
         let is_spawned = self.source.pointer("/subAgent/thread_spawn").is_some();
@@ -139,16 +140,20 @@ struct TurnAbout {
 }
 
 impl Codex {
-    /// Starts the process and a new thread in it.
+    /// Starts an app-server with a new thread.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process does not start or refuses the thread.
     pub async fn start(settings: &CodexSettings) -> Result<Self, HostError> {
-        let mut connection = Connection::open(&settings.binary, settings.command()).await?;
+        let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
         let answer = connection.request_as("thread/start", settings.thread()).await?;
         Self::on(connection, settings, answer).await
     }
 
-    /// On a thread that the process has opened.
+    /// Wraps a thread that the app-server has opened.
     async fn on(
-        mut connection: Connection,
+        mut connection: CodexConnection,
         settings: &CodexSettings,
         answer: ThreadAnswer,
     ) -> Result<Self, HostError> {
@@ -161,7 +166,7 @@ impl Codex {
             compact: true,
             compact_by_person: false,
             judge: true,
-            // Codex compacts inside a turn only when it wants to.
+            // Codex offers no request for a compaction inside a turn.
             mid_turn_compact: false,
             inject_items: false,
         };
@@ -179,14 +184,14 @@ impl Codex {
             baseline_tokens: BASELINE_TOKENS,
             transcript: answer.thread.path,
         };
-        let turns = Turns::new(thread.thread_id.clone());
+        let turns = CodexTurns::new(thread.thread_id.clone());
         Ok(Self::with(thread, connection, turns, ThreadAccess::Exclusive))
     }
 
     fn with(
         thread: HostThread,
-        connection: Connection,
-        turns: Turns,
+        connection: CodexConnection,
+        turns: CodexTurns,
         access: ThreadAccess,
     ) -> Self {
         Self {
@@ -196,7 +201,7 @@ impl Codex {
             side_requests: SideRequests::default(),
             events: VecDeque::new(),
             access,
-            children: Children::default(),
+            children: SubAgents::default(),
             goal: Goal::default(),
             paused: None,
             handoff_queue: HandoffQueue::default(),
@@ -207,45 +212,49 @@ impl Codex {
         }
     }
 
-    /// The process, while it runs.
+    /// The process id of a child process, while it runs.
     pub fn process_id(&self) -> Option<u32> {
         self.connection.process_id()
     }
 
-    /// Reads what arrived while an answer was waited for.
+    /// Processes what arrived while a request waited for its answer.
     fn catch_up(&mut self) {
         while let Some(arrived) = self.connection.take_unread() {
             self.take(arrived);
         }
     }
 
-    fn take(&mut self, arrived: Arrived) {
+    fn take(&mut self, arrived: ConnectionMessage) {
         match arrived {
-            Arrived::Message(Incoming::Notification { method, params }) => {
+            ConnectionMessage::Message(Incoming::Notification { method, params }) => {
                 self.take_note(&method, params)
             }
-            // Whoever sits there answers; the first answer would count, were it ours.
-            Arrived::Message(Incoming::Request { .. }) if self.access == ThreadAccess::Shared => {
+            // The user answers at the screen. An answer from rawr could win over the user's.
+            ConnectionMessage::Message(Incoming::Request { .. })
+                if self.access == ThreadAccess::Shared =>
+            {
                 self.events.push_back(HostEvent::AsksPerson);
             }
-            Arrived::Message(Incoming::Request { id, method, params }) => {
+            ConnectionMessage::Message(Incoming::Request { id, method, params }) => {
                 let answer = requests::answer(&method, &params);
                 self.connection.reply(id, answer.reply);
                 self.events.extend(answer.notice.map(HostEvent::Notice));
             }
-            Arrived::Message(Incoming::Reply { id, answer }) if self.queueing == Some(id) => {
+            ConnectionMessage::Message(Incoming::Reply { id, answer })
+                if self.queueing == Some(id) =>
+            {
                 self.queueing = None;
                 self.put_in_line(answer);
             }
-            Arrived::Message(Incoming::Reply { id, answer }) => {
+            ConnectionMessage::Message(Incoming::Reply { id, answer }) => {
                 self.events.extend(self.side_requests.replied(&mut self.connection, id, answer));
             }
-            Arrived::Message(Incoming::Unknown) => {}
-            Arrived::Noise(line) => {
+            ConnectionMessage::Message(Incoming::Unknown) => {}
+            ConnectionMessage::Noise(line) => {
                 self.events
                     .push_back(HostEvent::Notice(format!("unexpected output from codex: {line}")));
             }
-            Arrived::End { reason } => self.gone = Some(reason),
+            ConnectionMessage::End { reason } => self.gone = Some(reason),
         }
     }
 
@@ -254,11 +263,13 @@ impl Codex {
             self.heard_of_goal(params);
             return;
         }
-        match Note::read(method, params) {
+        match CodexNotification::read(method, params) {
             Some(Ok(note)) if self.side_requests.concerns(&note) => {
                 self.events.extend(self.side_requests.read(&mut self.connection, note));
             }
-            Some(Ok(Note::Closed(note))) if note.thread_id == self.thread.thread_id => {
+            Some(Ok(CodexNotification::Closed(note)))
+                if note.thread_id == self.thread.thread_id =>
+            {
                 self.gone = Some("codex closed the thread".to_owned());
             }
             Some(Ok(note)) => self.read(note),
@@ -270,7 +281,7 @@ impl Codex {
         }
     }
 
-    /// To be called before every request.
+    /// Fails if Codex has ended. Called before every request.
     fn ready(&mut self) -> Result<(), HostError> {
         self.catch_up();
         match &self.gone {
@@ -283,31 +294,31 @@ impl Codex {
         &self.thread.thread_id
     }
 
-    /// A turn that has ended counts until the driver hears of its end: nothing may overtake that.
+    /// Whether a turn runs, or the event of its end is still queued.
     fn is_busy(&self) -> bool {
         let is_end = |event: &HostEvent| matches!(event, HostEvent::TurnCompleted { .. });
         self.turns.is_busy() || self.events.iter().any(is_end)
     }
 
-    /// Whether Codex is idle by its own word, everything that it had said before included.
+    /// Asks Codex whether it is idle, after processing everything that it sent before its answer.
     async fn is_idle(&mut self) -> Result<bool, HostError> {
         if self.is_busy() {
             return Ok(false);
         }
         let status = self.status().await?;
-        Ok(status != Some(Status::Active) && !self.is_busy())
+        Ok(status != Some(CodexThreadStatus::Active) && !self.is_busy())
     }
 
-    async fn status(&mut self) -> Result<Option<Status>, HostError> {
+    async fn status(&mut self) -> Result<Option<CodexThreadStatus>, HostError> {
         let params = json!({"threadId": self.thread_id(), "includeTurns": false});
         let answer = self.connection.ask("thread/read", params).await?;
         self.catch_up();
-        // Codex cannot always read a thread that it has just begun to store; its notifications have come all the same.
+        // Codex may fail to read a thread that it has just started to store. Its notifications have arrived anyway.
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
         Ok(read.and_then(|read| read.thread.status))
     }
 
-    /// Adds these to the running turn, as items of their own.
+    /// Adds the items to the running turn.
     async fn join(&mut self, items: &[&str]) -> Result<String, HostError> {
         let turn_id = self.turns.current().ok_or(HostError::NoTurn)?.to_owned();
         let params = json!({"threadId": self.thread_id(), "expectedTurnId": turn_id, "input": inputs(items)});
@@ -315,9 +326,11 @@ impl Codex {
         self.catch_up();
         match answer {
             Ok(_) => Ok(turn_id),
-            // It has just ended, and the word of it is on its way.
+            // The turn has just ended; its notification is on the way.
             Err(refusal) if refusal.message.contains(NO_TURN_ANY_MORE) => Err(HostError::NoTurn),
-            Err(Refusal { message }) => Err(HostError::Refused { method: "turn/steer", message }),
+            Err(CodexError { message }) => {
+                Err(HostError::Refused { method: "turn/steer", message })
+            }
         }
     }
 }
@@ -332,10 +345,10 @@ impl Host for Codex {
         &self.thread
     }
 
-    fn access(&mut self) -> Access<'_> {
+    fn access(&mut self) -> HostAccess<'_> {
         match self.access {
-            ThreadAccess::Exclusive => Access::Exclusive,
-            ThreadAccess::Shared => Access::Shared(self),
+            ThreadAccess::Exclusive => HostAccess::Exclusive,
+            ThreadAccess::Shared => HostAccess::Shared(self),
         }
     }
 
@@ -362,7 +375,7 @@ impl Host for Codex {
             items.iter().copied().filter(|item| !self.handoff_queue.has_said(item)).collect();
         match handed_over {
             HandedOver::Begun { turn_id } if items.is_empty() => return Ok(turn_id),
-            // A turn that has just ended is heard of before another one begins.
+            // If that turn has just ended, wait for the event of its end before starting another.
             HandedOver::Begun { .. } => return self.join(&items).await.map_err(busy_if_over),
             HandedOver::TakenBack if self.turns.current().is_some() => {
                 return self.join(&items).await.map_err(busy_if_over);
@@ -370,14 +383,14 @@ impl Host for Codex {
             HandedOver::TakenBack | HandedOver::NothingInLine => {}
         }
         self.pause_goal().await?;
-        // On a running turn Codex would steer without a word.
+        // Codex would silently add it to the running turn.
         if self.is_busy() {
             return Err(HostError::Busy);
         }
         let params = json!({"threadId": self.thread_id(), "input": inputs(&items)});
         let answer: TurnAnswer = self.connection.request_as("turn/start", params).await?;
         if self.access == ThreadAccess::Shared {
-            // Somebody may have been faster: then it is their turn that runs, and it has taken the text in.
+            // If a user was faster, their turn runs and has taken the text.
             self.catch_up();
         }
         self.turns.turn_promised(&answer.turn.id);
@@ -396,7 +409,7 @@ impl Host for Codex {
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
         self.ready()?;
         self.pause_goal().await?;
-        // Codex takes this in the middle of a turn without an error, and throws the turn away.
+        // During a turn Codex accepts this request and discards the turn.
         if !self.is_idle().await? {
             return Err(HostError::Busy);
         }
@@ -404,7 +417,7 @@ impl Host for Codex {
             .request("thread/compact/start", json!({"threadId": self.thread_id()}))
             .await?;
         self.turns.compaction_promised();
-        if order.tuning != Tuning::default() {
+        if order.tuning != SummaryTuning::default() {
             let notice = "codex compacts with the thread's model; the configured model is ignored";
             self.events.push_back(HostEvent::Notice(notice.to_owned()));
         }
@@ -421,12 +434,12 @@ impl Host for Codex {
         Ok(())
     }
 
-    async fn sample(&mut self, question: Question) -> Result<(), HostError> {
+    async fn sample(&mut self, question: ModelQuestion) -> Result<(), HostError> {
         self.ready()?;
         if !self.thread.host.capabilities.sample {
             return Err(HostError::Unable { what: "sample" });
         }
-        // It would begin the next turn meanwhile, and what is sampled would be outdated.
+        // Otherwise the goal could start the next turn, which would outdate the sample.
         self.pause_goal().await?;
         let unable = HostError::Unable { what: "sample before the first turn" };
         let turn_id = self.turns.latest().ok_or(unable)?;
@@ -434,7 +447,7 @@ impl Host for Codex {
         Ok(())
     }
 
-    async fn judge(&mut self, question: Question) -> Result<(), HostError> {
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError> {
         self.ready()?;
         self.side_requests.judge(&mut self.connection, &self.thread.cwd, question);
         Ok(())

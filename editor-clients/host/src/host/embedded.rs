@@ -1,4 +1,4 @@
-//! An agent inside this program: its own history, tools and compactor, on any model. It decides nothing about compaction.
+//! An agent inside this program, with its own history, tools and compactor, on any model.
 
 mod agent;
 mod chat;
@@ -22,48 +22,54 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use self::agent::Agent;
-pub use self::chat::{Chat, ChatError, ChatSettings, Retry};
-use self::history::History;
-pub use self::history::Item;
-use self::mailbox::{AgentInput, Aside, Order};
+pub use self::chat::{Chat, ChatError, ChatSettings, RetrySettings};
+use self::history::AgentHistory;
+pub use self::history::AgentItem;
+use self::mailbox::{AgentInput, AgentOrder, SideQuestion};
 pub use self::model::{
-    Call, DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Reply, TokenCount,
+    DeltaSink, Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
 };
-pub use self::script::{Cue, Scene, Script, ScriptLine};
+pub use self::script::{Scene, SceneCue, Script, ScriptLine};
 pub use self::tools::Tool;
 use super::{
-    Access, CompactionOrder, HistoryKeeper, Host, HostError, HostEvent, HostThread, Next, Question,
-    RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin, WithheldWork,
+    CompactionOrder, HistoryKeeper, Host, HostAccess, HostError, HostEvent, HostThread,
+    ModelQuestion, NextRequest, RecordedOutcome, RequestGate, ThreadLifetime, ThreadOrigin,
+    WithheldWork,
 };
 
-/// What the agent works with.
+/// Settings of an embedded agent.
 #[derive(Debug, Clone)]
 pub struct EmbeddedSettings {
+    /// The working folder, absolute.
     pub cwd: PathBuf,
-    /// What its tools run in, beside the environment of this program.
+    /// Variables for its tools, in addition to this program's environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What of it its tools must not see, such as a model's key.
+    /// Variables that its tools must not see, such as an API key.
     pub hidden: Vec<OsString>,
-    /// Commands of this program are not run but said to have succeeded.
+    /// A program that is not run; its commands report success.
     pub pretended: Option<&'static str>,
+    /// The size of the context window in tokens.
     pub context_window: u64,
-    /// The fixed beginning of the history.
+    /// The system prompt.
     pub instructions: String,
+    /// The prompts of a compaction.
     pub prompts: CompactionPrompts,
-    /// A pause before every answer of the model, for people who watch.
+    /// A pause before every answer of the model, so that a user can follow.
     pub pace: Duration,
-    /// While a request runs, tell how full the window is after every so many tokens: for who may cut it off.
+    /// Report an estimate of the usage after this many tokens of a running request, so that it can be aborted in time.
     pub estimate_every: Option<u64>,
 }
 
-/// What the compactor says to the model, and what stands before the summary.
+/// The prompts of a compaction.
 #[derive(Debug, Clone)]
 pub struct CompactionPrompts {
+    /// The request for the summary.
     pub compact: String,
+    /// The text before the summary in the new history.
     pub summary_prefix: String,
 }
 
-/// The running agent. Dropping it ends the agent and what its tools run.
+/// The running agent. Dropping it stops the agent and its tools.
 #[derive(Debug)]
 pub struct Embedded {
     thread: HostThread,
@@ -75,27 +81,31 @@ pub struct Embedded {
 impl Embedded {
     /// Starts the agent with an empty conversation.
     pub fn start(settings: EmbeddedSettings, model: impl Model) -> Self {
-        let history = History::new(settings.instructions.clone());
+        let history = AgentHistory::new(settings.instructions.clone());
         Self::with(history, settings, model)
     }
 
-    /// Starts an agent that goes on where another was: with a history that [`HistoryKeeper::history`] gave.
+    /// Starts the agent with a history from [`HistoryKeeper::history`].
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::BadHistory`] if an item is invalid or the system prompt is missing.
     pub fn resume(
         settings: EmbeddedSettings,
         model: impl Model,
         history: Vec<Map<String, Value>>,
     ) -> Result<Self, HostError> {
         let item = |item| serde_json::from_value(Value::Object(item));
-        let items = history.into_iter().map(item).collect::<Result<Vec<Item>, _>>();
+        let items = history.into_iter().map(item).collect::<Result<Vec<AgentItem>, _>>();
         let items = items.map_err(|error| HostError::BadHistory { problem: error.to_string() })?;
-        if !matches!(items.first(), Some(Item::System { .. })) {
-            let problem = "it has no beginning".to_owned();
+        if !matches!(items.first(), Some(AgentItem::System { .. })) {
+            let problem = "the system prompt is missing".to_owned();
             return Err(HostError::BadHistory { problem });
         }
-        Ok(Self::with(History::kept(items), settings, model))
+        Ok(Self::with(AgentHistory::kept(items), settings, model))
     }
 
-    fn with(history: History, settings: EmbeddedSettings, model: impl Model) -> Self {
+    fn with(history: AgentHistory, settings: EmbeddedSettings, model: impl Model) -> Self {
         let thread = HostThread {
             thread_id: new_thread_id(),
             origin: ThreadOrigin::Person,
@@ -129,7 +139,7 @@ impl Embedded {
 
     async fn ask<T>(
         &mut self,
-        order: impl FnOnce(oneshot::Sender<Result<T, HostError>>) -> Order,
+        order: impl FnOnce(oneshot::Sender<Result<T, HostError>>) -> AgentOrder,
     ) -> Result<T, HostError> {
         let (reply, answer) = oneshot::channel();
         self.say(AgentInput::Order(order(reply)))?;
@@ -145,7 +155,7 @@ fn gone() -> HostError {
     HostError::Gone { reason: GONE.to_owned() }
 }
 
-/// What capsules know it by.
+/// The host's name in capsules and notifications.
 pub const NAME: &str = "embedded";
 
 const GONE: &str = "the embedded agent has ended";
@@ -161,8 +171,8 @@ impl Host for Embedded {
         &self.thread
     }
 
-    fn access(&mut self) -> Access<'_> {
-        Access::Exclusive
+    fn access(&mut self) -> HostAccess<'_> {
+        HostAccess::Exclusive
     }
 
     fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
@@ -183,29 +193,29 @@ impl Host for Embedded {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let items = items.iter().map(|&item| item.to_owned()).collect();
-        self.ask(|reply| Order::StartTurn { items, reply }).await
+        self.ask(|reply| AgentOrder::StartTurn { items, reply }).await
     }
 
     async fn steer(&mut self, text: &str) -> Result<String, HostError> {
         let text = text.to_owned();
-        self.ask(|reply| Order::Steer { text, reply }).await
+        self.ask(|reply| AgentOrder::Steer { text, reply }).await
     }
 
     async fn compact(&mut self, order: &CompactionOrder) -> Result<(), HostError> {
         let order = order.clone();
-        self.ask(|reply| Order::Compact { order, reply }).await
+        self.ask(|reply| AgentOrder::Compact { order, reply }).await
     }
 
     async fn interrupt(&mut self) -> Result<(), HostError> {
-        self.ask(|reply| Order::Interrupt { reply }).await
+        self.ask(|reply| AgentOrder::Interrupt { reply }).await
     }
 
-    async fn sample(&mut self, question: Question) -> Result<(), HostError> {
-        self.say(AgentInput::Aside(Aside::Sample(question)))
+    async fn sample(&mut self, question: ModelQuestion) -> Result<(), HostError> {
+        self.say(AgentInput::Aside(SideQuestion::Sample(question)))
     }
 
-    async fn judge(&mut self, question: Question) -> Result<(), HostError> {
-        self.say(AgentInput::Aside(Aside::Judge(question)))
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError> {
+        self.say(AgentInput::Aside(SideQuestion::Judge(question)))
     }
 
     /// Each driver starts a conversation that ends with it, so there is never an earlier driver.
@@ -223,14 +233,14 @@ impl Host for Embedded {
 
     async fn close(self) {
         drop(self.orders);
-        // A task that panicked is as ended as any other.
+        // A panic of the task also ends it.
         let _ = self.task.await;
     }
 }
 
 impl RequestGate for Embedded {
-    fn resume_turn(&mut self, turn_id: &str, next: Next) -> Result<(), HostError> {
-        self.say(AgentInput::Order(Order::GoOn { turn_id: turn_id.to_owned(), next }))
+    fn resume_turn(&mut self, turn_id: &str, next: NextRequest) -> Result<(), HostError> {
+        self.say(AgentInput::Order(AgentOrder::GoOn { turn_id: turn_id.to_owned(), next }))
     }
 }
 
@@ -240,7 +250,7 @@ impl HistoryKeeper for Embedded {
             let (reply, answer) = oneshot::channel();
             self.say(AgentInput::History { reply })?;
             let items = answer.await.map_err(|_| gone())?;
-            let object = |item: &Item| match serde_json::to_value(item) {
+            let object = |item: &AgentItem| match serde_json::to_value(item) {
                 Ok(Value::Object(fields)) => Ok(fields),
                 Ok(_) => Err("an item is not a JSON object".to_owned()),
                 Err(error) => Err(error.to_string()),

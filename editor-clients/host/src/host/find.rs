@@ -1,4 +1,4 @@
-//! Where a host's program is and which version. Looks at the file system and runs `--version`; starts no conversation.
+//! Finds a host's program and its version.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use tokio::process::Command;
 
 use crate::host::HostError;
 
-/// A program that people install.
+/// A host's program.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct HostProgram {
     pub(super) name: &'static str,
-    /// Where a person says which one.
+    /// The command-line option that sets its path.
     pub(super) option: &'static str,
 }
 
-/// The binary to run: the one that a person named, else the first of its name in the PATH.
+/// Finds the executable: the explicit one, otherwise the first of its name in the PATH.
 pub(super) fn find(
-    program: &Program,
+    program: &HostProgram,
     explicit: Option<&Path>,
 ) -> Result<Option<PathBuf>, HostError> {
     match explicit {
@@ -28,8 +28,8 @@ pub(super) fn find(
     }
 }
 
-/// The version that `--version` says among other words.
-pub(super) async fn version(program: &Program, binary: &Path) -> Result<String, HostError> {
+/// The version in the output of `--version`.
+pub(super) async fn version(program: &HostProgram, binary: &Path) -> Result<String, HostError> {
     let output = Command::new(binary)
         .arg("--version")
         .stdin(Stdio::null())
@@ -46,7 +46,7 @@ pub(super) async fn version(program: &Program, binary: &Path) -> Result<String, 
     }
 }
 
-impl Program {
+impl HostProgram {
     fn is_not(&self, path: &Path) -> HostError {
         HostError::NotAProgram { path: path.to_owned(), option: self.option }
     }
@@ -70,10 +70,10 @@ mod tests {
 
     use super::*;
 
-    const AGENT: Program = Program { name: "agent", option: "--agent" };
+    const AGENT: HostProgram = HostProgram { name: "agent", option: "--agent" };
 
     #[test]
-    fn the_first_program_of_that_name_in_the_path_is_taken() {
+    fn the_first_executable_in_the_path_is_found() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         for (folder, mode) in [("no-program", 0o644), ("first", 0o755), ("second", 0o755)] {

@@ -1,4 +1,4 @@
-//! The pipes of a host's process: JSON lines out and in. Knows no message, and loses none when a wait is cancelled.
+//! JSON Lines over the pipes of a host's process. All waits are cancel safe: no message is lost.
 
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
@@ -10,52 +10,52 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use crate::posix::end_with_parent;
 
-/// What came from the other side.
+/// What arrived from the process.
 #[derive(Debug)]
-pub(super) enum Received {
+pub(super) enum PipeMessage {
     Message(Value),
-    /// Something that is not JSON.
+    /// A line that is not JSON.
     Noise(String),
-    /// The other side has ended, or hung up. Told again at every further call.
+    /// The process ended or closed its output. Returned again by every further call.
     End {
         reason: String,
     },
 }
 
-pub(super) fn received(text: &[u8]) -> Received {
+pub(super) fn received(text: &[u8]) -> PipeMessage {
     match serde_json::from_slice(text) {
-        Ok(message) => Received::Message(message),
-        Err(_) => Received::Noise(String::from_utf8_lossy(text).into_owned()),
+        Ok(message) => PipeMessage::Message(message),
+        Err(_) => PipeMessage::Noise(String::from_utf8_lossy(text).into_owned()),
     }
 }
 
-/// A running agent program. It is killed when this is dropped.
+/// A running agent program. Dropping it kills the process.
 #[derive(Debug)]
-pub(super) struct Pipes {
-    /// What a person calls it.
+pub(super) struct ProcessPipes {
+    /// The program's name in messages.
     name: &'static str,
     child: Child,
     exit: Option<ExitStatus>,
-    /// Gone once the program no longer reads.
+    /// `None` once the program no longer reads.
     stdin: Option<ChildStdin>,
-    /// What the program has not taken yet. Kept here so that a cancelled wait cannot tear a line.
+    /// Bytes not yet written. Kept here so that a cancelled wait cannot cut a line.
     unsent: Vec<u8>,
     stdout: LineReader<ChildStdout>,
-    /// Gone once it is at its end.
+    /// `None` once it is at its end.
     stderr: Option<LineReader<ChildStderr>>,
-    /// The latest lines of stderr: when Codex dies, they say why.
+    /// The last lines of stderr, for the error when the program dies.
     last_words: VecDeque<String>,
 }
 
 const LAST_WORDS: usize = 8;
 
-/// How long a dead process's pipes may stay open: a program that it started can hold them.
+/// How long to read the pipes of an ended process. Its child processes can hold them open.
 const AFTER_DEATH: Duration = Duration::from_secs(1);
 
-/// How long the program may take to store its thread after its input has ended.
+/// How long the program may take to store its thread after its input is closed.
 const ORDERLY_END: Duration = Duration::from_secs(5);
 
-impl Pipes {
+impl ProcessPipes {
     /// Starts the process, without a shell.
     pub(super) fn start(name: &'static str, mut command: Command) -> std::io::Result<Self> {
         command
@@ -63,7 +63,7 @@ impl Pipes {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Ctrl-C in a terminal is for the driver, which then ends the program in order.
+        // Ctrl-C must reach only the driver, which then stops the program in an orderly way.
         command.process_group(0);
         end_with_parent(&mut command);
         let mut child = command.spawn()?;
@@ -82,14 +82,14 @@ impl Pipes {
         })
     }
 
-    /// Queues one message. It is on its way while [`receive`](Self::receive) or [`close`](Self::close) is awaited.
+    /// Queues one message. It is written while [`receive`](Self::receive) or [`close`](Self::close) is awaited.
     pub(super) fn send(&mut self, message: &Value) {
         self.unsent.extend_from_slice(message.to_string().as_bytes());
         self.unsent.push(b'\n');
     }
 
-    /// The next message. May be cancelled at any time.
-    pub(super) async fn receive(&mut self) -> Received {
+    /// Waits for the next message. Cancel safe.
+    pub(super) async fn receive(&mut self) -> PipeMessage {
         while let Some(line) = self.line().await {
             let line = line.trim_ascii();
             if line.is_empty() {
@@ -97,36 +97,36 @@ impl Pipes {
             }
             return received(line);
         }
-        Received::End { reason: self.exit_error().await }
+        PipeMessage::End { reason: self.exit_error().await }
     }
 
     pub(super) fn process_id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// Ends the process's input, and the process itself if it does not take that as its end.
+    /// Closes the process's input, and kills the process if it does not exit.
     pub(super) async fn close(mut self) {
         let Self { child, stdin, unsent, stdout, stderr, .. } = &mut self;
         let orderly = async {
             let last = async {
                 if let Some(mut stdin) = stdin.take() {
-                    // One that reads no more is on its way out by itself.
+                    // If this fails, the process is already ending.
                     let _ = stdin.write_all(unsent).await;
                 }
             };
-            // Nobody reads this any more, but a full pipe would keep the program from ending.
+            // Drain the pipes: a full pipe would keep the program from exiting.
             let out = async { while let Ok(Some(_)) = stdout.next().await {} };
             let words = async { while stderr.is_some() && read_some(stderr).await.is_some() {} };
             tokio::join!(last, out, words);
             child.wait().await
         };
         if tokio::time::timeout(ORDERLY_END, orderly).await.is_err() {
-            // Failing means that it has ended after all.
+            // If this fails, the process has ended.
             let _ = self.child.kill().await;
         }
     }
 
-    /// One line of stdout, while stdin and stderr are kept moving. `None` at the end.
+    /// Reads one line of stdout while stdin is written and stderr is read. `None` at the end.
     async fn line(&mut self) -> Option<Vec<u8>> {
         loop {
             let patience = if self.exit.is_some() { AFTER_DEATH } else { Duration::MAX };
@@ -145,7 +145,7 @@ impl Pipes {
         }
     }
 
-    /// Why there is nothing more to read.
+    /// Describes how the process ended.
     async fn exit_error(&mut self) -> String {
         let rest = async {
             while self.stderr.is_some()
@@ -154,7 +154,7 @@ impl Pipes {
                 remember(&mut self.last_words, words);
             }
         };
-        // Running out of time only means that somebody else holds the pipe.
+        // A timeout means that another process holds the pipe open.
         let _ = tokio::time::timeout(AFTER_DEATH, rest).await;
         self.stderr = None;
         if self.exit.is_none() {
@@ -175,7 +175,7 @@ impl Pipes {
     }
 }
 
-/// Keeps the latest lines, but none of a backtrace: what a person needs to know stands before it.
+/// Keeps the last lines, without a backtrace: the cause is printed before it.
 fn remember(last_words: &mut VecDeque<String>, words: String) {
     let numbered = words.split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
     if words.is_empty()
@@ -191,7 +191,7 @@ fn remember(last_words: &mut VecDeque<String>, words: String) {
     last_words.push_back(words);
 }
 
-/// Waits for ever when there is nothing to write, or nowhere to.
+/// Pending if there is nothing to write or stdin is closed.
 async fn write_some(stdin: &mut Option<ChildStdin>, unsent: &[u8]) -> std::io::Result<usize> {
     match stdin {
         Some(stdin) if !unsent.is_empty() => stdin.write(unsent).await,
@@ -199,7 +199,7 @@ async fn write_some(stdin: &mut Option<ChildStdin>, unsent: &[u8]) -> std::io::R
     }
 }
 
-/// Waits for ever when there is nothing to read from; `None` at the end.
+/// Pending if stderr is closed; `None` at its end.
 async fn read_some(stderr: &mut Option<LineReader<ChildStderr>>) -> Option<String> {
     match stderr {
         Some(stderr) => {
@@ -210,11 +210,11 @@ async fn read_some(stderr: &mut Option<LineReader<ChildStderr>>) -> Option<Strin
     }
 }
 
-/// Lines as bytes, whatever they hold.
+/// Reads lines as bytes, which need not be UTF-8.
 #[derive(Debug)]
 struct LineReader<R> {
     reader: BufReader<R>,
-    /// The part of a line that was read before a wait was cancelled.
+    /// The partial line that was read before a wait was cancelled.
     begun: Vec<u8>,
 }
 

@@ -1,62 +1,71 @@
-//! What became of an action, by the turns that a host's own record tells of. Where they come from is the host's.
+//! Finds the outcome of an action in the turns of a host's record. Each host reads its own record.
 
 use rawr_protocol::{Action, ItemRole, PendingAction, Purpose};
 
 use super::{RecordedOutcome, is_marked};
 
-/// A turn that has begun.
+/// A turn in the record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PastTurns {
+pub struct HostTurnRecord {
+    /// The host's id of the turn.
     pub turn_id: String,
+    /// When it started, in Unix milliseconds.
     pub began_at_ms: Option<i64>,
-    pub sent: Vec<Sent>,
+    /// Its messages, oldest first.
+    pub sent: Vec<RecordedMessage>,
+    /// Whether it ended.
     pub has_ended: bool,
+    /// The agent's last message in it.
     pub last_agent_message: Option<String>,
-    pub compacted: Option<Compacted>,
-    /// How full the window was after it.
+    /// The compaction in it, if there was one.
+    pub compacted: Option<RecordedCompaction>,
+    /// The size of the context after it, in tokens.
     pub used: Option<u64>,
 }
 
-/// A message of a turn: one of rawr's, a person's, or something that the host put in.
+/// A message of a turn, sent by rawr, by the user, or by the host itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct RecordedMessage {
+    /// The text.
     pub text: String,
-    /// A message that joins a turn comes after the turn's start.
+    /// When it was sent, in Unix milliseconds. Later than the turn's start if it joined a running turn.
     pub at_ms: Option<i64>,
-    /// Not the host's own words.
+    /// Whether a client sent it, not the host itself.
     pub is_users: bool,
 }
 
-impl PastTurns {
-    /// What people wrote of it.
+impl HostTurnRecord {
+    /// The messages that users wrote.
     fn by_people(&self) -> Vec<String> {
-        let by_person = |sent: &&Sent| sent.is_users && !is_marked(&sent.text);
+        let by_person = |sent: &&RecordedMessage| sent.is_users && !is_marked(&sent.text);
         self.sent.iter().filter(by_person).map(|sent| sent.text.clone()).collect()
     }
 }
 
-/// How full the window was.
+/// The size of the context before and after a compaction, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compacted {
+pub struct RecordedCompaction {
+    /// Before the compaction.
     pub before: Option<u64>,
+    /// After the compaction.
     pub after: Option<u64>,
 }
 
-/// Read off all turns, oldest first.
-pub fn fate(turns: &[PastTurns], asked: &PendingAction, is_idle: bool) -> RecordedOutcome {
+/// Finds the outcome of the action `asked` in all turns, oldest first. `is_idle` says whether the host runs no turn now.
+pub fn fate(turns: &[HostTurnRecord], asked: &PendingAction, is_idle: bool) -> RecordedOutcome {
     let is_later = |at_ms: Option<i64>| asked.issued_at_ms.is_some_and(|at| at_ms >= Some(at));
-    let is_since = |turn: &&PastTurns| is_later(turn.began_at_ms);
+    let is_since = |turn: &&HostTurnRecord| is_later(turn.began_at_ms);
     match &asked.action {
         Action::Compact { .. } => match turns.iter().rev().filter(is_since).find_map(compacted) {
             Some(fate) => fate,
             None if is_idle => RecordedOutcome::NotFound,
             None => RecordedOutcome::Unclear,
         },
-        // A sequence hands over once, into whatever turn.
+        // A sequence delivers one handoff, in any turn.
         Action::InjectTurn { purpose: Purpose::Handoff, marker, .. } => {
             turn_of(turns, marker, |_| true, is_idle)
         }
-        // What is asked of an agent may be asked again, and is outdated by what it did afterwards.
+        // A request to the agent may be repeated, and is outdated once the agent has done other work.
         Action::InjectTurn { marker, .. } => {
             let fate = turn_of(turns, marker, |turn| is_since(&turn), is_idle);
             let is_newest = |id: &str| turns.last().is_some_and(|turn| turn.turn_id == id);
@@ -67,28 +76,28 @@ pub fn fate(turns: &[PastTurns], asked: &PendingAction, is_idle: bool) -> Record
                 fate => fate,
             }
         }
-        // With its handoff, or the message alone: that stands where it was said, however its turn ended.
+        // With its handoff, or the message alone: delivered if it is in the conversation, however its turn ended.
         Action::DeliverInput { items, .. } => {
             let handoff = items.iter().find(|item| item.role == ItemRole::Handoff);
             let marker = handoff.and_then(|item| item.text.trim_end().lines().last());
             match marker {
                 Some(marker) => turn_of(turns, marker, |_| true, is_idle),
                 None => {
-                    let is_said = |turn: &PastTurns, text: &str| {
+                    let is_said = |turn: &HostTurnRecord, text: &str| {
                         turn.sent.iter().any(|sent| sent.text == text && is_later(sent.at_ms))
                     };
                     let says =
-                        |turn: &&PastTurns| items.iter().all(|item| is_said(turn, &item.text));
+                        |turn: &&HostTurnRecord| items.iter().all(|item| is_said(turn, &item.text));
                     turns.iter().find(says).map_or(RecordedOutcome::NotFound, ended)
                 }
             }
         }
-        // Neither leaves anything behind.
+        // These leave no record.
         Action::Judge { .. } | Action::SamplePacket { .. } => RecordedOutcome::NotFound,
     }
 }
 
-fn compacted(turn: &PastTurns) -> Option<RecordedOutcome> {
+fn compacted(turn: &HostTurnRecord) -> Option<RecordedOutcome> {
     let compacted = turn.compacted.as_ref()?;
     Some(RecordedOutcome::Compacted {
         turn_id: turn.turn_id.clone(),
@@ -97,7 +106,7 @@ fn compacted(turn: &PastTurns) -> Option<RecordedOutcome> {
     })
 }
 
-fn ended(turn: &PastTurns) -> RecordedOutcome {
+fn ended(turn: &HostTurnRecord) -> RecordedOutcome {
     RecordedOutcome::Ended {
         turn_id: turn.turn_id.clone(),
         last_agent_message: turn.last_agent_message.clone(),
@@ -106,19 +115,20 @@ fn ended(turn: &PastTurns) -> RecordedOutcome {
 }
 
 fn turn_of(
-    turns: &[PastTurns],
+    turns: &[HostTurnRecord],
     marker: &str,
-    fits: impl Fn(&PastTurns) -> bool,
+    fits: impl Fn(&HostTurnRecord) -> bool,
     is_idle: bool,
 ) -> RecordedOutcome {
-    let has_marker = |turn: &&PastTurns| turn.sent.iter().any(|sent| sent.text.contains(marker));
+    let has_marker =
+        |turn: &&HostTurnRecord| turn.sent.iter().any(|sent| sent.text.contains(marker));
     let found = turns.iter().rev().filter(|turn| fits(turn)).find(has_marker);
     match found {
         Some(turn) if turn.has_ended => ended(turn),
         Some(turn) if !is_idle && turns.last() == Some(turn) => {
             RecordedOutcome::Running { turn_id: turn.turn_id.clone(), by_people: turn.by_people() }
         }
-        // It broke off with the host itself.
+        // It ended together with the host.
         Some(_) | None => RecordedOutcome::NotFound,
     }
 }

@@ -134,14 +134,14 @@ pub enum HostEvent {
         /// Why it failed.
         error: String,
     },
-    /// The answer to a [`Question`](super::Question).
+    /// The answer to a [`ModelQuestion`](super::Question).
     Answered {
-        /// [`Question::request_id`](super::Question::request_id).
+        /// [`ModelQuestion::request_id`](super::Question::request_id).
         request_id: String,
         /// The model's answer, or why there is none.
         answer: Result<String, String>,
     },
-    /// The host waits for an answer of the person who uses it.
+    /// The host waits for an answer from its user.
     AsksPerson,
     /// A message for the user.
     Notice(String),

@@ -1,4 +1,5 @@
-//! Messages that wait for the driver's word, in order within each thread. Whoever does not answer has nothing against it.
+//! Messages that are held until the driver releases them, in order within each thread. If the driver does not answer, the
+//! message passes.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -11,27 +12,27 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::question::{PreflightReply, Question};
+use super::question::{PreflightQuestion, PreflightReply};
 
-/// How long nobody may answer at all.
+/// Timeout of the driver's first reply.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// How long a driver that holds a message may give no sign of life.
+/// Timeout between the replies of a driver that holds a message.
 const SILENCE: Duration = Duration::from_secs(10);
 
-pub(super) struct Held {
+pub(super) struct HeldMessages {
     driver: PathBuf,
-    /// By thread; the first of each is asked about.
-    waiting: HashMap<String, VecDeque<(Question, Vec<u8>)>>,
+    /// By thread. The driver is asked about the first of each.
+    waiting: HashMap<String, VecDeque<(PreflightQuestion, Vec<u8>)>>,
     asked: FuturesUnordered<BoxFuture<'static, String>>,
 }
 
-impl Held {
+impl HeldMessages {
     pub(super) fn new(driver: PathBuf) -> Self {
         Self { driver, waiting: HashMap::new(), asked: FuturesUnordered::new() }
     }
 
-    pub(super) fn add(&mut self, question: Question, bytes: Vec<u8>) {
+    pub(super) fn add(&mut self, question: PreflightQuestion, bytes: Vec<u8>) {
         let thread_id = question.thread_id.clone();
         let waiting = self.waiting.entry(thread_id.clone()).or_default();
         waiting.push_back((question, bytes));
@@ -40,7 +41,7 @@ impl Held {
         }
     }
 
-    /// What may go on next. Waits for ever while nothing may. May be cancelled at any time.
+    /// Waits for the next released message. Cancel safe.
     pub(super) async fn next(&mut self) -> Vec<u8> {
         loop {
             let Some(thread_id) = self.asked.next().await else {
@@ -55,7 +56,7 @@ impl Held {
         }
     }
 
-    /// All of it, nobody being asked any more.
+    /// Releases all messages without an answer.
     pub(super) fn let_go(&mut self) -> Vec<Vec<u8>> {
         self.asked.clear();
         self.waiting.drain().flat_map(|(_, waiting)| waiting).map(|(_, bytes)| bytes).collect()
@@ -69,14 +70,14 @@ impl Held {
         };
         let (driver, question) = (self.driver.clone(), question.clone());
         self.asked.push(Box::pin(async move {
-            // Why there is no answer makes no difference.
+            // Without an answer the message passes.
             let _ = until_it_may_pass(&driver, &question).await;
             thread_id
         }));
     }
 }
 
-async fn until_it_may_pass(driver: &Path, question: &Question) -> io::Result<()> {
+async fn until_it_may_pass(driver: &Path, question: &PreflightQuestion) -> io::Result<()> {
     let mut line = serde_json::to_vec(question)?;
     line.push(b'\n');
     let ask = async {

@@ -1,35 +1,37 @@
-//! What the relay asks the driver, and what the driver says: a line of JSON each, on a connection for each message.
+//! The protocol between relay and driver: one connection per held message, one JSON object per line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// May this message begin a turn now?
+/// Asks the driver whether this message may start a turn now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub struct PreflightQuestion {
+    /// The thread of the message.
     pub thread_id: String,
-    /// What is typed of it.
+    /// Its text items, joined.
     pub text: String,
 }
 
-/// Anything else, and silence, is a yes as well.
+/// The driver's reply. An unknown reply and no reply count as [`Pass`](Self::Pass).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreflightReply {
-    /// Not yet. Said again and again, as a sign of life.
+    /// Keep holding. Repeated as a sign of life.
     Hold,
+    /// Release the message.
     Pass,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct TurnStartRequest {
     method: String,
-    params: Params,
+    params: TurnStartParams,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params {
+struct TurnStartParams {
     thread_id: String,
     #[serde(default)]
     input: Vec<Value>,
@@ -37,12 +39,12 @@ struct Params {
 
 const METHOD: &[u8] = b"\"turn/start\"";
 
-impl Question {
-    /// `None` for whatever begins no turn.
+impl PreflightQuestion {
+    /// `None` for a message that does not start a turn.
     pub(super) fn about(message: &[u8]) -> Option<Self> {
-        // Most messages are not: they need not be read.
+        // A cheap check first: most messages need no parsing.
         message.windows(METHOD.len()).find(|window| *window == METHOD)?;
-        let Message { method, params } = serde_json::from_slice(message).ok()?;
+        let TurnStartRequest { method, params } = serde_json::from_slice(message).ok()?;
         let texts = params.input.iter().filter_map(|item| item["text"].as_str());
         let text = texts.collect::<Vec<_>>().join("\n\n");
         (method == "turn/start").then_some(Self { thread_id: params.thread_id, text })
@@ -55,15 +57,16 @@ mod tests {
 
     use super::*;
 
-    fn about(message: &Value) -> Option<Question> {
-        Question::about(message.to_string().as_bytes())
+    fn about(message: &Value) -> Option<PreflightQuestion> {
+        PreflightQuestion::about(message.to_string().as_bytes())
     }
 
     #[test]
-    fn it_is_asked_about_what_begins_a_turn() {
+    fn a_message_that_starts_a_turn_is_a_question() {
         let input = json!([{"type": "text", "text": "one"}, {"type": "image", "url": "x"}, {"type": "text", "text": "two"}]);
         let params = json!({"threadId": "t", "input": input, "cwd": "/x"});
-        let expected = Question { thread_id: "t".to_owned(), text: "one\n\ntwo".to_owned() };
+        let expected =
+            PreflightQuestion { thread_id: "t".to_owned(), text: "one\n\ntwo".to_owned() };
         assert_eq!(
             about(&json!({"id": 7, "method": "turn/start", "params": params})),
             Some(expected)
@@ -71,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_not_asked_about_anything_else() {
+    fn any_other_message_is_no_question() {
         let quoting = json!([{"type": "text", "text": "\"turn/start\""}]);
         for message in [
             json!({"id": 7, "method": "turn/interrupt", "params": {"threadId": "t"}}),
@@ -82,6 +85,6 @@ mod tests {
         ] {
             assert_eq!(about(&message), None, "{message}");
         }
-        assert_eq!(Question::about(b"{\"method\": \"turn/start\""), None);
+        assert_eq!(PreflightQuestion::about(b"{\"method\": \"turn/start\""), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One connection from the screen, joined with one to the app-server. Each direction goes at its own pace.
+//! Forwards one connection from the screen to the app-server and back. The two directions are independent.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,22 +8,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 
-use super::held::Held;
-use super::passage::{Passage, Piece, Turn, Welcome};
+use super::held::HeldMessages;
+use super::passage::{ChunkTiming, HandshakeAnswer, RelayBuffer, RelayChunk};
 use super::units::{self, FoundUnit};
 
 const CHUNK: usize = 64 * 1024;
 
-/// Until one side hangs up. What a screen that has gone was still waiting to say is not said: it tells its person so.
+/// Runs until one side hangs up. Messages that are held for a closed screen are dropped; the screen reports that to its user.
 pub(super) async fn join(mut screen: UnixStream, codex: PathBuf, driver: PathBuf) {
-    // Neither has anybody else to tell: each sees that the other has hung up.
+    // Nothing to report: each side sees that the other hung up.
     let Ok(mut codex) = UnixStream::connect(codex).await else { return };
     let welcome = OnceLock::new();
     let (from_screen, to_screen) = screen.split();
     let (from_codex, to_codex) = codex.split();
     let up = async {
-        // Whoever has said all may still be answered.
-        if up(from_screen, to_codex, &welcome, Held::new(driver)).await.is_ok() {
+        // A screen that closed its writing half can still receive answers.
+        if up(from_screen, to_codex, &welcome, HeldMessages::new(driver)).await.is_ok() {
             std::future::pending().await
         }
     };
@@ -33,11 +33,11 @@ pub(super) async fn join(mut screen: UnixStream, codex: PathBuf, driver: PathBuf
     }
 }
 
-/// Of what comes from the app-server only the answer to the greeting is looked at.
+/// Forwards the app-server's bytes. Only the answer to the handshake is parsed.
 async fn down(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
-    welcome: &OnceLock<Welcome>,
+    welcome: &OnceLock<HandshakeAnswer>,
 ) -> io::Result<()> {
     let (mut chunk, mut head) = (vec![0; CHUNK], Vec::new());
     loop {
@@ -50,10 +50,10 @@ async fn down(
             let found = match units::head(&head) {
                 FoundUnit::NotYet => None,
                 FoundUnit::Unit { bytes, .. } if units::is_plain_welcome(&head[..bytes]) => {
-                    Some(Welcome::Plain)
+                    Some(HandshakeAnswer::Plain)
                 }
                 FoundUnit::Unit { .. } | FoundUnit::Oversized | FoundUnit::Foreign => {
-                    Some(Welcome::Other)
+                    Some(HandshakeAnswer::Other)
                 }
             };
             if let Some(found) = found {
@@ -68,10 +68,10 @@ async fn down(
 async fn up(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
-    welcome: &OnceLock<Welcome>,
-    mut held: Held,
+    welcome: &OnceLock<HandshakeAnswer>,
+    mut held: HeldMessages,
 ) -> io::Result<()> {
-    let (mut chunk, mut passage) = (vec![0; CHUNK], Passage::default());
+    let (mut chunk, mut passage) = (vec![0; CHUNK], RelayBuffer::default());
     loop {
         tokio::select! {
             count = from.read(&mut chunk) => {
@@ -79,12 +79,12 @@ async fn up(
                 if count == 0 {
                     break;
                 }
-                let welcome = welcome.get().copied().unwrap_or(Welcome::Other);
-                for Piece { bytes, turn } in passage.take(&chunk[..count], welcome) {
+                let welcome = welcome.get().copied().unwrap_or(HandshakeAnswer::Other);
+                for RelayChunk { bytes, turn } in passage.take(&chunk[..count], welcome) {
                     match turn {
-                        Turn::AtOnce => to.write_all(&bytes).await?,
-                        Turn::Asks(question) => held.add(question, bytes),
-                        Turn::Unseen => {
+                        ChunkTiming::AtOnce => to.write_all(&bytes).await?,
+                        ChunkTiming::Asks(question) => held.add(question, bytes),
+                        ChunkTiming::Unseen => {
                             for bytes in held.let_go() {
                                 to.write_all(&bytes).await?;
                             }

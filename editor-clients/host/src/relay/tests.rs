@@ -1,4 +1,4 @@
-//! The relay between sockets of a test: a screen, an app-server that only listens, and a driver that says what it is told to.
+//! Tests of the relay between a screen, an app-server that only listens, and a scripted driver.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// Both have greeted each other.
+    /// Completes the handshake.
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let listen = |name: &str| UnixListener::bind(folder.path().join(name)).unwrap();
@@ -38,7 +38,7 @@ impl Lab {
         self.screen.write_all(&frame(message)).await.unwrap();
     }
 
-    /// The next thing that the app-server hears, byte for byte.
+    /// The next bytes that the app-server receives.
     async fn hears(&mut self, message: &str) {
         let expected = frame(message);
         assert_eq!(read(&mut self.codex, expected.len()).await, expected);
@@ -54,7 +54,7 @@ impl Lab {
 }
 
 struct Asked {
-    question: Question,
+    question: PreflightQuestion,
     stream: BufReader<UnixStream>,
 }
 
@@ -89,11 +89,14 @@ fn says(thread_id: &str, words: &str) -> String {
 const INTERRUPT: &str = r#"{"id": 2, "method": "turn/interrupt", "params": {"threadId": "t"}}"#;
 
 #[tokio::test]
-async fn what_is_held_is_overtaken_by_everything_else_and_comes_unchanged() {
+async fn other_messages_overtake_a_held_message_which_arrives_unchanged() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
-    assert_eq!(asked.question, Question { thread_id: "t".to_owned(), text: "one".to_owned() });
+    assert_eq!(
+        asked.question,
+        PreflightQuestion { thread_id: "t".to_owned(), text: "one".to_owned() }
+    );
     asked.says(PreflightReply::Hold).await;
     lab.sends(INTERRUPT).await;
     lab.hears(INTERRUPT).await;
@@ -131,7 +134,7 @@ async fn without_a_driver_messages_pass() {
 }
 
 #[tokio::test]
-async fn a_driver_that_says_nothing_or_hangs_up_or_speaks_in_riddles_holds_nothing() {
+async fn a_driver_without_a_valid_reply_holds_nothing() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "silence")).await;
     let silent = lab.is_asked().await;
@@ -149,7 +152,7 @@ async fn a_driver_that_says_nothing_or_hangs_up_or_speaks_in_riddles_holds_nothi
 }
 
 #[tokio::test]
-async fn what_is_not_understood_lets_go_of_what_is_held_before_it() {
+async fn an_unknown_frame_releases_the_held_messages() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
@@ -162,9 +165,9 @@ async fn what_is_not_understood_lets_go_of_what_is_held_before_it() {
     lab.hears(&says("t", "two")).await;
 }
 
-/// It cannot wait for what is held before it, and does not overtake that.
+/// An unknown frame cannot wait for a held message and must not overtake it.
 #[tokio::test]
-async fn behind_a_message_that_is_too_large_the_next_one_is_held_as_usual() {
+async fn a_message_after_an_oversized_one_is_held() {
     let mut lab = Lab::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
@@ -191,7 +194,7 @@ async fn behind_a_message_that_is_too_large_the_next_one_is_held_as_usual() {
 }
 
 #[tokio::test]
-async fn the_driver_hears_that_nobody_waits_any_more() {
+async fn the_driver_is_told_when_a_held_message_is_dropped() {
     let lab = Lab::new().await;
     let Lab { folder, driver, mut screen, mut codex } = lab;
     screen.write_all(&frame(&says("t", "one"))).await.unwrap();
@@ -200,9 +203,9 @@ async fn the_driver_hears_that_nobody_waits_any_more() {
     assert!(words.next_line().await.unwrap().is_some());
     words.get_mut().write_all(b"\"hold\"\n").await.unwrap();
     drop(screen);
-    // With a word on its way it is an error that is heard.
+    // With a reply under way, the closed connection is reported as an error.
     assert!(!matches!(words.next_line().await, Ok(Some(_))));
-    // What was held is not said for somebody who has gone.
+    // A held message of a closed screen is dropped.
     let mut rest = Vec::new();
     codex.read_to_end(&mut rest).await.unwrap();
     assert_eq!(rest, b"");
@@ -210,7 +213,7 @@ async fn the_driver_hears_that_nobody_waits_any_more() {
 }
 
 #[tokio::test]
-async fn what_the_app_server_says_comes_as_it_is() {
+async fn the_app_servers_bytes_are_forwarded_unchanged() {
     let Lab { folder, mut codex, mut screen, .. } = Lab::new().await;
     let said: Vec<u8> = (0..=255).cycle().take(300_000).collect();
     let (sent, heard) = tokio::join!(codex.write_all(&said), read(&mut screen, said.len()));

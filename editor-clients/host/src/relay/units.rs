@@ -1,26 +1,26 @@
-//! Where what belongs together ends in the bytes that a WebSocket client sends. Pure; it keeps nothing.
+//! Finds the ends of messages and control frames in a WebSocket client's byte stream. Pure and stateless.
 
 /// What a buffer begins with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FoundUnit {
-    /// Its end has not come.
+    /// Its end has not arrived.
     NotYet,
-    /// So many bytes are one message, or one control frame.
+    /// One message or one control frame.
     Unit {
         bytes: usize,
-        /// Of a whole text message.
+        /// The payload of a text message.
         text: Option<Vec<u8>>,
     },
-    /// The beginning of a message that is too large to be looked into.
+    /// The start of a message that is too large to parse.
     Oversized,
-    /// Nothing that is understood here.
+    /// Not a known frame.
     Foreign,
 }
 
-/// Of a message that may be looked into, all frames and what comes between them.
+/// The largest message that is parsed, in bytes, with all frames and the control frames between them.
 pub(super) const LARGEST: usize = 16 * 1024 * 1024;
 
-/// A head of HTTP is shorter than this.
+/// The largest HTTP head, in bytes.
 const LONGEST_HEAD: usize = 64 * 1024;
 
 const CONTINUATION: u8 = 0;
@@ -28,7 +28,7 @@ const TEXT: u8 = 1;
 const BINARY: u8 = 2;
 const CONTROL: std::ops::RangeInclusive<u8> = 8..=10;
 
-/// The greeting, up to its empty line.
+/// The handshake request or answer, up to its empty line.
 pub(super) fn head(buffer: &[u8]) -> FoundUnit {
     const END: &[u8] = b"\r\n\r\n";
     match buffer.windows(END.len()).position(|window| window == END) {
@@ -38,7 +38,7 @@ pub(super) fn head(buffer: &[u8]) -> FoundUnit {
     }
 }
 
-/// Whether the answer to the greeting agrees on plain frames: no compression, no extension.
+/// Whether the handshake agreed on plain frames: no compression, no extension.
 pub(super) fn is_plain_welcome(head: &[u8]) -> bool {
     let Ok(head) = std::str::from_utf8(head) else { return false };
     let head = head.to_ascii_lowercase();
@@ -57,7 +57,7 @@ pub(super) fn first(buffer: &[u8], largest: usize) -> FoundUnit {
         let frame = match frame(&buffer[at..]) {
             Ok(Some(frame)) => frame,
             Ok(None) => return FoundUnit::NotYet,
-            Err(Foreign) => return FoundUnit::Foreign,
+            Err(UnknownFrame) => return FoundUnit::Foreign,
         };
         if CONTROL.contains(&frame.opcode) {
             if kind.is_none() {
@@ -82,33 +82,33 @@ pub(super) fn first(buffer: &[u8], largest: usize) -> FoundUnit {
         text.extend(frame.payload(whole));
         at += frame.bytes;
         if frame.is_last {
-            // Whoever asks whether the other side lives must not wait with a message.
+            // A control frame inside the message may be a ping, which must not wait. Such a message is never held.
             let text = (kind == Some(TEXT) && !is_mixed).then_some(text);
             return FoundUnit::Unit { bytes: at, text };
         }
     }
 }
 
-/// How far a message has come that goes on unseen.
+/// The progress of a message that is forwarded unparsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Oversized {
+pub(super) struct OversizedMessage {
     has_begun: bool,
-    /// Of the frame that its bytes are in.
+    /// Bytes left of the current frame.
     left: usize,
     is_last: bool,
 }
 
-/// So many bytes belong to the message, or stand between its frames.
+/// Bytes that belong to the message, or to a control frame between its frames.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct OversizedChunk {
     pub(super) bytes: usize,
     /// `None` where the message is over.
-    pub(super) then: Option<Oversized>,
+    pub(super) then: Option<OversizedMessage>,
 }
 
-impl Oversized {
-    /// What the buffer begins with. `None` where more is needed to tell.
-    pub(super) fn step(self, buffer: &[u8]) -> Result<Option<Step>, Foreign> {
+impl OversizedMessage {
+    /// What the buffer begins with. `None` if more bytes are needed.
+    pub(super) fn step(self, buffer: &[u8]) -> Result<Option<OversizedChunk>, UnknownFrame> {
         if self.left > 0 {
             let bytes = self.left.min(buffer.len());
             return Ok((bytes > 0).then(|| self.stepped(bytes, self.left - bytes)));
@@ -116,38 +116,38 @@ impl Oversized {
         let Some(frame) = frame(buffer)? else { return Ok(None) };
         match (self.has_begun, frame.opcode) {
             (true, opcode) if CONTROL.contains(&opcode) => {
-                Ok(Some(Step { bytes: frame.bytes, then: Some(self) }))
+                Ok(Some(OversizedChunk { bytes: frame.bytes, then: Some(self) }))
             }
             (true, CONTINUATION) | (false, TEXT | BINARY) => {
                 let message = Self { has_begun: true, left: 0, is_last: frame.is_last };
                 let payload = frame.bytes - frame.payload_at;
                 Ok(Some(message.stepped(frame.payload_at, payload)))
             }
-            _ => Err(Foreign),
+            _ => Err(UnknownFrame),
         }
     }
 
-    fn stepped(self, bytes: usize, left: usize) -> Step {
+    fn stepped(self, bytes: usize, left: usize) -> OversizedChunk {
         let is_over = left == 0 && self.is_last;
-        Step { bytes, then: (!is_over).then_some(Self { left, ..self }) }
+        OversizedChunk { bytes, then: (!is_over).then_some(Self { left, ..self }) }
     }
 }
 
-/// The shape of one frame. Of a data frame not all bytes may be there.
-struct Frame {
+/// The header of one frame. The payload of a data frame may not have arrived completely.
+struct WebSocketFrame {
     opcode: u8,
     is_last: bool,
     mask: [u8; 4],
-    /// Where its payload begins, and how long it is in all.
+    /// The offset of its payload, and its whole length.
     payload_at: usize,
     bytes: usize,
 }
 
-/// Nothing that is understood here.
+/// The bytes are not a known frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Foreign;
+pub(super) struct UnknownFrame;
 
-impl Frame {
+impl WebSocketFrame {
     fn payload<'b>(&self, frame: &'b [u8]) -> impl Iterator<Item = u8> + 'b {
         let mask = self.mask;
         frame[self.payload_at..]
@@ -157,8 +157,8 @@ impl Frame {
     }
 }
 
-/// `None` where more is needed to tell. A client masks what it sends.
-fn frame(bytes: &[u8]) -> Result<Option<Frame>, Foreign> {
+/// Parses a frame header. `None` if more bytes are needed. A client's frames must be masked.
+fn frame(bytes: &[u8]) -> Result<Option<WebSocketFrame>, UnknownFrame> {
     let Some((&[first, second], _)) = bytes.split_first_chunk::<2>() else {
         return Ok(None);
     };
@@ -167,7 +167,7 @@ fn frame(bytes: &[u8]) -> Result<Option<Frame>, Foreign> {
     let is_control = CONTROL.contains(&opcode);
     let is_known = is_control || opcode <= BINARY;
     if reserved != 0 || !is_known || !is_masked || is_control && (!is_last || short > 125) {
-        return Err(Foreign);
+        return Err(UnknownFrame);
     }
     let after = &bytes[2..];
     let (length, size) = match short {
@@ -181,12 +181,13 @@ fn frame(bytes: &[u8]) -> Result<Option<Frame>, Foreign> {
         },
         _ => (short as u64, 0),
     };
-    // The highest bit is not in use.
+    // The highest bit must be zero.
     let length = isize::try_from(length).ok().and_then(|length| usize::try_from(length).ok());
-    let length = length.ok_or(Foreign)?;
+    let length = length.ok_or(UnknownFrame)?;
     let Some(mask) = after.get(size..).and_then(<[u8]>::first_chunk::<4>) else { return Ok(None) };
     let payload_at = 2 + size + mask.len();
-    let frame = Frame { opcode, is_last, mask: *mask, payload_at, bytes: payload_at + length };
-    // A control frame is short: it is taken whole.
+    let frame =
+        WebSocketFrame { opcode, is_last, mask: *mask, payload_at, bytes: payload_at + length };
+    // A control frame is short and must be complete.
     Ok((!is_control || bytes.len() >= frame.bytes).then_some(frame))
 }

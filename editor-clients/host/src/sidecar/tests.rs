@@ -1,4 +1,4 @@
-//! The client's side of the protocol against a peer that says exactly what a case needs. Timing is never tested.
+//! Tests of the client against a scripted peer.
 
 use std::io::ErrorKind;
 
@@ -11,7 +11,7 @@ use tokio_util::codec::{Decoder, Encoder};
 
 use super::*;
 
-/// The other end of the pipes.
+/// The peer's end of the pipes.
 struct Peer {
     pipe: DuplexStream,
     codec: Framing,
@@ -44,7 +44,7 @@ impl Peer {
         self.pipe.write_all_buf(&mut buffer).await.unwrap();
     }
 
-    /// Waits for a call and answers it, with other messages before and after.
+    /// Waits for a call and answers it, with these messages before and after.
     async fn answer(&mut self, method: &str, result: Value, before: &[Value], after: &[Value]) {
         let call = self.hear().await;
         assert_eq!(call["method"], method);
@@ -58,9 +58,9 @@ fn changed(phase: &str) -> Value {
     json!({"jsonrpc": "2.0", "method": "rawr/thread/changed", "params": params})
 }
 
-fn phases(notes: impl IntoIterator<Item = Note>) -> Vec<&'static str> {
+fn phases(notes: impl IntoIterator<Item = SidecarNotification>) -> Vec<&'static str> {
     let phase = |note| match note {
-        Note::Changed(changed) => changed.phase.as_str(),
+        SidecarNotification::Changed(changed) => changed.phase.as_str(),
         _ => "another note",
     };
     notes.into_iter().map(phase).collect()
@@ -71,7 +71,7 @@ async fn list(sidecar: &mut Sidecar) -> Result<(), SidecarError> {
 }
 
 #[tokio::test]
-async fn notes_keep_their_place_among_the_answers() {
+async fn notifications_keep_their_order_among_the_answers() {
     let (mut peer, mut sidecar) = Peer::pair();
     let threads = || json!({"threads": []});
     let server = async {
@@ -91,12 +91,12 @@ async fn notes_keep_their_place_among_the_answers() {
 }
 
 #[tokio::test]
-async fn a_request_of_the_sidecars_is_refused_and_ends_nothing() {
+async fn a_request_from_the_sidecar_is_refused() {
     let (mut peer, mut sidecar) = Peer::pair();
     let server = async {
         peer.say(&[json!({"jsonrpc": "2.0", "id": "q", "method": "window/ask", "params": {}})])
             .await;
-        // Which of the two comes first is open.
+        // Either may come first.
         let (one, other) = (peer.hear().await, peer.hear().await);
         let (refusal, call) = if one["id"] == "q" { (one, other) } else { (other, one) };
         let result = json!({"threads": []});
@@ -113,7 +113,7 @@ async fn a_request_of_the_sidecars_is_refused_and_ends_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_passed_over_and_what_is_garbled_is_told() {
+async fn unknown_notifications_are_ignored_and_invalid_ones_are_reported() {
     let (mut peer, mut sidecar) = Peer::pair();
     let note =
         |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
@@ -125,7 +125,7 @@ async fn what_is_unknown_is_passed_over_and_what_is_garbled_is_told() {
     .await;
     let first = sidecar.next_note().await;
     assert!(
-        matches!(first, Some(Note::Garbled { ref method, .. }) if method == "rawr/thread/changed"),
+        matches!(first, Some(SidecarNotification::Garbled { ref method, .. }) if method == "rawr/thread/changed"),
         "{first:?}"
     );
     assert_eq!(phases(sidecar.next_note().await), ["idle"]);
@@ -134,7 +134,7 @@ async fn what_is_unknown_is_passed_over_and_what_is_garbled_is_told() {
 }
 
 #[tokio::test]
-async fn a_refusal_carries_what_to_do() {
+async fn a_refusal_has_a_hint() {
     let (mut peer, mut sidecar) = Peer::pair();
     let server = async {
         let call = peer.hear().await;
@@ -150,21 +150,21 @@ async fn a_refusal_carries_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_sidecar_of_another_release_is_not_spoken_to() {
+async fn another_protocol_version_is_refused() {
     let (mut peer, mut sidecar) = Peer::pair();
     let mut other = serde_json::to_value(InitializeResult::new("9.0.0")).unwrap();
     other["capabilities"]["experimental"]["rawr"]["protocolVersion"] = json!(99);
-    let nobody = Map::new();
+    let config = Map::new();
     let (_, greeted) = tokio::join!(
         peer.answer("initialize", other, &[], &[]),
-        sidecar.greet("rawr exec", None, &nobody)
+        sidecar.greet("rawr exec", None, &config)
     );
     let error = greeted.unwrap_err().to_string();
     assert!(error.contains("speaks protocol 99"), "{error}");
 }
 
 #[tokio::test]
-async fn an_orderly_end_is_shutdown_exit_and_hang_up() {
+async fn stopping_sends_shutdown_and_exit_and_hangs_up() {
     let (mut peer, sidecar) = Peer::pair();
     let whole = async move {
         peer.answer("shutdown", Value::Null, &[], &[]).await;
@@ -174,7 +174,7 @@ async fn an_orderly_end_is_shutdown_exit_and_hang_up() {
 }
 
 #[tokio::test]
-async fn a_sidecar_that_hangs_up_is_an_end() {
+async fn a_sidecar_that_hangs_up_has_ended() {
     let (peer, mut sidecar) = Peer::pair();
     drop(peer);
     let error = list(&mut sidecar).await.unwrap_err();
@@ -182,7 +182,7 @@ async fn a_sidecar_that_hangs_up_is_an_end() {
 }
 
 #[test]
-fn the_log_is_its_owners_and_does_not_grow_for_ever() {
+fn the_log_is_private_and_rotated() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("rawr").join("sidecar.log");
     open_log(&path).unwrap();

@@ -1,43 +1,43 @@
-//! What `--help`, `--version` and the completions say.
+//! `--help`, `--version` and completions.
 
 use expect_test::{Expect, expect};
 
-use super::{Desk, err, out};
+use super::{CommandFixture, err, out};
 
 #[test]
 fn completions_exist_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = out(&Desk::new().run(&["completions", shell]));
+        let script = out(&CommandFixture::new().run(&["completions", shell]));
         assert!(script.contains("doctor"), "{shell}");
         for hidden in ["relay", "Own the app-server", "Answer an agent"] {
             assert!(!script.contains(hidden), "{shell}: {hidden}");
         }
     }
-    let help = out(&Desk::new().run(&["completions", "--help"]));
+    let help = out(&CommandFixture::new().run(&["completions", "--help"]));
     assert!(help.contains("bash-completion/completions/rawr"), "{help}");
 }
 
 #[test]
-fn every_command_tells_its_help_and_its_version() {
-    let desk = Desk::new();
-    let (help, asked) = (desk.run(&["help", "status"]), desk.run(&["status", "--help"]));
+fn every_command_has_help_and_a_version() {
+    let fixture = CommandFixture::new();
+    let (help, asked) = (fixture.run(&["help", "status"]), fixture.run(&["status", "--help"]));
     assert!(help.status.success(), "{}", err(&help));
     assert_eq!(out(&help), out(&asked));
     for command in [&["status", "--version"][..], &["prompts", "list", "-V"]] {
-        let output = desk.run(command);
+        let output = fixture.run(command);
         assert!(output.status.success(), "{}", err(&output));
         assert!(out(&output).contains(env!("CARGO_PKG_VERSION")), "{}", out(&output));
     }
 }
 
 fn check_help(arguments: &[&str], expected: Expect) {
-    let help = out(&Desk::new().run(arguments));
+    let help = out(&CommandFixture::new().run(arguments));
     let lines: Vec<_> = help.lines().map(str::trim_end).collect();
     expected.assert_eq(&(lines.join("\n") + "\n"));
 }
 
 #[test]
-fn the_help_begins_with_what_to_do() {
+fn the_help_starts_with_examples() {
     check_help(
         &["--help"],
         expect![[r#"

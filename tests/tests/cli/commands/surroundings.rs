@@ -1,4 +1,4 @@
-//! What a shell, a terminal or a file system may hand to a program: bytes that are no text, signals to ignore, odd folders.
+//! Unusual environments: invalid UTF-8, ignored signals, odd folders, terminals.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -7,22 +7,22 @@ use std::process::{Command, Stdio};
 
 use rawr_tests::{Terminal, rawr};
 
-use super::{Desk, err, events, out, prompts_of, signal, wait_for};
+use super::{CommandFixture, err, events, out, prompts_of, signal, wait_for};
 
 const EXEC: [&str; 4] = ["exec", "--host", "embedded", "--json"];
 
 #[test]
-fn a_wrong_byte_costs_no_message() {
+fn an_invalid_byte_loses_no_message() {
     assert_eq!(prompts_of(b"one\n\xff bad\r\ntwo\n"), ["one", "\u{fffd} bad", "two"]);
 }
 
 #[test]
-fn what_it_was_started_to_ignore_does_not_end_it() {
-    let desk = Desk::new();
+fn an_inherited_ignored_signal_stays_ignored() {
+    let fixture = CommandFixture::new();
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\""]).arg(rawr()).args(EXEC);
-    shell.env("RAWR_HOME", desk.home.path()).env_remove("CODEX_HOME");
-    shell.env("TMPDIR", desk.temporary.path()).current_dir(desk.temporary.path());
+    shell.env("RAWR_HOME", fixture.home.path()).env_remove("CODEX_HOME");
+    shell.env("TMPDIR", fixture.temporary.path()).current_dir(fixture.temporary.path());
     let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut stdin = child.stdin.take().unwrap();
@@ -38,38 +38,39 @@ fn what_it_was_started_to_ignore_does_not_end_it() {
 }
 
 #[test]
-fn a_folder_whose_name_is_no_text_can_be_worked_in() {
-    let desk = Desk::new();
-    let folder = desk.temporary.path().join(OsStr::from_bytes(b"w\xffrk"));
+fn a_folder_with_a_non_utf8_name_can_be_used() {
+    let fixture = CommandFixture::new();
+    let folder = fixture.temporary.path().join(OsStr::from_bytes(b"w\xffrk"));
     std::fs::create_dir(&folder).unwrap();
-    let output = desk.command(&[&EXEC[..], &["hi"]].concat()).current_dir(folder).output().unwrap();
+    let output =
+        fixture.command(&[&EXEC[..], &["hi"]].concat()).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", err(&output));
     assert!(events(&out(&output))[0]["cwd"].as_str().unwrap().ends_with("w\u{fffd}rk"));
 }
 
 #[test]
-fn a_home_whose_name_is_no_text_is_refused() {
-    let desk = Desk::new();
-    let home = desk.temporary.path().join(OsStr::from_bytes(b"h\xffme"));
+fn a_home_with_a_non_utf8_name_is_refused() {
+    let fixture = CommandFixture::new();
+    let home = fixture.temporary.path().join(OsStr::from_bytes(b"h\xffme"));
     for arguments in
         [&["status"][..], &["doctor"], &["init"], &["exec", "--host", "embedded", "hi"]]
     {
-        let output = desk.command(arguments).env("RAWR_HOME", &home).output().unwrap();
+        let output = fixture.command(arguments).env("RAWR_HOME", &home).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", out(&output));
         assert!(err(&output).contains("not valid UTF-8"), "{arguments:?}: {}", err(&output));
     }
-    assert_eq!(desk.leftovers(), Vec::<String>::new());
+    assert_eq!(fixture.leftovers(), Vec::<String>::new());
 }
 
 #[test]
-fn wrong_usage_of_an_installed_hook_is_told_and_does_not_stop_the_agent() {
-    let desk = Desk::new();
+fn a_usage_error_of_a_hook_is_printed_and_does_not_stop_the_agent() {
+    let fixture = CommandFixture::new();
     let check = |arguments: &[&str], code: i32| {
-        let output = desk.run(arguments);
+        let output = fixture.run(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", err(&output));
         assert!(err(&output).contains("try '--help'"), "{arguments:?}: {}", err(&output));
     };
-    let home = desk.home.path().to_str().unwrap();
+    let home = fixture.home.path().to_str().unwrap();
     check(&["hook", "Stop", "--host", "claude", "--of-another-release"], 0);
     check(&["--home", home, "hook", "Stop", "--host", "emacs"], 0);
     check(&["hook", "install", "--claude"], 2);
@@ -78,13 +79,13 @@ fn wrong_usage_of_an_installed_hook_is_told_and_does_not_stop_the_agent() {
 }
 
 #[test]
-fn a_home_that_cannot_be_read_is_an_error() {
-    let desk = Desk::new();
-    std::fs::create_dir_all(desk.path("rawr/auto_compaction")).unwrap();
-    std::fs::write(desk.path("rawr/auto_compaction/threads"), "no folder").unwrap();
-    for home in ["/dev/null/x", desk.home.path().to_str().unwrap()] {
+fn an_unreadable_home_is_an_error() {
+    let fixture = CommandFixture::new();
+    std::fs::create_dir_all(fixture.path("rawr/auto_compaction")).unwrap();
+    std::fs::write(fixture.path("rawr/auto_compaction/threads"), "no folder").unwrap();
+    for home in ["/dev/null/x", fixture.home.path().to_str().unwrap()] {
         for command in [&["status"][..], &["recall", "parser"], &["explain", "x"]] {
-            let output = desk.run(&[&["--home", home], command].concat());
+            let output = fixture.run(&[&["--home", home], command].concat());
             let error = err(&output);
             assert_eq!(output.status.code(), Some(1), "{home} {command:?}: {error}");
             assert!(error.contains(&format!("{home}/rawr/auto_compaction/threads")), "{error}");
@@ -94,26 +95,26 @@ fn a_home_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn an_error_names_its_file_and_tells_its_cause_once() {
-    let desk = Desk::new();
-    std::fs::write(desk.path("rawr"), "no folder").unwrap();
-    let output = desk.run(&["exec", "--host", "embedded", "hi"]);
+fn an_error_names_its_file_and_its_cause_once() {
+    let fixture = CommandFixture::new();
+    std::fs::write(fixture.path("rawr"), "no folder").unwrap();
+    let output = fixture.run(&["exec", "--host", "embedded", "hi"]);
     let error = err(&output);
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("failed to start the sidecar "), "{error}");
-    assert!(error.contains(desk.path("rawr/sidecar.log").to_str().unwrap()), "{error}");
+    assert!(error.contains(fixture.path("rawr/sidecar.log").to_str().unwrap()), "{error}");
     assert_eq!(error.matches("os error").count(), 1, "{error}");
 }
 
 #[test]
-fn a_key_that_the_editor_takes_does_not_end_rawr_under_it() {
-    let desk = Desk::new();
-    assert!(desk.run(&["init"]).status.success());
-    let editor = desk.path("editor");
+fn a_signal_for_the_editor_does_not_end_rawr() {
+    let fixture = CommandFixture::new();
+    assert!(fixture.run(&["init"]).status.success());
+    let editor = fixture.path("editor");
     let script = "trap 'echo INTERRUPTED' INT\ntrap 'echo QUIT' QUIT\necho OPEN\n\
         until read -r word; do :; done\necho CLOSED\n";
     std::fs::write(&editor, script).unwrap();
-    let mut command = desk.command(&["prompts", "edit", "handoff"]);
+    let mut command = fixture.command(&["prompts", "edit", "handoff"]);
     command.env_remove("VISUAL").env("EDITOR", format!("sh {}", editor.display()));
     let mut terminal = Terminal::run(&command, 24, 100);
     terminal.wait_for(&["OPEN"]);
@@ -122,16 +123,16 @@ fn a_key_that_the_editor_takes_does_not_end_rawr_under_it() {
     terminal.press("\x1c");
     terminal.wait_for(&["QUIT"]);
     terminal.press("done\r");
-    terminal.wait_for(&["CLOSED", "handoff is as it was."]);
+    terminal.wait_for(&["CLOSED", "handoff is unchanged."]);
     assert!(terminal.wait_for_the_end().success());
 }
 
 /// What would wipe the line that moves does not arrive there.
 #[test]
-fn nothing_moves_where_it_cannot_be_wiped() {
+fn there_is_no_live_line_without_erase_support() {
     for (variable, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        let desk = Desk::new();
-        let mut command = desk.command(&["demo"]);
+        let fixture = CommandFixture::new();
+        let mut command = fixture.command(&["demo"]);
         command.env_remove("NO_COLOR").env("TERM", "xterm-256color").env(variable, value);
         let mut terminal = Terminal::run(&command, 24, 100);
         assert!(terminal.wait_for_the_end().success());
@@ -143,8 +144,8 @@ fn nothing_moves_where_it_cannot_be_wiped() {
 
 #[test]
 fn frames_are_as_wide_as_the_terminal() {
-    let desk = Desk::new();
-    let mut command = desk.command(&["demo"]);
+    let fixture = CommandFixture::new();
+    let mut command = fixture.command(&["demo"]);
     command.env("NO_COLOR", "1").env("TERM", "xterm-256color");
     let mut terminal = Terminal::run(&command, 200, 60);
     assert!(terminal.wait_for_the_end().success());
@@ -160,16 +161,16 @@ fn frames_are_as_wide_as_the_terminal() {
 
 /// A home may be shared with a container, where processes have other numbers.
 #[test]
-fn a_process_of_another_machine_is_not_signalled() {
-    let desk = Desk::new();
+fn a_process_of_another_machine_gets_no_signal() {
+    let fixture = CommandFixture::new();
     let mut innocent = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-    let folder = desk.path("rawr/attached");
+    let folder = fixture.path("rawr/attached");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(innocent.id().to_string());
     std::fs::write(&file, "/run/codex.sock\nanother machine").unwrap();
     let locked = std::fs::File::open(&file).unwrap();
     locked.lock().unwrap();
-    let output = desk.run(&["detach"]);
+    let output = fixture.run(&["detach"]);
     assert_eq!(output.status.code(), Some(1), "{}", out(&output));
     assert!(out(&output).contains("run `rawr detach` there"), "{}", out(&output));
     drop(innocent.stdin.take());

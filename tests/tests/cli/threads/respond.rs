@@ -1,11 +1,11 @@
-//! `rawr guard`, `pin`, `snooze` and `compact`: what is recorded, what comes of it, and what is refused.
+//! `rawr guard`, `pin`, `mark`, `snooze` and `compact`: records, effects, errors.
 
 use rawr_protocol::methods::SignalReport;
 use rawr_protocol::{CommandLine, Signal, SignalReportParams};
 use rawr_tests::Home;
 use serde_json::json;
 
-use super::{NOBODY, Running, check, event, events, pressed, refused};
+use super::{NOT_RUNNING, RunningHost, check, event, events, pressed, refused};
 
 #[test]
 fn every_guard_can_be_set_listed_and_cleared() {
@@ -19,7 +19,7 @@ fn every_guard_can_be_set_listed_and_cleared() {
         (&["--until-released"], "no compaction until it is cleared,", "released"),
     ] {
         let arguments = [&["guard", "alpha"], arguments].concat();
-        check(&home, &arguments, &["Guard g", words, "short of an emergency.", NOBODY]);
+        check(&home, &arguments, &["Guard g", words, "except in an emergency.", NOT_RUNNING]);
         let set = event(&home, &[&arguments[..], &["--note", "why"]].concat());
         assert_eq!((&set["event"], &set["until"]["kind"]), (&json!("guard_set"), &json!(kind)));
         assert_eq!((&set["note"], &set["setBy"]), (&json!("why"), &json!("rawr guard")));
@@ -30,15 +30,15 @@ fn every_guard_can_be_set_listed_and_cleared() {
         &["guard", "alpha", "--list"],
         &["g1 for 1 turn, set just now by rawr guard", "g10 until"],
     );
-    check(&home, &["guard", "alpha", "--clear", "g1"], &["1 guard is cleared.", NOBODY]);
+    check(&home, &["guard", "alpha", "--clear", "g1"], &["1 guard is cleared.", NOT_RUNNING]);
     let cleared = event(&home, &["guard", "alpha", "--clear", "--all"]);
     assert_eq!((&cleared["event"], &cleared["cleared"]), (&json!("guard_cleared"), &json!(9)));
-    check(&home, &["guard", "alpha", "--list"], &["No guard holds on thread alpha."]);
-    check(&home, &["guard", "alpha", "--clear", "--all"], &["No guard held."]);
+    check(&home, &["guard", "alpha", "--list"], &["Thread alpha has no active guard."]);
+    check(&home, &["guard", "alpha", "--clear", "--all"], &["No guard was active."]);
 }
 
 #[test]
-fn a_guard_that_cannot_be_is_refused() {
+fn an_invalid_guard_is_refused() {
     let home = Home::new();
     pressed(&home, "alpha");
     refused(&home, &["guard", "alpha"], 2, &["--turns", "--until-released"]);
@@ -51,15 +51,15 @@ fn a_guard_that_cannot_be_is_refused() {
     );
     refused(&home, &["guard", "alpha", "--list", "--note", "x"], 2, &["--turns"]);
     refused(&home, &["guard", "alpha", "--clear"], 1, &["--clear ID", "--clear --all"]);
-    let hint = "`rawr guard alpha --list` shows which hold";
-    refused(&home, &["guard", "alpha", "--clear", "g9"], 1, &["there is no guard `g9`", hint]);
+    let hint = "list its guards with `rawr guard alpha --list`";
+    refused(&home, &["guard", "alpha", "--clear", "g9"], 1, &["has no guard `g9`", hint]);
 }
 
 #[test]
-fn a_guard_holds_at_the_next_turn_of_the_session_that_runs() {
+fn a_guard_applies_at_the_next_turn_of_a_running_session() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
-    let takes_up = format!("the session that runs this thread ({}) takes it up", running.owner());
+    let mut running = RunningHost::on(&home, "alpha");
+    let takes_up = format!("The session that runs this thread ({}) applies it", running.owner());
     check(&home, &["guard", "last", "--next-commit"], &["Guard g1", &takes_up]);
     assert_eq!(event(&home, &["guard", "last", "--turns", "2"])["owner"], running.owner());
     running.turn();
@@ -68,11 +68,11 @@ fn a_guard_holds_at_the_next_turn_of_the_session_that_runs() {
 }
 
 #[test]
-fn a_pinned_text_is_handed_over_word_for_word() {
+fn a_pinned_text_is_kept_verbatim() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     let text = "Never touch  the main branch.\nNot even for a fix.";
-    check(&home, &["pin", "alpha", text], &["p1 is pinned", "takes it up now"]);
+    check(&home, &["pin", "alpha", text], &["p1 is pinned", "applies it now"]);
     let pinned = event(&home, &["pin", "alpha", "Use tabs."]);
     assert_eq!(
         (&pinned["event"], &pinned["text"]),
@@ -99,10 +99,10 @@ fn a_pinned_text_is_handed_over_word_for_word() {
 }
 
 #[test]
-fn a_pin_that_says_nothing_is_refused_and_a_secret_is_taken_out() {
+fn an_empty_pin_is_refused_and_a_secret_is_redacted() {
     let home = Home::new();
     pressed(&home, "alpha");
-    check(&home, &["pin", "alpha", "--list"], &["No instruction is kept for thread alpha."]);
+    check(&home, &["pin", "alpha", "--list"], &["Thread alpha has no kept instructions."]);
     refused(&home, &["pin", "alpha"], 2, &["rawr pin <THREAD> <TEXT>"]);
     refused(&home, &["pin", "alpha", " "], 1, &["empty text"]);
     refused(&home, &["pin", "alpha", "x", "--list"], 2, &["cannot be used with"]);
@@ -110,21 +110,21 @@ fn a_pin_that_says_nothing_is_refused_and_a_secret_is_taken_out() {
     let text = check(
         &home,
         &["pin", "alpha", &format!("Push with {secret}")],
-        &["p1 is pinned", "What looked like a secret was taken out: Push with ", NOBODY],
+        &["p1 is pinned", "A possible secret was redacted: Push with ", NOT_RUNNING],
     );
     assert!(!text.contains(secret), "{text}");
 }
 
 #[test]
-fn a_mark_is_a_boundary_under_its_label() {
+fn a_mark_is_a_boundary_with_its_label() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     running.turn();
     assert!(running.host.performed.is_empty());
     check(
         &home,
         &["mark", " the parser is done "],
-        &["Marked on thread alpha: the parser is done ends here.", "takes it up now"],
+        &["Marked on thread alpha: the parser is done ends here.", "applies it now"],
     );
     check(&home, &["status", "alpha"], &["phase end", "the parser is done (plan_checkpoint)"]);
     assert_eq!(event(&home, &["status", "alpha"])["boundaries"][0]["label"], "the parser is done");
@@ -139,11 +139,11 @@ fn a_mark_is_a_boundary_under_its_label() {
 }
 
 #[test]
-fn a_mark_is_for_the_thread_that_is_named_and_has_a_label() {
+fn a_mark_needs_a_label_and_applies_to_the_named_thread() {
     let home = Home::new();
     pressed(&home, "alpha");
     pressed(&home, "beta");
-    check(&home, &["mark", "tests"], &["Marked on thread beta: tests ends here.", NOBODY]);
+    check(&home, &["mark", "tests"], &["Marked on thread beta: tests ends here.", NOT_RUNNING]);
     let marked = event(&home, &["mark", "research", "--thread", "al"]);
     assert_eq!(
         (&marked["event"], &marked["threadId"], &marked["label"], &marked["boundaries"]),
@@ -154,12 +154,12 @@ fn a_mark_is_for_the_thread_that_is_named_and_has_a_label() {
 }
 
 #[test]
-fn a_snooze_stops_what_is_under_way_and_holds() {
+fn a_snooze_cancels_the_running_sequence_and_applies() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     running.turn_with_boundaries();
-    check(&home, &["snooze", "last"], &["Snoozed: no compaction for 1 turn,", "takes it up now"]);
+    check(&home, &["snooze", "last"], &["Snoozed: no compaction for 1 turn,", "applies it now"]);
     running.turn();
     assert_eq!(running.host.performed, Vec::<String>::new());
     let snoozed = event(&home, &["snooze", "last", "--minutes", "30"]);
@@ -181,16 +181,16 @@ fn a_snooze_stops_what_is_under_way_and_holds() {
 }
 
 #[test]
-fn what_waits_for_an_answer_gets_it() {
+fn a_pending_approval_is_answered() {
     for (answer, performed) in
         [("--approve", &["packet_request", "compact", "handoff"][..]), ("--cancel", &[])]
     {
         let home = Home::new();
         home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-        let mut running = Running::on(&home, "alpha");
+        let mut running = RunningHost::on(&home, "alpha");
         running.turn_with_boundaries();
-        let said = check(&home, &["compact", "last", answer], &["takes it up now"]);
-        assert!(said.starts_with("Approved: ") || said.starts_with("Called off: "), "{said}");
+        let said = check(&home, &["compact", "last", answer], &["applies it now"]);
+        assert!(said.starts_with("Approved: ") || said.starts_with("Cancelled: "), "{said}");
         running.turn();
         assert_eq!(running.host.performed, performed, "{answer}");
         running.leave();
@@ -198,14 +198,14 @@ fn what_waits_for_an_answer_gets_it() {
 }
 
 #[test]
-fn a_compaction_is_asked_for_and_comes_when_the_thread_is_run_again() {
+fn a_requested_compaction_happens_when_the_thread_runs_again() {
     let home = Home::new();
     pressed(&home, "alpha");
-    check(&home, &["compact", "alpha"], &["Asked for: a compaction", NOBODY]);
-    check(&home, &["status", "alpha"], &["asked for  a compaction, as soon as the agent is idle"]);
+    check(&home, &["compact", "alpha"], &["Requested: a compaction", NOT_RUNNING]);
+    check(&home, &["status", "alpha"], &["requested  a compaction, as soon as the agent is idle"]);
     let asked = event(&home, &["compact", "alpha", "--now"]);
     assert_eq!((&asked["choice"], &asked["phase"]), (&json!("compact_now"), &json!("idle")));
-    let mut running = Running::after(&home, "alpha", 1);
+    let mut running = RunningHost::after(&home, "alpha", 1);
     assert!(running.host.run(&mut running.sidecar));
     assert_eq!(running.host.performed, ["packet_request", "compact", "handoff"]);
     assert_eq!(event(&home, &["status", "alpha"])["compactionAskedFor"], false);
@@ -213,26 +213,31 @@ fn a_compaction_is_asked_for_and_comes_when_the_thread_is_run_again() {
 }
 
 #[test]
-fn an_answer_to_nothing_is_refused_in_words() {
+fn an_answer_without_a_question_is_refused_with_a_hint() {
     let home = Home::new();
     pressed(&home, "alpha");
-    let hint = "`rawr compact alpha` asks for a compaction";
-    refused(&home, &["compact", "alpha", "--approve"], 1, &["nothing waits for an answer", hint]);
+    let hint = "request one with `rawr compact alpha`";
+    refused(
+        &home,
+        &["compact", "alpha", "--approve"],
+        1,
+        &["no compaction is waiting for an answer", hint],
+    );
     refused(&home, &["compact", "alpha", "--cancel"], 1, &["no compaction in progress"]);
     refused(&home, &["compact", "alpha", "--cancel", "--now"], 2, &["cannot be used with"]);
 }
 
 #[test]
-fn what_is_pinned_can_be_taken_back() {
+fn a_pin_can_be_removed() {
     let home = Home::new();
     pressed(&home, "alpha");
     for text in ["Use tabs.", "Use spaces."] {
-        check(&home, &["pin", "alpha", text], &[" is pinned", NOBODY]);
+        check(&home, &["pin", "alpha", text], &[" is pinned", NOT_RUNNING]);
     }
     check(&home, &["pin", "alpha", "--list"], &["p1  pinned, given by rawr pin just now"]);
-    check(&home, &["pin", "alpha", "--remove", "p1"], &["p1 is taken back.", NOBODY]);
-    let hint = "`rawr pin alpha --list` shows which there are";
-    refused(&home, &["pin", "alpha", "--remove", "p1"], 1, &["there is no instruction `p1`", hint]);
+    check(&home, &["pin", "alpha", "--remove", "p1"], &["p1 is removed.", NOT_RUNNING]);
+    let hint = "list its instructions with `rawr pin alpha --list`";
+    refused(&home, &["pin", "alpha", "--remove", "p1"], 1, &["has no instruction `p1`", hint]);
     let removed = event(&home, &["pin", "alpha", "--remove", "p2"]);
     assert_eq!(
         (&removed["event"], &removed["cleared"]),
@@ -244,7 +249,7 @@ fn what_is_pinned_can_be_taken_back() {
 #[test]
 fn a_guard_until_the_tests_pass_ends_when_they_do() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     check(&home, &["guard", "alpha", "--tests-pass"], &["no compaction until the tests pass,"]);
     for (exit_code, guards) in [(101, 1), (0, 0)] {
         let signal = Signal::CommandFinished {

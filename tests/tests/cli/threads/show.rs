@@ -1,4 +1,4 @@
-//! `rawr status` and `rawr explain`: what people and programs are shown.
+//! `rawr status` and `rawr explain`.
 
 use rawr_protocol::methods::{
     InputSubmit, JudgmentAnswer, SignalReport, ThreadOpen, TurnCompleted, TurnStarted,
@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
 
-use super::{Running, check, compacted, err, event, events, pressed, refused, run};
+use super::{RunningHost, check, compacted, err, event, events, pressed, refused, run};
 
 #[test]
-fn an_empty_home_is_told_what_to_do_and_stays_empty() {
+fn an_empty_home_gets_a_hint_and_stays_empty() {
     let home = Home::new();
-    check(&home, &["status"], &["no thread is known in ", "`rawr exec", "`rawr demo`"]);
+    check(&home, &["status"], &["there are no threads in ", "`rawr exec", "`rawr demo`"]);
     assert_eq!(events(&home, &["status"]), Vec::<Value>::new());
-    refused(&home, &["status", "last"], 1, &["no thread is known in "]);
-    refused(&home, &["guard", "last", "--next-commit"], 1, &["no thread is known in "]);
+    refused(&home, &["status", "last"], 1, &["there are no threads in "]);
+    refused(&home, &["guard", "last", "--next-commit"], 1, &["there are no threads in "]);
     assert_eq!(home.path().read_dir().unwrap().count(), 0, "looking leaves no trace");
 }
 
 #[test]
-fn a_command_logs_what_it_asks_where_that_is_wanted() {
+fn a_verbose_command_logs_its_requests() {
     let home = Home::new();
     pressed(&home, "alpha");
     let status = |level: &str| {
@@ -41,7 +41,7 @@ fn a_command_logs_what_it_asks_where_that_is_wanted() {
 }
 
 #[test]
-fn status_tells_where_a_thread_stands() {
+fn status_shows_the_state_of_a_thread() {
     let home = Home::new();
     compacted(&home, "alpha");
     run(&home, &["guard", "alpha", "--turns", "3", "--note", "mid\u{1b}[2Jrefactor"]);
@@ -75,10 +75,10 @@ fn status_tells_where_a_thread_stands() {
 }
 
 #[test]
-fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
+fn status_shows_the_owner_the_held_messages_and_the_progress() {
     let home = Home::new();
     home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     running.turn_with_boundaries();
     running.sidecar.call::<InputSubmit>(&InputSubmitParams {
         thread_id: "alpha".to_owned(),
@@ -106,7 +106,7 @@ fn status_tells_who_runs_a_thread_what_waits_and_how_far_a_sequence_is() {
 }
 
 #[test]
-fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
+fn the_last_used_thread_is_first_and_is_last() {
     let home = Home::new();
     for thread in ["alpha", "alphabet", "beta"] {
         pressed(&home, thread);
@@ -122,9 +122,9 @@ fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
         &home,
         &["status", "al"],
         1,
-        &["`al` may be ", "alphabet", "alpha", "give more of the name"],
+        &["`al` is ambiguous: ", "alphabet", "alpha", "pass more of the id"],
     );
-    refused(&home, &["explain", "gamma"], 1, &["there is no thread `gamma`; near it: ", "beta"]);
+    refused(&home, &["explain", "gamma"], 1, &["there is no thread `gamma`; similar: ", "beta"]);
     refused(&home, &["pin", "../beta", "x"], 1, &["there is no thread `../beta`"]);
 
     pressed(&home, "last");
@@ -133,7 +133,7 @@ fn the_thread_used_last_is_shown_first_and_is_meant_by_last() {
 }
 
 #[test]
-fn a_thread_that_nobody_runs_is_measured_by_its_own_projects_tiers() {
+fn a_stopped_thread_uses_the_tiers_of_its_own_project() {
     let home = Home::new();
     pressed(&home, "alpha");
     check(&home, &["status"], &["alpha  25% left · asap"]);
@@ -143,7 +143,7 @@ fn a_thread_that_nobody_runs_is_measured_by_its_own_projects_tiers() {
 }
 
 #[test]
-fn explain_names_the_gate_that_failed_and_what_would_have_changed_it() {
+fn explain_shows_the_failed_gate_and_its_condition() {
     let home = Home::new();
     pressed(&home, "alpha");
     let text = check(
@@ -171,9 +171,9 @@ fn explain_names_the_gate_that_failed_and_what_would_have_changed_it() {
 }
 
 #[test]
-fn explain_tells_what_led_to_a_compaction() {
+fn explain_shows_the_reason_of_a_compaction() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     run(&home, &["pin", "alpha", "Never touch the main branch."]);
     running.turn_with_boundaries();
     running.leave();
@@ -188,7 +188,7 @@ fn explain_tells_what_led_to_a_compaction() {
             "  sequence   s1-",
             "  compaction 143,139 → 13,000 tokens",
             "  packet     by the agent",
-            "             the check added what its author had left out:",
+            "             added by the check:",
             "             · directive: Never touch the main branch.",
         ],
     );
@@ -198,9 +198,9 @@ fn explain_tells_what_led_to_a_compaction() {
 }
 
 #[test]
-fn past_decisions_are_listed_and_found_by_the_beginning_of_their_names() {
+fn past_decisions_are_listed_and_found_by_a_prefix() {
     let home = Home::new();
-    let mut running = Running::on(&home, "alpha");
+    let mut running = RunningHost::on(&home, "alpha");
     running.turn();
     running.turn();
     running.leave();
@@ -209,7 +209,7 @@ fn past_decisions_are_listed_and_found_by_the_beginning_of_their_names() {
     assert_eq!(listed.len(), 2);
     let first = event(&home, &["explain", "alpha", "--decision", "d1"]);
     assert_eq!(first, listed[0]);
-    let hint = "`rawr explain alpha --list` shows which there are";
+    let hint = "list its decisions with `rawr explain alpha --list`";
     refused(&home, &["explain", "alpha", "--decision", "d9"], 1, &["no decision `d9`", hint]);
     refused(
         &home,
@@ -220,14 +220,14 @@ fn past_decisions_are_listed_and_found_by_the_beginning_of_their_names() {
 }
 
 #[test]
-fn without_a_decision_it_is_told_when_one_comes() {
+fn without_a_decision_the_next_one_is_announced() {
     let home = Home::new();
-    let running = Running::on(&home, "alpha");
+    let running = RunningHost::on(&home, "alpha");
     running.leave();
     check(
         &home,
         &["explain", "alpha"],
-        &["No decision is on record for thread alpha", "has not reported how full the context is"],
+        &["No decision is recorded for thread alpha", "has not reported how full the context is"],
     );
     let event = event(&home, &["explain", "alpha", "--list"]);
     assert_eq!((&event["event"], &event["threadId"]), (&json!("no_decision"), &json!("alpha")));
@@ -238,7 +238,7 @@ fn without_a_decision_it_is_told_when_one_comes() {
 const BUILT_IN: &str = "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n";
 
 #[test]
-fn why_the_built_in_compaction_did_not_come_is_told() {
+fn the_missing_built_in_compaction_is_explained() {
     let home = Home::new();
     home.configure(BUILT_IN);
     pressed(&home, "alpha");
@@ -249,7 +249,7 @@ fn why_the_built_in_compaction_did_not_come_is_told() {
     );
     home.configure(&format!("{BUILT_IN}threshold_percent = 50\n"));
     run(&home, &["guard", "alpha", "--until-released"]);
-    let mut running = Running::after(&home, "alpha", 1);
+    let mut running = RunningHost::after(&home, "alpha", 1);
     running.turn();
     assert_eq!(running.host.count("compact"), 0);
     running.leave();
@@ -266,7 +266,7 @@ fn why_the_built_in_compaction_did_not_come_is_told() {
 }
 
 #[test]
-fn a_thread_that_somebody_looks_at_has_no_owner() {
+fn an_observed_thread_has_no_owner() {
     let home = Home::new();
     pressed(&home, "alpha");
     let mut looker = Sidecar::start(&home);
@@ -288,7 +288,7 @@ fn a_judgment_by_rules_is_quoted() {
 }
 
 #[test]
-fn a_hosts_judgment_is_awaited_and_then_quoted() {
+fn a_hosts_judgment_is_shown_as_pending_and_then_quoted() {
     let home = Home::new();
     home.configure(WITH_A_JUDGE);
     let mut sidecar = Sidecar::start(&home);
@@ -357,7 +357,7 @@ fn asked(notes: &[Note]) -> String {
 }
 
 #[test]
-fn a_copied_folder_is_a_thread_of_its_own() {
+fn a_copied_folder_is_a_separate_thread() {
     let home = Home::new();
     pressed(&home, "alpha");
     fs::create_dir(home.thread("beta")).unwrap();

@@ -1,11 +1,11 @@
-//! However it ends, the terminal is as before.
+//! The terminal is restored however the watch ends.
 
 use std::process::Command;
 
 use rawr_tests::{Home, Terminal, rawr};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Running, THREAD, watch};
+use super::{RunningHost, THREAD, asking_host, watch};
 
 /// The sidecar of this process.
 fn child_of(process: u32) -> Option<Pid> {
@@ -21,9 +21,9 @@ fn kill_the_sidecar(terminal: &Terminal) -> Pid {
 }
 
 #[test]
-fn a_signal_gives_the_terminal_back() {
+fn a_signal_restores_the_terminal() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     for (signals, code) in [
         (&[Signal::TERM][..], 143),
         (&[Signal::HUP], 129),
@@ -41,9 +41,9 @@ fn a_signal_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_ends_it() {
+fn a_closed_terminal_ends_the_watch() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 24, 80);
     terminal.wait_for(&["run by"]);
     let sidecar = child_of(terminal.process_id()).unwrap();
@@ -55,26 +55,26 @@ fn a_terminal_that_is_closed_ends_it() {
 }
 
 #[test]
-fn a_sidecar_that_dies_is_started_again_once() {
+fn a_dead_sidecar_is_restarted_once() {
     let home = Home::new();
-    let mut running = Running::that_asks(&home);
+    let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 120);
     terminal.wait_for(&["run by"]);
     kill_the_sidecar(&terminal);
-    terminal.wait_for(&["it was started again, and the watch goes on"]);
-    running.end_a_phase();
+    terminal.wait_for(&["it was restarted"]);
+    running.turn_with_boundaries();
     terminal.wait_for(&["Waiting for your approval: t"]);
     kill_the_sidecar(&terminal);
     let status = terminal.wait_for_a_clean_end();
     assert_eq!(status.code(), Some(1));
-    terminal.wait_for(&["rawr: the sidecar was started again once and ended again"]);
+    terminal.wait_for(&["rawr: the sidecar ended again after a restart"]);
     running.leave();
 }
 
 #[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_until_it_says_to_go_on() {
+fn ctrl_z_suspends_and_fg_resumes() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let watch = watch(&home, &[]);
     let mut shell = Command::new("sh");
     shell.arg("-i").env("PS1", "AT-THE-SHELL> ").env_remove("ENV");

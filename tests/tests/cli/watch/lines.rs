@@ -1,4 +1,4 @@
-//! The same for programs.
+//! `rawr watch` without a terminal.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -7,7 +7,7 @@ use rawr_tests::Home;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Running, THREAD, watch};
+use super::{RunningHost, THREAD, watch};
 
 fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = Value> + use<>) {
     let mut command = watch(home, arguments);
@@ -17,14 +17,14 @@ fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = Value>
 }
 
 #[test]
-fn without_a_terminal_there_is_a_snapshot_and_a_line_for_whatever_follows() {
+fn without_a_terminal_the_output_is_a_list_and_a_line_per_event() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
+    let mut running = RunningHost::on(&home, THREAD);
     let (mut child, mut events) = start(&home, &[]);
     let snapshot = events.next().unwrap();
     assert_eq!(snapshot["event"], "snapshot");
     assert_eq!(snapshot["threads"][0]["threadId"], THREAD);
-    running.end_a_phase();
+    running.turn_with_boundaries();
     let mut seen = Vec::new();
     while !seen.iter().any(|event: &Value| {
         event["event"] == "thread_changed"
@@ -44,9 +44,9 @@ fn without_a_terminal_there_is_a_snapshot_and_a_line_for_whatever_follows() {
 }
 
 #[test]
-fn a_reader_that_hangs_up_is_a_normal_end_though_nothing_happens() {
+fn a_closed_output_ends_an_idle_watch() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let (mut child, mut events) = start(&home, &["--json"]);
     assert_eq!(events.next().unwrap()["event"], "snapshot");
     drop(events);
@@ -57,7 +57,7 @@ fn a_reader_that_hangs_up_is_a_normal_end_though_nothing_happens() {
 #[test]
 fn only_the_threads_of_a_folder_are_watched() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let elsewhere = tempfile::tempdir().unwrap();
     for (folder, count) in [(home.work(), 1), (elsewhere.path().to_owned(), 0)] {
         let (mut child, mut events) = start(&home, &["--folder", folder.to_str().unwrap()]);
@@ -70,13 +70,13 @@ fn only_the_threads_of_a_folder_are_watched() {
 }
 
 #[test]
-fn a_thread_that_is_not_there_is_an_error() {
+fn a_missing_thread_is_an_error() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let mut child = watch(&home, &["nowhere"]).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let mut error = String::new();
     child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert!(error.contains("there is no thread `nowhere`; near it: t"), "{error}");
+    assert!(error.contains("there is no thread `nowhere`; similar: t"), "{error}");
     running.leave();
 }

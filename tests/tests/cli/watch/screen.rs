@@ -1,4 +1,4 @@
-//! What a person sees and does on the screen.
+//! The screen and its keys.
 
 use rawr_protocol::methods::{
     DecisionRecorded, SequenceHeadsUp, SequenceRespond, SequenceResponded, ThreadChanged,
@@ -7,19 +7,19 @@ use rawr_protocol::methods::{
 use rawr_protocol::{Choice, Phase, SequenceRespondParams, ThreadListParams, ThreadWatchParams};
 use rawr_tests::{Home, Launch, Sidecar, Terminal};
 
-use super::{Running, THREAD, recorded, watch};
+use super::{RunningHost, THREAD, asking_host, recorded, watch};
 
 #[test]
-fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
+fn a_banner_is_answered_and_the_terminal_is_restored() {
     let home = Home::new();
-    let mut running = Running::that_asks(&home);
+    let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["rawr watch · 1 thread", "run by", "test for stand-in"]);
-    running.end_a_phase();
+    running.turn_with_boundaries();
     let text = terminal.wait_for(&["Waiting for your approval: t", "25% left · asap", "c Approve"]);
     assert!(text.contains("s Not now"), "{text}");
     terminal.press("s");
-    terminal.wait_for(&["Snoozed: no compaction for 1 turn", "takes it up now"]);
+    terminal.wait_for(&["Snoozed: no compaction for 1 turn", "applies it now"]);
     terminal.wait_until_gone("Waiting for your approval: t");
     terminal.wait_for(&["phase      Idle", "guarded"]);
     let responded = recorded(&home, "responded");
@@ -36,14 +36,14 @@ fn a_banner_is_seen_and_answered_and_the_terminal_is_as_before() {
 }
 
 #[test]
-fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
+fn an_approval_continues_the_sequence_which_is_shown_to_its_end() {
     let home = Home::new();
-    let mut running = Running::that_asks(&home);
+    let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &["last"]), 40, 120);
-    running.end_a_phase();
+    running.turn_with_boundaries();
     terminal.wait_for(&["Waiting for your approval: t"]);
     terminal.press("c");
-    terminal.wait_for(&["Approved: the compaction goes on.", "▸ packet"]);
+    terminal.wait_for(&["Approved: the compaction continues.", "▸ packet"]);
     while running.host.count("handoff") == 0 {
         running.sidecar.allow::<ThreadChanged>();
         assert!(running.host.run(&mut running.sidecar));
@@ -60,18 +60,18 @@ fn an_approval_sets_the_host_to_work_and_the_sequence_is_followed_to_its_end() {
 }
 
 #[test]
-fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
+fn a_cancellation_is_confirmed_and_an_earlier_answer_is_reported() {
     let home = Home::new();
-    let mut running = Running::that_asks(&home);
+    let mut running = asking_host(&home);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
-    running.end_a_phase();
+    running.turn_with_boundaries();
     terminal.wait_for(&["Waiting for your approval: t"]);
     terminal.press("x");
-    terminal.wait_for(&["Call off the compaction of t?", "y yes · n no"]);
+    terminal.wait_for(&["Cancel the compaction of t?", "y yes · n no"]);
     terminal.press("n");
     terminal.wait_until_gone("Call off");
     terminal.press("x");
-    terminal.wait_for(&["Call off the compaction of t?"]);
+    terminal.wait_for(&["Cancel the compaction of t?"]);
     let mut vscode = Sidecar::spawn(&home, &Launch::default());
     vscode.greet("vscode");
     vscode.call::<ThreadWatch>(&ThreadWatchParams::default());
@@ -98,9 +98,9 @@ fn what_stops_a_compaction_is_asked_about_first_and_who_was_faster_is_said() {
 }
 
 #[test]
-fn a_guard_is_set_and_cleared_and_a_snooze_lasts_as_long_as_is_typed() {
+fn a_guard_is_set_and_cleared_and_a_snooze_has_the_typed_length() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 30, 100);
     terminal.wait_for(&["phase      Idle"]);
     terminal.press("g");
@@ -120,9 +120,9 @@ fn a_guard_is_set_and_cleared_and_a_snooze_lasts_as_long_as_is_typed() {
 }
 
 #[test]
-fn it_fits_any_terminal_and_follows_its_size() {
+fn the_screen_adapts_to_the_size_of_the_terminal() {
     let home = Home::new();
-    let running = Running::on(&home, THREAD);
+    let running = RunningHost::on(&home, THREAD);
     let mut terminal = Terminal::run(&watch(&home, &[]), 5, 20);
     terminal.wait_for(&["› t"]);
     terminal.resize(24, 80);
@@ -137,11 +137,11 @@ fn it_fits_any_terminal_and_follows_its_size() {
 }
 
 #[test]
-fn there_are_colours_unless_somebody_wants_none() {
+fn there_are_colors_unless_they_are_disabled() {
     let home = Home::new();
-    let mut running = Running::on(&home, THREAD);
-    running.end_a_phase();
-    let coloured = |written: &str| {
+    let mut running = RunningHost::on(&home, THREAD);
+    running.turn_with_boundaries();
+    let colored = |written: &str| {
         ["\u{1b}[38;5;", "\u{1b}[31m", "\u{1b}[32m"].iter().any(|code| written.contains(code))
     };
     for (value, expected) in [(None, true), (Some("1"), false)] {
@@ -153,7 +153,7 @@ fn there_are_colours_unless_somebody_wants_none() {
         terminal.wait_for(&["left · ", "run by"]);
         terminal.press("q");
         assert!(terminal.wait_for_a_clean_end().success());
-        assert_eq!(coloured(&terminal.written()), expected, "{:?}", terminal.written());
+        assert_eq!(colored(&terminal.written()), expected, "{:?}", terminal.written());
     }
     running.leave();
 }

@@ -1,15 +1,15 @@
-//! What is asked of Codex's model outside of the conversation: samples of it, and judgments.
+//! Questions to Codex's model outside the conversation: samples and judgments.
 
 use expect_test::expect;
-use rawr_host::host::{Host, HostEvent, Question};
+use rawr_host::host::{Host, HostEvent, ModelQuestion};
 use rawr_tests::mock_responses::{http_error, say};
 use serde_json::json;
 
-use super::lab::Lab;
+use super::fixture::AdapterFixture;
 use super::{WAIT_FOR_GO, ok, shell};
 
-fn question(request_id: &str, text: &str) -> Question {
-    Question {
+fn question(request_id: &str, text: &str) -> ModelQuestion {
+    ModelQuestion {
         request_id: request_id.to_owned(),
         instructions: "You judge whether now is a good moment.".to_owned(),
         text: text.to_owned(),
@@ -19,23 +19,23 @@ fn question(request_id: &str, text: &str) -> Question {
 }
 
 #[tokio::test]
-async fn a_sample_sees_the_conversation_and_leaves_no_trace_in_it() {
+async fn a_sample_sees_the_conversation_and_does_not_change_it() {
     let script = ok().on("PACKET?", [say("a packet").input_tokens(9_700)]);
-    let mut lab = Lab::new(script).await;
-    assert!(lab.codex.thread().host.capabilities.sample);
-    lab.turn("first").await;
-    lab.forget_events();
-    lab.codex.sample(question("s-1", "PACKET?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.turn("second").await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    assert!(fixture.codex.thread().host.capabilities.sample);
+    fixture.turn("first").await;
+    fixture.forget_events();
+    fixture.codex.sample(question("s-1", "PACKET?")).await.unwrap();
+    fixture.until(|event| matches!(event, HostEvent::Answered { .. })).await;
+    fixture.turn("second").await;
+    fixture.check_events(expect![[r#"
         s-1 answered: Ok("a packet")
         turn 2 started: Asked
         turn 2 says: ok
         turn 2 uses 9529 of Some(190000), goes on: false
         turn 2 completed, last said: ok
     "#]]);
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     assert!(requests[1].user_messages().contains(&"first".to_owned()));
     assert_eq!(requests[2].user_messages(), ["first", "second"]);
 }
@@ -45,14 +45,14 @@ async fn a_sample_can_be_taken_while_a_turn_runs() {
     let script = ok()
         .on("WORK", [shell(WAIT_FOR_GO).input_tokens(9_000), say("worked").input_tokens(9_100)])
         .on("PACKET?", [say("a packet")]);
-    let mut lab = Lab::new(script).await;
-    lab.codex.start_turn(&["WORK"]).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
-    lab.codex.sample(question("s-1", "PACKET?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.go();
-    lab.until_turn_ends().await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    fixture.codex.start_turn(&["WORK"]).await.unwrap();
+    fixture.until(|event| matches!(event, HostEvent::ToolStarted { .. })).await;
+    fixture.codex.sample(question("s-1", "PACKET?")).await.unwrap();
+    fixture.until(|event| matches!(event, HostEvent::Answered { .. })).await;
+    fixture.go();
+    fixture.until_turn_ends().await;
+    fixture.check_events(expect![[r#"
         turn 1 started: Asked
         turn 1 calls shell as call_1_0
         s-1 answered: Ok("a packet")
@@ -66,22 +66,22 @@ async fn a_sample_can_be_taken_while_a_turn_runs() {
 }
 
 #[tokio::test]
-async fn a_judgment_has_a_thread_of_its_own_with_its_own_instructions_and_schema() {
+async fn a_judgment_runs_in_a_separate_thread_with_its_instructions_and_schema() {
     let script = ok().on("GOOD?", [say(r#"{"yes": true}"#)]);
-    let mut lab = Lab::new(script).await;
-    lab.turn("first").await;
-    lab.forget_events();
-    lab.codex.judge(question("j-1", "GOOD?")).await.unwrap();
-    lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
-    lab.turn("second").await;
-    lab.check_events(expect![[r#"
+    let mut fixture = AdapterFixture::new(script).await;
+    fixture.turn("first").await;
+    fixture.forget_events();
+    fixture.codex.judge(question("j-1", "GOOD?")).await.unwrap();
+    fixture.until(|event| matches!(event, HostEvent::Answered { .. })).await;
+    fixture.turn("second").await;
+    fixture.check_events(expect![[r#"
         j-1 answered: Ok("{\"yes\": true}")
         turn 2 started: Asked
         turn 2 says: ok
         turn 2 uses 9529 of Some(190000), goes on: false
         turn 2 completed, last said: ok
     "#]]);
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let judgment = &requests[1];
     assert_eq!(judgment.user_messages(), ["GOOD?"]);
     assert_eq!(judgment.body["text"]["format"]["schema"], question("", "").output_schema);
@@ -90,14 +90,14 @@ async fn a_judgment_has_a_thread_of_its_own_with_its_own_instructions_and_schema
 }
 
 #[tokio::test]
-async fn a_judgment_without_an_answer_says_why() {
+async fn a_judgment_without_an_answer_reports_the_error() {
     let script = ok().on("REFUSED?", [http_error(500)]).on("TOOLS?", [shell("echo hi"), say("")]);
-    let mut lab = Lab::new(script).await;
+    let mut fixture = AdapterFixture::new(script).await;
     for text in ["REFUSED?", "TOOLS?"] {
-        lab.codex.judge(question(text, text)).await.unwrap();
-        lab.until(|event| matches!(event, HostEvent::Answered { .. })).await;
+        fixture.codex.judge(question(text, text)).await.unwrap();
+        fixture.until(|event| matches!(event, HostEvent::Answered { .. })).await;
     }
-    lab.check_events(expect![[r#"
+    fixture.check_events(expect![[r#"
         REFUSED? answered: Err("We’re currently experiencing high demand, which may cause temporary errors.")
         TOOLS? answered: Err("the model gave no answer")
     "#]]);

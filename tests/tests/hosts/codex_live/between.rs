@@ -1,4 +1,4 @@
-//! The driver alone, asked about a message as the relay asks: who sends the message does so when it is told to, and at once.
+//! The driver's answers to the relay about held messages, without a relay.
 
 use std::process::{Child, Command, Stdio};
 
@@ -10,12 +10,12 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
 use super::deaths::wait_until;
-use super::lab::{Lab, TASK, agent};
+use super::fixture::{LiveFixture, TASK, agent};
 use super::person::{Person, start_server, until_it_listens};
 use super::preflight::{BEFORE_THE_NEXT, NEXT, last_heard, said_in_order};
 
 struct Between {
-    lab: Lab,
+    fixture: LiveFixture,
     person: Person,
     folder: TempDir,
     server: Child,
@@ -39,20 +39,20 @@ impl Between {
 
     async fn put_off_with(script: Script, options: &[&str]) -> Self {
         let gate = Gate::new();
-        let lab = Lab::new(script.behind("WRITE-PARSER", 0, &gate));
-        lab.set(BEFORE_THE_NEXT);
+        let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
+        fixture.set(BEFORE_THE_NEXT);
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("codex.sock");
-        let server = start_server(&lab, &socket);
+        let server = start_server(&fixture, &socket);
         let mut person = until_it_listens(&socket).await;
-        person.opens_a_thread(lab.repository.path()).await;
-        let driver = start_driver(&lab, &folder, &server, options);
+        person.opens_a_thread(fixture.repository.path()).await;
+        let driver = start_driver(&fixture, &folder, &server, options);
         person.says(TASK).await.unwrap();
-        wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));
+        wait_until("rawr at its side", || fixture.log().contains(r#""event":"session""#));
         gate.open();
         person.hears("The parser is written.").await;
-        wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
-        Self { lab, person, folder, server, driver }
+        wait_until("a compaction put off", || fixture.log().contains(r#""phase":"deferred""#));
+        Self { fixture, person, folder, server, driver }
     }
 
     /// The driver dies without a word, and another takes its place.
@@ -60,7 +60,7 @@ impl Between {
         self.driver.kill().unwrap();
         self.driver.wait().unwrap();
         std::fs::remove_file(self.folder.path().join("driver.sock")).unwrap();
-        self.driver = start_driver(&self.lab, &self.folder, &self.server, &[]);
+        self.driver = start_driver(&self.fixture, &self.folder, &self.server, &[]);
     }
 
     async fn ask(&self, text: &str) -> Lines<BufReader<UnixStream>> {
@@ -71,9 +71,14 @@ impl Between {
     }
 }
 
-fn start_driver(lab: &Lab, folder: &TempDir, server: &Child, options: &[&str]) -> Child {
+fn start_driver(
+    fixture: &LiveFixture,
+    folder: &TempDir,
+    server: &Child,
+    options: &[&str],
+) -> Child {
     let mut command = Command::new(rawr());
-    lab.in_place(&mut command);
+    fixture.in_place(&mut command);
     command.arg("attach").arg("--socket").arg(folder.path().join("codex.sock"));
     command.arg("--beside").arg(folder.path()).arg("--lease").arg(server.id().to_string());
     command.arg("--preflight").args(options);
@@ -96,9 +101,9 @@ async fn the_handoff_is_in_when_the_message_may_pass(options: &[&str]) {
     until_it_may_pass(&mut words).await;
     between.person.says(NEXT).await.unwrap();
     between.person.hears("Here you are.").await;
-    let heard = last_heard(&between.lab);
-    assert_eq!(heard, ["task", "handoff", "next"], "{}", between.lab.log());
-    assert_eq!(between.lab.compactions(), 1);
+    let heard = last_heard(&between.fixture);
+    assert_eq!(heard, ["task", "handoff", "next"], "{}", between.fixture.log());
+    assert_eq!(between.fixture.compactions(), 1);
 }
 
 #[tokio::test]
@@ -113,10 +118,10 @@ async fn the_handoff_is_in_before_the_message_without_experimental_methods() {
 }
 
 #[tokio::test]
-async fn several_messages_are_let_go_in_order() {
+async fn several_messages_are_released_in_order() {
     let mut between = Between::put_off(&[]).await;
     let mut first = between.ask(NEXT).await;
-    let held = || between.lab.log().matches("input_held").count();
+    let held = || between.fixture.log().matches("input_held").count();
     wait_until("one held", || held() == 1);
     let mut other = between.ask("LAST-WORD").await;
     wait_until("both held", || held() == 2);
@@ -124,7 +129,7 @@ async fn several_messages_are_let_go_in_order() {
     between.person.says(NEXT).await.unwrap();
     between.person.hears("Here you are.").await;
     until_it_may_pass(&mut other).await;
-    assert_eq!(last_heard(&between.lab), ["task", "handoff", "next"]);
+    assert_eq!(last_heard(&between.fixture), ["task", "handoff", "next"]);
 }
 
 #[tokio::test]
@@ -139,33 +144,38 @@ async fn a_thread_that_rawr_does_not_drive_is_not_held() {
 async fn a_message_outlives_its_driver_and_its_sender(script: Script, gate: &Gate, asked: &str) {
     let mut between = Between::put_off_with(script, &[]).await;
     let words = between.ask(NEXT).await;
-    wait_until("the request", || is_asked(&between.lab, asked));
+    wait_until("the request", || is_asked(&between.fixture, asked));
     between.replace_the_driver();
     drop(words);
-    let joined = || between.lab.log().matches(r#""event":"session""#).count() == 2;
+    let joined = || between.fixture.log().matches(r#""event":"session""#).count() == 2;
     wait_until("another driver", joined);
     gate.open();
-    wait_until("the message", || said_in_order(&between.lab).contains(&"next"));
-    assert_eq!(said_in_order(&between.lab), ["task", "handoff", "next"], "{}", between.lab.log());
-    assert_eq!(between.lab.compactions(), 1);
+    wait_until("the message", || said_in_order(&between.fixture).contains(&"next"));
+    assert_eq!(
+        said_in_order(&between.fixture),
+        ["task", "handoff", "next"],
+        "{}",
+        between.fixture.log()
+    );
+    assert_eq!(between.fixture.compactions(), 1);
 }
 
-fn is_asked(lab: &Lab, what: &str) -> bool {
-    lab.requests().iter().any(|request| match what {
+fn is_asked(fixture: &LiveFixture, what: &str) -> bool {
+    fixture.requests().iter().any(|request| match what {
         "compaction" => request.purpose != Purpose::Turn,
         marker => request.marker.as_deref() == Some(marker),
     })
 }
 
 #[tokio::test]
-async fn a_message_that_waits_for_the_packet_outlives_its_driver_and_its_sender() {
+async fn a_message_held_for_the_packet_survives_its_driver_and_its_sender() {
     let gate = Gate::new();
     let script = agent().behind(":packet_request]", 0, &gate);
     a_message_outlives_its_driver_and_its_sender(script, &gate, ":packet_request]").await;
 }
 
 #[tokio::test]
-async fn a_message_that_waits_for_the_compaction_outlives_its_driver_and_its_sender() {
+async fn a_message_held_for_the_compaction_survives_its_driver_and_its_sender() {
     let gate = Gate::new();
     let summary = say("A summary by the model.").input_tokens(146_000).behind(&gate);
     let script = agent().on_compaction([summary]);

@@ -1,10 +1,10 @@
-//! Whatever dies of rawr's, the person's Codex goes on, and nothing stays behind when it ends.
+//! Codex survives the death of any process of rawr, and all processes end with Codex.
 
 use rawr_tests::Terminal;
 use rawr_tests::mock_responses::Gate;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
-use super::lab::{GOES_ON, HEADS_UP, Lab, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
 
 /// Every process that runs, with its session and its command line.
 fn running() -> impl Iterator<Item = (Pid, u32, String)> {
@@ -90,25 +90,25 @@ pub fn leave_nothing(terminal: &mut Terminal) {
 }
 
 #[test]
-fn a_sidecar_that_is_killed_is_started_again_and_the_thread_is_carried_across() {
+fn a_killed_sidecar_is_restarted_and_the_compaction_completes() {
     let gate = Gate::new();
-    let lab = Lab::new(agent().behind("WRITE-PARSER", 1, &gate));
-    let mut terminal = lab.on_a_terminal(&[]);
+    let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     say_to(&mut terminal, TASK);
     // What it has not heard of before it dies cannot be known afterwards.
-    wait_until("the commit", || lab.log().contains("tool_finished"));
+    wait_until("the commit", || fixture.log().contains("tool_finished"));
     kill(sidecars(session)[0]);
     gate.open();
     terminal.wait_for(&[HEADS_UP, "Context compacted", GOES_ON]);
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(fixture.compactions(), 1);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn a_killed_driver_leaves_codex_running_and_one_message_at_its_end() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     wait_until("a driver", || drivers(session).len() == 1);
     kill(drivers(session)[0]);
@@ -116,31 +116,31 @@ fn a_driver_that_is_killed_leaves_codex_as_it_is_and_one_line_when_it_ends() {
     terminal.wait_for(&["The parser is written."]);
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(fixture.compactions(), 0);
     leave(&mut terminal);
     terminal.wait_for(&["rawr: rawr ended early; Codex continued without it"]);
     nothing_is_left(session);
 }
 
 #[test]
-fn a_driver_that_a_person_sends_away_is_worth_no_line() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn a_detached_driver_causes_no_message() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
-    wait_until("a driver", || lab.rawr(&["detach"]).status.success());
+    wait_until("a driver", || fixture.rawr(&["detach"]).status.success());
     wait_until("its end", || drivers(session).is_empty());
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     leave_nothing(&mut terminal);
-    let said = terminal.wait_for(&["rawr: this session can be taken up again"]);
+    let said = terminal.wait_for(&["rawr: resume this session"]);
     assert!(!said.contains("rawr ended early"), "{said}");
 }
 
 #[test]
-fn a_driver_that_is_killed_in_the_middle_of_a_packet_leaves_the_answer_on_the_screen() {
+fn a_driver_killed_during_a_packet_leaves_the_answer_on_the_screen() {
     let gate = Gate::new();
-    let lab = Lab::new(agent().behind(":packet_request]", 0, &gate));
-    let mut terminal = lab.on_a_terminal(&[]);
+    let fixture = LiveFixture::new(agent().behind(":packet_request]", 0, &gate));
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     say_to(&mut terminal, TASK);
     terminal.wait_for(&[HEADS_UP]);
@@ -149,14 +149,14 @@ fn a_driver_that_is_killed_in_the_middle_of_a_packet_leaves_the_answer_on_the_sc
     terminal.wait_for(&["Goal: a parser with docs"]);
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(fixture.compactions(), 0);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn everything_ends_with_the_terminal() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn all_processes_end_with_the_terminal() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     say_to(&mut terminal, TASK);
     terminal.wait_for(&[GOES_ON]);
@@ -167,9 +167,9 @@ fn everything_ends_with_the_terminal() {
 }
 
 #[test]
-fn the_app_server_ends_where_nobody_is_left_who_would_end_it() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn the_app_server_ends_without_a_remaining_client() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     wait_until("a driver", || drivers(session).len() == 1);
     let driver = drivers(session)[0];
@@ -182,10 +182,10 @@ fn the_app_server_ends_where_nobody_is_left_who_would_end_it() {
 }
 
 #[test]
-fn the_socket_is_reached_by_its_owner_alone_and_goes_with_codex() {
+fn the_socket_is_private_and_removed_with_codex() {
     use std::os::unix::fs::PermissionsExt;
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     let server = processes(session, &["app-server", "--listen"]);
     let line = std::fs::read_to_string(format!("/proc/{}/cmdline", server[0])).unwrap();

@@ -1,10 +1,10 @@
-//! A goal that a person gave Codex, which starts a turn whenever none runs: rawr pauses it for a compaction, and sets it going again.
+//! A Codex goal, which starts a turn whenever none runs: rawr pauses it for a compaction and resumes it.
 
 use rawr_tests::mock_responses::{Gate, Script};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::lab::{GOES_ON, TASK};
+use super::fixture::{GOES_ON, TASK};
 use super::missed::sidecar;
 use super::person::Beside;
 use super::races::{agent, compacting_behind};
@@ -61,7 +61,7 @@ async fn killed_in_a_sequence(script: Script) -> Beside {
 }
 
 #[tokio::test]
-async fn a_goal_that_a_rawr_before_has_paused_goes_on_behind_its_compaction() {
+async fn a_goal_paused_by_an_earlier_driver_resumes_after_its_compaction() {
     let mut beside = killed_in_a_sequence(agent()).await;
     beside.attach_again();
     beside.person.hears(GOES_ON).await;
@@ -71,7 +71,7 @@ async fn a_goal_that_a_rawr_before_has_paused_goes_on_behind_its_compaction() {
 
 /// The handoff that this rawr has put in line stands in Codex's record before its arbiter asks for it.
 #[tokio::test]
-async fn a_goal_goes_on_behind_a_handoff_that_is_faster_than_the_next_rawr() {
+async fn a_goal_resumes_after_a_handoff_that_ran_without_a_driver() {
     let (compaction, handoff) = (Gate::new(), Gate::new());
     let script = compacting_behind(&compaction).behind(":handoff]", 0, &handoff);
     let mut beside = killed_in_a_sequence(script).await;
@@ -90,7 +90,7 @@ async fn a_goal_goes_on_behind_a_handoff_that_is_faster_than_the_next_rawr() {
 }
 
 #[tokio::test]
-async fn a_goal_that_a_person_has_touched_since_stays_as_it_is() {
+async fn a_goal_changed_by_the_user_is_not_resumed() {
     let mut beside = killed_in_a_sequence(agent()).await;
     let changed = json!({"objective": "something else", "status": "paused"});
     about(&mut beside, "thread/goal/set", changed).await;

@@ -1,5 +1,4 @@
-//! However a person leaves, or is cut off, in the middle of a turn: no Codex works on unseen, and the conversation can be
-//! resumed at once.
+//! The user leaves or is disconnected inside a turn: Codex does not keep working unseen, and the thread can be resumed at once.
 
 use std::process::Command;
 
@@ -9,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::deaths::{close, drivers, kill, nothing_is_left, processes, wait_until, with_words};
-use super::lab::{Lab, agent, leave, say_to};
+use super::fixture::{LiveFixture, agent, leave, say_to};
 
 /// What goes on when the person leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,21 +24,21 @@ enum Turn {
 const TASK: &str = "TAKE-LONG please";
 
 struct Session {
-    lab: Lab,
+    fixture: LiveFixture,
     terminal: Terminal,
     id: u32,
 }
 
 impl Session {
     fn start(turn: Turn) -> Self {
-        Self::start_on(turn, |lab, arguments| lab.on_a_terminal(arguments))
+        Self::start_on(turn, |fixture, arguments| fixture.on_a_terminal(arguments))
     }
 
     fn start_ignoring_hang_ups() -> Self {
-        Self::start_on(Turn::Busy, |lab, _| lab.on_a_terminal_that_ignores_hang_ups())
+        Self::start_on(Turn::Busy, |fixture, _| fixture.on_a_terminal_that_ignores_hang_ups())
     }
 
-    fn start_on(turn: Turn, open: impl Fn(&Lab, &[&str]) -> Terminal) -> Self {
+    fn start_on(turn: Turn, open: impl Fn(&LiveFixture, &[&str]) -> Terminal) -> Self {
         let command = "while :; do date >> ticks; sleep 0.2; done";
         let mut arguments = json!({ "cmd": command, "yield_time_ms": 30_000 });
         if turn == Turn::Background {
@@ -50,7 +49,7 @@ impl Session {
             arguments["justification"] = json!("it takes long");
         }
         let long = || call("exec_command", arguments.clone());
-        let lab = Lab::new(match turn {
+        let fixture = LiveFixture::new(match turn {
             Turn::Background => {
                 agent().on("TAKE-LONG", [long(), rawr_tests::mock_responses::say("It runs.")])
             }
@@ -58,20 +57,20 @@ impl Session {
         });
         let policy = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
         let mut terminal = match turn {
-            Turn::Busy | Turn::Background => open(&lab, &[]),
-            Turn::Asking => open(&lab, &policy),
+            Turn::Busy | Turn::Background => open(&fixture, &[]),
+            Turn::Asking => open(&fixture, &policy),
         };
         let id = terminal.process_id();
         wait_until("a driver", || drivers(id).len() == 1);
         say_to(&mut terminal, TASK);
         match turn {
             Turn::Busy => {
-                wait_until("the command", || lab.repository.path().join("ticks").exists())
+                wait_until("the command", || fixture.repository.path().join("ticks").exists())
             }
             Turn::Asking => drop(terminal.wait_for(&["Would you like to run"])),
             Turn::Background => drop(terminal.wait_for(&["It runs."])),
         }
-        Self { lab, terminal, id }
+        Self { fixture, terminal, id }
     }
 
     fn kill_the_owner(&self) {
@@ -94,9 +93,9 @@ impl Session {
     fn nothing_goes_on(mut self) {
         nothing_is_left(self.id);
         // Codex's commands are in sessions of their own.
-        let folder = self.lab.repository.path().canonicalize().unwrap();
+        let folder = self.fixture.repository.path().canonicalize().unwrap();
         wait_until("the end of its commands", || working_in(&folder).next().is_none());
-        self.terminal = self.lab.on_a_terminal(&["resume", "--last"]);
+        self.terminal = self.fixture.on_a_terminal(&["resume", "--last"]);
         say_to(&mut self.terminal, "AND-NOW the docs");
         self.terminal.wait_for(&["Here you are."]);
         leave(&mut self.terminal);
@@ -113,7 +112,7 @@ fn working_in(folder: &std::path::Path) -> impl Iterator<Item = std::path::PathB
 }
 
 #[test]
-fn nothing_goes_on_where_the_terminal_is_closed() {
+fn nothing_keeps_running_after_the_terminal_closed() {
     for turn in [Turn::Busy, Turn::Asking] {
         let mut session = Session::start(turn);
         session.close_the_terminal();
@@ -122,7 +121,7 @@ fn nothing_goes_on_where_the_terminal_is_closed() {
 }
 
 #[test]
-fn nothing_goes_on_where_a_person_quits_in_the_middle_of_a_turn() {
+fn nothing_keeps_running_after_the_user_quit_in_a_turn() {
     let mut session = Session::start(Turn::Busy);
     leave(&mut session.terminal);
     session.terminal.wait_for(&["rawr codex resume 0"]);
@@ -130,7 +129,7 @@ fn nothing_goes_on_where_a_person_quits_in_the_middle_of_a_turn() {
 }
 
 #[test]
-fn nothing_goes_on_of_a_command_that_outlives_its_turn() {
+fn no_command_keeps_running_after_its_turn_and_session() {
     let mut session = Session::start(Turn::Background);
     leave(&mut session.terminal);
     session.nothing_goes_on();
@@ -140,7 +139,7 @@ fn nothing_goes_on_of_a_command_that_outlives_its_turn() {
 }
 
 #[test]
-fn nothing_goes_on_where_the_shell_is_killed() {
+fn nothing_keeps_running_after_the_shell_was_killed() {
     for turn in [Turn::Busy, Turn::Asking] {
         let session = Session::start(turn);
         session.kill_the_shell();
@@ -149,7 +148,7 @@ fn nothing_goes_on_where_the_shell_is_killed() {
 }
 
 #[test]
-fn nothing_goes_on_where_the_driver_was_killed_before() {
+fn nothing_keeps_running_if_the_driver_was_killed_before() {
     let mut session = Session::start(Turn::Busy);
     session.kill_the_driver();
     leave(&mut session.terminal);
@@ -157,7 +156,7 @@ fn nothing_goes_on_where_the_driver_was_killed_before() {
 }
 
 #[test]
-fn nothing_goes_on_where_driver_and_shell_are_killed() {
+fn nothing_keeps_running_after_driver_and_shell_were_killed() {
     for turn in [Turn::Busy, Turn::Asking] {
         let session = Session::start(turn);
         session.kill_the_driver();
@@ -167,7 +166,7 @@ fn nothing_goes_on_where_driver_and_shell_are_killed() {
 }
 
 #[test]
-fn nothing_goes_on_where_the_owner_of_the_app_server_was_killed_before() {
+fn nothing_keeps_running_if_the_owner_was_killed_before() {
     let mut session = Session::start(Turn::Busy);
     session.kill_the_owner();
     leave(&mut session.terminal);
@@ -175,7 +174,7 @@ fn nothing_goes_on_where_the_owner_of_the_app_server_was_killed_before() {
 }
 
 #[test]
-fn nothing_goes_on_where_the_owner_of_the_app_server_and_the_shell_are_killed() {
+fn nothing_keeps_running_after_owner_and_shell_were_killed() {
     for turn in [Turn::Busy, Turn::Asking] {
         let session = Session::start(turn);
         session.kill_the_owner();
@@ -186,19 +185,19 @@ fn nothing_goes_on_where_the_owner_of_the_app_server_and_the_shell_are_killed() 
 
 /// No process is left that could end it: the next session does, before it takes the conversation up.
 #[test]
-fn nothing_goes_on_in_the_next_session_where_all_of_rawr_is_killed() {
+fn the_next_session_stops_an_abandoned_app_server() {
     let mut session = Session::start(Turn::Busy);
     session.kill_the_driver();
     session.kill_the_owner();
     session.kill_the_shell();
     session.terminal.hang_up();
-    let mut next = session.lab.on_a_terminal(&[]);
+    let mut next = session.fixture.on_a_terminal(&[]);
     leave(&mut next);
     session.nothing_goes_on();
 }
 
 #[test]
-fn nothing_goes_on_where_a_stopped_session_loses_its_terminal() {
+fn nothing_keeps_running_after_a_suspended_session_lost_its_terminal() {
     let mut session = Session::start(Turn::Busy);
     session.terminal.press("\x1a");
     session.close_the_terminal();
@@ -207,7 +206,7 @@ fn nothing_goes_on_where_a_stopped_session_loses_its_terminal() {
 
 /// As where it was started by `nohup`.
 #[test]
-fn nothing_goes_on_where_hang_ups_are_ignored_and_the_terminal_is_closed() {
+fn nothing_keeps_running_under_nohup_after_the_terminal_closed() {
     let mut session = Session::start_ignoring_hang_ups();
     session.close_the_terminal();
     session.nothing_goes_on();
@@ -217,8 +216,8 @@ fn nothing_goes_on_where_hang_ups_are_ignored_and_the_terminal_is_closed() {
 #[test]
 fn an_app_server_that_does_not_start_leaves_no_process() {
     use std::os::unix::fs::PermissionsExt;
-    let lab = Lab::new(agent());
-    let codex = lab.home.path().join("codex");
+    let fixture = LiveFixture::new(agent());
+    let codex = fixture.home.path().join("codex");
     let script = "#!/bin/sh
         case $1 in
         app-server) \"$0\" stay & exit 3 ;;
@@ -228,7 +227,7 @@ fn an_app_server_that_does_not_start_leaves_no_process() {
     std::fs::write(&codex, script).unwrap();
     std::fs::set_permissions(&codex, PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = Command::new(rawr());
-    lab.in_place(command.arg("codex").arg("--codex").arg(&codex));
+    fixture.in_place(command.arg("codex").arg("--codex").arg(&codex));
     let output = command.output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "codex runs\n");
     let said = String::from_utf8(output.stderr).unwrap();

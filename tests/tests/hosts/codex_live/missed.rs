@@ -1,15 +1,15 @@
-//! Turns that ended before rawr had joined their thread: told where rawr stood there when they began, and never twice.
+//! Turns that ended before rawr joined their thread: reported once if rawr was attached when they started.
 
 use rawr_tests::mock_responses::say;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::deaths::wait_until;
-use super::lab::{GOES_ON, Lab, TASK, agent};
+use super::fixture::{GOES_ON, LiveFixture, TASK, agent};
 use super::person::Beside;
 
 /// The process is there, and joins nothing for now.
 fn stop(beside: &Beside) {
-    let attached = beside.lab.home.path().join("rawr/attached");
+    let attached = beside.fixture.home.path().join("rawr/attached");
     wait_until("rawr", || std::fs::read_dir(&attached).is_ok_and(|mut all| all.next().is_some()));
     kill_process(Pid::from_child(&beside.rawr), Signal::STOP).unwrap();
 }
@@ -26,7 +26,7 @@ pub fn sidecar(beside: &Beside) -> Option<Pid> {
 }
 
 #[tokio::test]
-async fn a_first_turn_that_ended_before_its_thread_was_joined_counts() {
+async fn a_first_turn_that_ended_before_its_thread_was_joined_is_reported() {
     let end = say("the end").input_tokens(22_000);
     let mut beside = Beside::new(agent().on("LAST-WORD", [end])).await;
     stop(&beside);
@@ -44,7 +44,7 @@ async fn a_first_turn_that_ended_before_its_thread_was_joined_counts() {
 
 /// As where it was idle for days.
 #[tokio::test]
-async fn a_turn_that_began_before_rawr_came_is_history() {
+async fn a_turn_from_before_rawr_attached_is_not_reported() {
     let script = agent().on("AND-THEN", [say("So it is.").input_tokens(143_500)]);
     let mut beside = Beside::new(script).await;
     beside.leave();
@@ -63,10 +63,11 @@ async fn a_turn_that_began_before_rawr_came_is_history() {
 
 /// The driver joins the thread once more where its sidecar goes on dying.
 #[tokio::test]
-async fn what_was_told_of_a_turn_counts_once() {
-    let lab = Lab::new(agent().on("AND-THEN", [say("So it is.").input_tokens(143_500)]));
-    lab.set("[rawr_auto_compaction]\nmode = \"suggest\"\n");
-    let mut beside = Beside::in_lab(lab, &[]).await;
+async fn a_turn_is_reported_once() {
+    let fixture =
+        LiveFixture::new(agent().on("AND-THEN", [say("So it is.").input_tokens(143_500)]));
+    fixture.set("[rawr_auto_compaction]\nmode = \"suggest\"\n");
+    let mut beside = Beside::in_fixture(fixture, &[]).await;
     stop(&beside);
     beside.person.says(TASK).await.unwrap();
     beside.person.hears("The parser is written.").await;
@@ -81,7 +82,7 @@ async fn what_was_told_of_a_turn_counts_once() {
     wait_until("a session that begins again", || sessions() > 1);
     beside.person.says("AND-THEN").await.unwrap();
     beside.person.hears("So it is.").await;
-    let threads = beside.lab.home.path().join("rawr/auto_compaction/threads");
+    let threads = beside.fixture.home.path().join("rawr/auto_compaction/threads");
     let log = threads.join(&beside.person.thread_id).join("events.jsonl");
     let times = |words: &str| std::fs::read_to_string(&log).unwrap().matches(words).count();
     // What is decided at the end of a turn is written with that.

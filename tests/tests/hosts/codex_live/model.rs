@@ -1,17 +1,18 @@
-//! A person chooses another model in the middle of a conversation: rawr's rules for it hold from then on.
+//! The user changes the model: rawr's rules for the new model apply from then on.
 
 use rawr_tests::mock_responses::say;
 use serde_json::{Value, json};
 
-use super::lab::{Lab, TASK, agent};
+use super::fixture::{LiveFixture, TASK, agent};
 use super::person::Beside;
 
 const CHOSEN: &str = "another-model";
 
-fn lab() -> Lab {
-    let lab = Lab::new(agent().on("HELLO", [say("Hello to you.").input_tokens(20_000)]));
-    lab.set(&format!("[rawr_auto_compaction.models.{CHOSEN:?}]\nmode = \"tag\"\n"));
-    lab
+fn fixture() -> LiveFixture {
+    let fixture =
+        LiveFixture::new(agent().on("HELLO", [say("Hello to you.").input_tokens(20_000)]));
+    fixture.set(&format!("[rawr_auto_compaction.models.{CHOSEN:?}]\nmode = \"tag\"\n"));
+    fixture
 }
 
 /// The mode in force, as its gate says it.
@@ -28,8 +29,8 @@ fn at_its_end(verdict: &Value) -> bool {
 
 /// As `/model` sends it: with the next message.
 #[tokio::test]
-async fn a_model_that_comes_with_a_message_brings_its_rules() {
-    let mut beside = Beside::in_lab(lab(), &[]).await;
+async fn a_model_set_with_a_message_applies_its_rules() {
+    let mut beside = Beside::in_fixture(fixture(), &[]).await;
     beside.person.says("HELLO").await.unwrap();
     beside.tells("session", |_| true).await;
     beside.person.hears("Hello to you.").await;
@@ -42,8 +43,8 @@ async fn a_model_that_comes_with_a_message_brings_its_rules() {
 
 /// As it is said without a message.
 #[tokio::test]
-async fn a_model_that_is_chosen_between_two_messages_brings_its_rules() {
-    let mut beside = Beside::in_lab(lab(), &[]).await;
+async fn a_model_set_between_two_messages_applies_its_rules() {
+    let mut beside = Beside::in_fixture(fixture(), &[]).await;
     beside.person.says("HELLO").await.unwrap();
     beside.tells("session", |_| true).await;
     beside.person.hears("Hello to you.").await;

@@ -1,11 +1,10 @@
-//! Whoever of rawr's dies while Codex compacts or writes the packet: the next one looks at what Codex has done meanwhile,
-//! and asks for nothing twice.
+//! A driver dies while Codex compacts or writes the packet: the next driver reads Codex's record and repeats no request.
 
 use rawr_tests::mock_responses::{Gate, Purpose, Script, say};
 use serde_json::Value;
 
 use super::deaths::{drivers, kill, leave_nothing, wait_until};
-use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent, say_to};
+use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent, say_to};
 use super::person::Beside;
 use super::races::{TELLS_THE_TIME, agent};
 
@@ -13,55 +12,55 @@ fn compacting_behind(script: Script, gate: &Gate) -> Script {
     script.on_compaction([say("A summary by the model.").input_tokens(146_000).behind(gate)])
 }
 
-fn asked_for(lab: &Lab, marker: &str) -> usize {
-    let requests = lab.requests();
+fn asked_for(fixture: &LiveFixture, marker: &str) -> usize {
+    let requests = fixture.requests();
     let asks = requests.iter().filter(|request| {
         request.purpose == Purpose::Turn && request.marker.as_deref() == Some(marker)
     });
     asks.count()
 }
 
-fn everything_happened_once(lab: &Lab) {
-    assert_eq!(lab.compactions(), 1, "{}", lab.log());
-    assert_eq!(asked_for(lab, ":packet_request]"), 1, "{}", lab.log());
-    assert_eq!(asked_for(lab, ":handoff]"), 1, "{}", lab.log());
+fn everything_happened_once(fixture: &LiveFixture) {
+    assert_eq!(fixture.compactions(), 1, "{}", fixture.log());
+    assert_eq!(asked_for(fixture, ":packet_request]"), 1, "{}", fixture.log());
+    assert_eq!(asked_for(fixture, ":handoff]"), 1, "{}", fixture.log());
 }
 
 /// The driver is killed when the model is asked; Codex goes on to `seen`, ends, and is resumed.
-fn killed_and_resumed(script: Script, gate: &Gate, is_asked: fn(&Lab) -> bool, seen: &str) {
-    let lab = Lab::new(script);
-    let mut terminal = lab.on_a_terminal(&[]);
+fn killed_and_resumed(script: Script, gate: &Gate, is_asked: fn(&LiveFixture) -> bool, seen: &str) {
+    let fixture = LiveFixture::new(script);
+    let mut terminal = fixture.on_a_terminal(&[]);
     let session = terminal.process_id();
     say_to(&mut terminal, TASK);
-    wait_until("the request", || is_asked(&lab));
+    wait_until("the request", || is_asked(&fixture));
     kill(drivers(session)[0]);
     gate.open();
     terminal.wait_for(&[seen]);
     leave_nothing(&mut terminal);
-    let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
+    let mut terminal = fixture.on_a_terminal(&["resume", "--last"]);
     terminal.wait_for(&[GOES_ON]);
-    everything_happened_once(&lab);
+    everything_happened_once(&fixture);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_compaction_that_codex_finished_alone_is_not_done_again() {
+fn a_compaction_finished_without_a_driver_is_not_repeated() {
     let gate = Gate::new();
     let script = compacting_behind(typing_agent(), &gate);
-    killed_and_resumed(script, &gate, |lab| lab.compactions() == 1, "Context compacted");
+    killed_and_resumed(script, &gate, |fixture| fixture.compactions() == 1, "Context compacted");
 }
 
 #[test]
-fn a_packet_that_was_written_for_nobody_is_not_asked_for_again() {
+fn a_packet_written_without_a_driver_is_not_requested_again() {
     let gate = Gate::new();
     let script = typing_agent().behind(":packet_request]", 0, &gate);
-    let is_asked = |lab: &Lab| asked_for(lab, ":packet_request]") == 1;
+    let is_asked = |fixture: &LiveFixture| asked_for(fixture, ":packet_request]") == 1;
     killed_and_resumed(script, &gate, is_asked, "Goal: a parser with docs");
 }
 
 /// As the sidecar was told it when its thread was opened last.
 fn running_turn(beside: &Beside) -> Value {
-    let threads = beside.lab.home.path().join("rawr/auto_compaction/threads");
+    let threads = beside.fixture.home.path().join("rawr/auto_compaction/threads");
     let log = threads.join(&beside.person.thread_id).join("events.jsonl");
     let log = std::fs::read_to_string(log).unwrap();
     let mut events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -70,7 +69,7 @@ fn running_turn(beside: &Beside) -> Value {
 }
 
 fn turn_that_runs(beside: &Beside) -> Value {
-    let rollout = beside.lab.home.rollouts();
+    let rollout = beside.fixture.home.rollouts();
     let mut lines = rollout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let started = lines.rfind(|line| line["payload"]["type"] == "task_started");
     started.unwrap()["payload"]["turn_id"].clone()
@@ -89,18 +88,18 @@ async fn killed_and_joined(script: Script, gate: &Gate, asked: &str) {
     gate.open();
     beside.person.hears(GOES_ON).await;
     beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
-    everything_happened_once(&beside.lab);
+    everything_happened_once(&beside.fixture);
 }
 
 #[tokio::test]
-async fn a_packet_that_is_being_written_is_waited_for() {
+async fn a_running_packet_turn_is_awaited() {
     let gate = Gate::new();
     let script = agent().behind(":packet_request]", 0, &gate);
     killed_and_joined(script, &gate, ":packet_request]").await;
 }
 
 #[tokio::test]
-async fn a_compaction_that_runs_is_waited_for() {
+async fn a_running_compaction_is_awaited() {
     let gate = Gate::new();
     let script = compacting_behind(agent(), &gate);
     killed_and_joined(script, &gate, "compaction").await;
@@ -108,7 +107,7 @@ async fn a_compaction_that_runs_is_waited_for() {
 
 /// They wrote into the packet's turn while no rawr was there to see it.
 #[tokio::test]
-async fn what_answers_a_person_while_no_driver_lives_is_no_packet() {
+async fn an_answer_to_the_user_without_a_driver_is_not_the_packet() {
     let answer = say(&format!("It is ten past nine.\n{TELLS_THE_TIME}"));
     let gate = Gate::new();
     let script = agent().behind(":packet_request]", 0, &gate).on_first("AND-THEN", [answer]);

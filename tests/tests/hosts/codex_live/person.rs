@@ -1,4 +1,4 @@
-//! A person at an app-server, played by a second client: says things at any moment, and sees what there is to see. Holds no case.
+//! A scripted user: a second client of an app-server.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use super::lab::{HANDOFF, Lab};
+use super::fixture::{HANDOFF, LiveFixture};
 
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -145,7 +145,7 @@ fn brief(message: &Value) -> String {
 
 /// An app-server that a person uses, and rawr beside it.
 pub struct Beside {
-    pub lab: Lab,
+    pub fixture: LiveFixture,
     pub person: Person,
     pub server: Child,
     pub rawr: Child,
@@ -168,17 +168,17 @@ impl Beside {
 
     /// With options of rawr's.
     pub async fn with(script: Script, options: &[&str]) -> Self {
-        Self::in_lab(Lab::new(script), options).await
+        Self::in_fixture(LiveFixture::new(script), options).await
     }
 
-    pub async fn in_lab(lab: Lab, options: &[&str]) -> Self {
+    pub async fn in_fixture(fixture: LiveFixture, options: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("codex.sock");
-        let server = start_server(&lab, &socket);
+        let server = start_server(&fixture, &socket);
         let mut person = until_it_listens(&socket).await;
-        person.opens_a_thread(lab.repository.path()).await;
-        let rawr = attach(&lab, &folder, "told", options);
-        Self { lab, person, server, rawr, folder }
+        person.opens_a_thread(fixture.repository.path()).await;
+        let rawr = attach(&fixture, &folder, "told", options);
+        Self { fixture, person, server, rawr, folder }
     }
 
     fn socket(&self) -> PathBuf {
@@ -196,12 +196,12 @@ impl Beside {
     }
 
     pub fn another_rawr(&self) -> Child {
-        attach(&self.lab, &self.folder, "second", &[])
+        attach(&self.fixture, &self.folder, "second", &[])
     }
 
     /// One whose words are for a person; see [`Self::other_tells`].
     pub fn another_rawr_in_words(&self, options: &[&str]) -> Child {
-        start(&self.lab, &self.folder, "second", options)
+        start(&self.fixture, &self.folder, "second", options)
     }
 
     /// Waits until the other rawr has told this.
@@ -227,7 +227,7 @@ impl Beside {
     }
 
     pub fn attach_with(&mut self, options: &[&str]) {
-        self.rawr = attach(&self.lab, &self.folder, "told", options);
+        self.rawr = attach(&self.fixture, &self.folder, "told", options);
     }
 
     /// A new one; the person takes the thread up there.
@@ -235,7 +235,7 @@ impl Beside {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
         drop(std::fs::remove_file(self.socket()));
-        self.server = start_server(&self.lab, &self.socket());
+        self.server = start_server(&self.fixture, &self.socket());
         let thread_id = self.person.thread_id.clone();
         self.person = until_it_listens(&self.socket()).await;
         self.person.joins(&thread_id).await;
@@ -267,7 +267,7 @@ impl Beside {
     /// Waits until the model was asked by this.
     pub async fn model_is_asked(&self, marker: &str) {
         let asks = || {
-            self.lab.requests().iter().any(|request| match marker {
+            self.fixture.requests().iter().any(|request| match marker {
                 "compaction" => request.purpose != Purpose::Turn,
                 marker => request.marker.as_deref() == Some(marker),
             })
@@ -285,7 +285,7 @@ impl Beside {
     pub async fn said_in_the_end(&mut self) -> Vec<&'static str> {
         self.person.says_as_soon_as_possible("LAST-WORD").await;
         self.person.hears("the end").await;
-        let last = self.lab.requests().pop().unwrap();
+        let last = self.fixture.requests().pop().unwrap();
         // A handoff may quote the others.
         let words = [HANDOFF, "WRITE-PARSER", "AND-NOW", "AND-THEN", "LAST-WORD"];
         let said = last.user_messages();
@@ -300,13 +300,13 @@ impl Beside {
     }
 
     pub fn compacted(&self, times: usize) {
-        assert_eq!(self.lab.compactions(), times, "{}", self.dump());
+        assert_eq!(self.fixture.compactions(), times, "{}", self.dump());
     }
 }
 
-pub fn start_server(lab: &Lab, socket: &Path) -> Child {
+pub fn start_server(fixture: &LiveFixture, socket: &Path) -> Child {
     let mut command = Command::new(binary());
-    lab.in_place(&mut command);
+    fixture.in_place(&mut command);
     let listen = format!("unix://{}", socket.display());
     command.args(["app-server", "--listen", &listen]).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
@@ -323,14 +323,14 @@ pub async fn until_it_listens(socket: &Path) -> Person {
 }
 
 /// What it tells goes into a file of this name.
-fn attach(lab: &Lab, folder: &TempDir, told: &str, options: &[&str]) -> Child {
-    start(lab, folder, told, &[&["--json"], options].concat())
+fn attach(fixture: &LiveFixture, folder: &TempDir, told: &str, options: &[&str]) -> Child {
+    start(fixture, folder, told, &[&["--json"], options].concat())
 }
 
-fn start(lab: &Lab, folder: &TempDir, told: &str, options: &[&str]) -> Child {
+fn start(fixture: &LiveFixture, folder: &TempDir, told: &str, options: &[&str]) -> Child {
     let file = |name: &str| std::fs::File::create(folder.path().join(name)).unwrap();
     let mut command = Command::new(rawr());
-    lab.in_place(&mut command);
+    fixture.in_place(&mut command);
     command.args(["attach", "--socket"]).arg(folder.path().join("codex.sock"));
     command.args(options);
     command.stdin(Stdio::null()).stdout(file(told)).stderr(file("errors")).spawn().unwrap()

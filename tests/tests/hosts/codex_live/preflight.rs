@@ -1,5 +1,5 @@
-//! `rawr codex --preflight`: where a compaction is due before the next message, that message waits for the handoff. Whatever
-//! goes wrong, it goes on.
+//! `rawr codex --preflight`: if a compaction must come before the next message, the message is held until the handoff. After
+//! any failure it is released.
 
 use rawr_tests::Terminal;
 use rawr_tests::mock_responses::{Gate, Script, call, say};
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::deaths::{drivers, kill, leave_nothing, nothing_is_left, processes, wait_until};
-use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, PACKET, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, PACKET, TASK, agent, leave, say_to};
 
 /// A compaction comes before the next message and at no other time.
 pub const BEFORE_THE_NEXT: &str =
@@ -16,46 +16,46 @@ pub const BEFORE_THE_NEXT: &str =
 pub const NEXT: &str = "AND-NOW the docs";
 
 /// A turn has ended, and a compaction is put off until the next message.
-fn put_off(script: Script) -> (Lab, Terminal) {
+fn put_off(script: Script) -> (LiveFixture, Terminal) {
     put_off_with(script, BEFORE_THE_NEXT, &[])
 }
 
-fn put_off_with(script: Script, settings: &str, arguments: &[&str]) -> (Lab, Terminal) {
+fn put_off_with(script: Script, settings: &str, arguments: &[&str]) -> (LiveFixture, Terminal) {
     let gate = Gate::new();
-    let lab = Lab::new(script.behind("WRITE-PARSER", 0, &gate));
-    lab.set(settings);
-    let mut terminal = lab.with_preflight(arguments);
+    let fixture = LiveFixture::new(script.behind("WRITE-PARSER", 0, &gate));
+    fixture.set(settings);
+    let mut terminal = fixture.with_preflight(arguments);
     say_to(&mut terminal, TASK);
-    // What ends before rawr has joined, nobody has seen.
-    wait_until("rawr at its side", || lab.log().contains(r#""event":"session""#));
+    // Turns that end before rawr has joined are not reported.
+    wait_until("rawr at its side", || fixture.log().contains(r#""event":"session""#));
     gate.open();
     terminal.wait_for(&["The parser is written."]);
-    wait_until("a compaction put off", || lab.log().contains(r#""phase":"deferred""#));
-    (lab, terminal)
+    wait_until("a compaction put off", || fixture.log().contains(r#""phase":"deferred""#));
+    (fixture, terminal)
 }
 
 /// The next message is typed, and waits for a packet that is not written before the gate opens.
-fn waiting_for_a_packet(gate: &Gate) -> (Lab, Terminal) {
-    let (lab, mut terminal) = put_off(agent().behind(":packet_request]", 0, gate));
+fn waiting_for_a_packet(gate: &Gate) -> (LiveFixture, Terminal) {
+    let (fixture, mut terminal) = put_off(agent().behind(":packet_request]", 0, gate));
     say_to(&mut terminal, NEXT);
-    wait_until("a packet being written", || asked_for_a_packet(&lab));
-    (lab, terminal)
+    wait_until("a packet being written", || asked_for_a_packet(&fixture));
+    (fixture, terminal)
 }
 
-fn asked_for_a_packet(lab: &Lab) -> bool {
-    lab.requests().iter().any(|request| request.marker.as_deref() == Some(":packet_request]"))
+fn asked_for_a_packet(fixture: &LiveFixture) -> bool {
+    fixture.requests().iter().any(|request| request.marker.as_deref() == Some(":packet_request]"))
 }
 
 /// What stands there of the person's words and the handoff, in the model's newest request.
-pub fn last_heard(lab: &Lab) -> Vec<&'static str> {
-    let last = lab.requests().pop().unwrap();
+pub fn last_heard(fixture: &LiveFixture) -> Vec<&'static str> {
+    let last = fixture.requests().pop().unwrap();
     let messages = last.user_messages();
     messages.iter().filter_map(|text| words_in(text).first().copied()).collect()
 }
 
 /// The same, also where several stand in one message.
-pub fn said_in_order(lab: &Lab) -> Vec<&'static str> {
-    let last = lab.requests().pop().unwrap();
+pub fn said_in_order(fixture: &LiveFixture) -> Vec<&'static str> {
+    let last = fixture.requests().pop().unwrap();
     last.user_messages().iter().flat_map(|text| words_in(text)).collect()
 }
 
@@ -96,17 +96,17 @@ fn insist_on(terminal: &mut Terminal, text: &str) {
     });
 }
 
-fn thread_of(lab: &Lab) -> String {
-    let log = lab.log();
+fn thread_of(fixture: &LiveFixture) -> String {
+    let log = fixture.log();
     let session = log.lines().find(|line| line.contains(r#""event":"session""#)).unwrap();
     let session: Value = serde_json::from_str(session).unwrap();
     session["threadId"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn the_next_message_waits_for_the_handoff() {
-    let (lab, mut terminal) = put_off(agent());
-    assert_eq!(lab.compactions(), 0);
+fn the_next_message_is_held_until_the_handoff() {
+    let (fixture, mut terminal) = put_off(agent());
+    assert_eq!(fixture.compactions(), 0);
     say_to(&mut terminal, NEXT);
     let screen = terminal.wait_for(&["Here you are."]);
     let mut rest = screen.as_str();
@@ -120,106 +120,107 @@ fn the_next_message_waits_for_the_handoff() {
         "Here you are.",
     ] {
         let Some((_, after)) = rest.split_once(words) else {
-            panic!("{words:?} does not stand where it should:\n{screen}\n{}", lab.log());
+            panic!("{words:?} does not stand where it should:\n{screen}\n{}", fixture.log());
         };
         rest = after;
     }
-    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
+    assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
 }
 
 /// The screen says it in the moment in which the turn ends.
 #[test]
-fn a_message_that_waits_for_the_end_of_the_turn_waits_for_the_handoff_too() {
+fn a_message_queued_until_the_end_of_the_turn_is_held_until_the_handoff() {
     let gate = Gate::new();
-    let lab = Lab::new(agent().behind("WRITE-PARSER", 1, &gate));
-    lab.set(BEFORE_THE_NEXT);
-    let mut terminal = lab.with_preflight(&[]);
+    let fixture = LiveFixture::new(agent().behind("WRITE-PARSER", 1, &gate));
+    fixture.set(BEFORE_THE_NEXT);
+    let mut terminal = fixture.with_preflight(&[]);
     say_to(&mut terminal, TASK);
-    wait_until("the commit", || lab.log().contains("tool_finished"));
+    wait_until("the commit", || fixture.log().contains("tool_finished"));
     terminal.press(NEXT);
     terminal.wait_for(&[NEXT]);
     terminal.press("\t");
     terminal.wait_for(&["Queued follow-up inputs"]);
     gate.open();
     terminal.wait_for(&["Context compacted", "Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
+    assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
 }
 
 #[test]
 fn without_pressure_messages_pass() {
-    let lab = Lab::new(agent().on("AND-THEN", [say("Then that.").input_tokens(21_500)]));
-    lab.set(BEFORE_THE_NEXT);
-    let mut terminal = lab.with_preflight(&[]);
+    let fixture =
+        LiveFixture::new(agent().on("AND-THEN", [say("Then that.").input_tokens(21_500)]));
+    fixture.set(BEFORE_THE_NEXT);
+    let mut terminal = fixture.with_preflight(&[]);
     for (words, answer) in [("AND-NOW hello", "Here you are."), ("AND-THEN bye", "Then that.")] {
         say_to(&mut terminal, words);
         terminal.wait_for(&[answer]);
     }
-    assert!(!lab.log().contains("input_held"), "{}", lab.log());
-    assert_eq!(lab.compactions(), 0);
+    assert!(!fixture.log().contains("input_held"), "{}", fixture.log());
+    assert_eq!(fixture.compactions(), 0);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_driver_that_is_killed_lets_the_message_go() {
+fn a_killed_driver_releases_the_message() {
     let gate = Gate::new();
-    let (lab, mut terminal) = waiting_for_a_packet(&gate);
+    let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     kill(drivers(session)[0]);
     // The screen goes on. The message joins the turn in which the packet is asked for.
     terminal.wait_for(&[HEADS_UP]);
     gate.open();
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "next"]);
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(last_heard(&fixture), ["task", "next"]);
+    assert_eq!(fixture.compactions(), 0);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_driver_that_gives_no_sign_of_life_lets_the_message_go() {
+fn an_unresponsive_driver_releases_the_message() {
     let gate = Gate::new();
-    let (lab, mut terminal) = waiting_for_a_packet(&gate);
+    let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let driver = drivers(terminal.process_id())[0];
     kill_process(driver, Signal::STOP).unwrap();
     terminal.wait_for(&[HEADS_UP]);
     gate.open();
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "next"]);
+    assert_eq!(last_heard(&fixture), ["task", "next"]);
     kill_process(driver, Signal::CONT).unwrap();
     leave(&mut terminal);
 }
 
 #[test]
-fn a_compaction_that_is_called_off_lets_the_message_go_unchanged() {
+fn a_cancelled_compaction_releases_the_message_unchanged() {
     let gate = Gate::new();
-    let (lab, mut terminal) = waiting_for_a_packet(&gate);
-    let cancelled = lab.rawr(&["compact", "--cancel", &thread_of(&lab)]);
+    let (fixture, mut terminal) = waiting_for_a_packet(&gate);
+    let cancelled = fixture.rawr(&["compact", "--cancel", &thread_of(&fixture)]);
     assert!(cancelled.status.success(), "{cancelled:?}");
     gate.open();
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(last_heard(&fixture), ["task", "next"], "{}", fixture.log());
+    assert_eq!(fixture.compactions(), 0);
     leave(&mut terminal);
 }
 
-/// A screen that stands still cannot show the question.
+/// A screen that waits for a held message cannot show the banner.
 #[test]
-fn whoever_is_to_be_asked_first_is_not_kept_waiting() {
+fn a_message_passes_while_the_user_must_approve() {
     let ask = format!("[rawr_auto_compaction]\nmode = \"ask\"\n{BEFORE_THE_NEXT}");
-    let (lab, mut terminal) = put_off_with(agent(), &ask, &[]);
+    let (fixture, mut terminal) = put_off_with(agent(), &ask, &[]);
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "next"], "{}", lab.log());
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(last_heard(&fixture), ["task", "next"], "{}", fixture.log());
+    assert_eq!(fixture.compactions(), 0);
     leave(&mut terminal);
 }
 
 /// Nor can it show Codex's own.
 #[test]
-fn an_approval_that_codex_asks_for_lets_the_message_go() {
+fn an_approval_request_of_codex_releases_the_message() {
     let outside = json!({
         "cmd": "touch notes",
         "sandbox_permissions": "require_escalated",
@@ -232,20 +233,20 @@ fn an_approval_that_codex_asks_for_lets_the_message_go() {
         [call("exec_command", outside).input_tokens(144_000), say(PACKET).input_tokens(145_000)],
     );
     let cautious = ["-c", "approval_policy=\"on-request\"", "-c", "sandbox_mode=\"read-only\""];
-    let (lab, mut terminal) = put_off_with(script, BEFORE_THE_NEXT, &cautious);
+    let (fixture, mut terminal) = put_off_with(script, BEFORE_THE_NEXT, &cautious);
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Would you like to run the following command?", "touch notes"]);
     terminal.press("y");
     terminal.wait_for(&["Here you are."]);
-    assert!(lab.log().contains("asks_person"), "{}", lab.log());
+    assert!(fixture.log().contains("asks_person"), "{}", fixture.log());
     leave(&mut terminal);
 }
 
 /// Codex's screen itself takes care of what it could not say.
 #[test]
-fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
+fn a_relay_killed_while_holding_a_message_loses_nothing() {
     let gate = Gate::new();
-    let (lab, mut terminal) = waiting_for_a_packet(&gate);
+    let (fixture, mut terminal) = waiting_for_a_packet(&gate);
     let session = terminal.process_id();
     let worker = relays(session).1[0];
     kill(worker);
@@ -253,27 +254,27 @@ fn a_relay_that_is_killed_while_it_holds_a_message_loses_no_word() {
     worker_other_than(session, worker);
     gate.open();
     terminal.wait_for(&["Context compacted"]);
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(fixture.compactions(), 1);
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_relay_that_is_killed_between_messages_is_there_for_the_next_one() {
-    let (lab, mut terminal) = put_off(agent());
+fn a_relay_killed_between_messages_is_replaced() {
+    let (fixture, mut terminal) = put_off(agent());
     let session = terminal.process_id();
     let worker = relays(session).1[0];
     kill(worker);
     worker_other_than(session, worker);
     insist_on(&mut terminal, NEXT);
     terminal.wait_for(&["Context compacted", "Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
+    assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
     leave_nothing(&mut terminal);
 }
 
 #[test]
-fn a_relay_that_cannot_live_steps_aside() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.with_preflight(&[]);
+fn a_relay_that_keeps_dying_is_bypassed() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.with_preflight(&[]);
     let session = terminal.process_id();
     // A screen that has only just begun does not come back.
     say_to(&mut terminal, TASK);
@@ -294,13 +295,13 @@ fn a_relay_that_cannot_live_steps_aside() {
 
 /// What keeps the socket is not what works on it.
 #[test]
-fn a_relay_whose_keeper_is_killed_works_on_until_codex_ends() {
-    let (lab, mut terminal) = put_off(agent());
+fn a_relay_without_its_keeper_works_until_codex_ends() {
+    let (fixture, mut terminal) = put_off(agent());
     let session = terminal.process_id();
     kill(relays(session).0[0]);
     say_to(&mut terminal, NEXT);
     terminal.wait_for(&["Here you are."]);
-    assert_eq!(last_heard(&lab), ["task", "handoff", "next"], "{}", lab.log());
+    assert_eq!(last_heard(&fixture), ["task", "handoff", "next"], "{}", fixture.log());
     leave_nothing(&mut terminal);
 }
 
@@ -317,9 +318,9 @@ fn the_relay_ends_with_the_terminal() {
     nothing_is_left(session);
 }
 
-/// Whoever would have ended the app-server is gone: the relay must not keep it alive.
+/// The process that would have ended the app-server is gone: the relay must not keep it alive.
 #[test]
-fn the_relay_is_nobody_to_live_for() {
+fn the_relay_does_not_keep_the_app_server_alive() {
     let (_lab, mut terminal) = put_off(agent());
     let session = terminal.process_id();
     kill(drivers(session)[0]);

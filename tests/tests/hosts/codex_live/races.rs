@@ -1,10 +1,10 @@
-//! What a person, or Codex itself, does at the worst moment: one compaction, one handoff, and every message once and in order.
+//! Interference by the user or Codex at critical moments: one compaction, one handoff, every message once and in order.
 
 use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say, sse_failed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::lab::{GOES_ON, Lab, TASK, agent as typing_agent};
+use super::fixture::{GOES_ON, LiveFixture, TASK, agent as typing_agent};
 use super::person::Beside;
 
 pub fn agent() -> Script {
@@ -20,7 +20,7 @@ pub fn compacting_behind(gate: &Gate) -> Script {
 }
 
 #[tokio::test]
-async fn nobody_interferes() {
+async fn without_interference() {
     let mut beside = Beside::new(agent()).await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
@@ -47,7 +47,7 @@ pub const TELLS_THE_TIME: &str = "<continuation_packet>\nState: done\nGoal: tell
 
 /// What the agent says then is for the person, in whatever words: it is asked for its packet once more.
 #[tokio::test]
-async fn what_answers_a_person_in_the_packets_turn_is_no_packet() {
+async fn an_answer_to_the_user_in_the_packets_turn_is_not_the_packet() {
     let gate = Gate::new();
     let script = agent()
         .behind(":packet_request]", 0, &gate)
@@ -113,7 +113,7 @@ async fn a_person_types_between_compaction_and_handoff() {
 }
 
 #[tokio::test]
-async fn a_compaction_never_cuts_a_turn_off() {
+async fn a_compaction_never_interrupts_a_turn() {
     let (packet, answer) = (Gate::new(), Gate::new());
     let script = agent().behind(":packet_request]", 0, &packet).behind("AND-NOW", 0, &answer);
     let mut beside = Beside::new(script).await;
@@ -152,7 +152,7 @@ const PIN: &str = "Always write tests in Dutch.";
 
 async fn pin(beside: &mut Beside) {
     beside.tells("session", |_| true).await;
-    let pinned = beside.lab.rawr(&["pin", &beside.person.thread_id, PIN]);
+    let pinned = beside.fixture.rawr(&["pin", &beside.person.thread_id, PIN]);
     assert!(pinned.status.success(), "{pinned:?}");
 }
 
@@ -161,14 +161,14 @@ async fn has_the_pin_after_one_compaction(mut beside: Beside, gate: Gate) {
     beside.tells("handoff", |_| true).await;
     gate.open();
     beside.person.hears(GOES_ON).await;
-    let rollouts = beside.lab.home.rollouts();
+    let rollouts = beside.fixture.home.rollouts();
     let compacted = rollouts.rfind("compacted").unwrap();
     assert!(rollouts[compacted..].contains(PIN), "{}", beside.dump());
     beside.compacted(1);
 }
 
 #[tokio::test]
-async fn a_pin_outlives_a_compaction_by_hand() {
+async fn a_pin_survives_a_compaction_by_hand() {
     let gate = Gate::new();
     let mut beside = Beside::new(agent().behind("AND-THEN", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
@@ -185,17 +185,17 @@ async fn a_pin_outlives_a_compaction_by_hand() {
 
 /// Codex compacts by itself for it, before the message goes out.
 #[tokio::test]
-async fn a_pin_outlives_a_switch_to_a_model_with_a_smaller_window() {
+async fn a_pin_survives_a_switch_to_a_model_with_a_smaller_window() {
     let gate = Gate::new();
     let script = agent()
         .on("READ-ALL", [say("All of it is read.").input_tokens(300_000)])
         .behind("AND-THEN", 0, &gate);
-    let lab = Lab::of(script, |config| {
+    let fixture = LiveFixture::of(script, |config| {
         // Codex holds its models to windows of their own: 872,000 tokens at most, and 272,000.
         "gpt-6.1-terra".clone_into(&mut config.model);
         config.context_window = 500_000;
     });
-    let mut beside = Beside::in_lab(lab, &[]).await;
+    let mut beside = Beside::in_fixture(fixture, &[]).await;
     beside.person.says("READ-ALL of it").await.unwrap();
     beside.person.hears("All of it is read.").await;
     pin(&mut beside).await;
@@ -305,7 +305,7 @@ async fn two_people_on_one_thread() {
 
 /// What the window held before rawr came stands in Codex's own file of the thread.
 #[tokio::test]
-async fn a_stored_thread_that_is_resumed_is_as_full_as_it_was() {
+async fn a_resumed_thread_has_its_stored_usage() {
     let mut beside = Beside::new(agent()).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
@@ -321,7 +321,7 @@ async fn a_stored_thread_that_is_resumed_is_as_full_as_it_was() {
 }
 
 #[tokio::test]
-async fn an_app_server_that_ends_in_the_middle_ends_rawr_and_the_next_one_is_carried_on() {
+async fn a_sequence_continues_after_a_restart_of_the_app_server() {
     let gate = Gate::new();
     let mut beside = Beside::new(agent().behind(":packet_request]", 0, &gate)).await;
     beside.person.says(TASK).await.unwrap();
@@ -337,12 +337,12 @@ async fn an_app_server_that_ends_in_the_middle_ends_rawr_and_the_next_one_is_car
 }
 
 #[tokio::test]
-async fn another_rawr_on_the_same_thread_leaves_it_to_the_first() {
+async fn a_second_rawr_leaves_the_thread_to_the_first() {
     let mut beside = Beside::new(agent()).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
     let mut second = beside.another_rawr();
-    beside.other_tells("has a rawr beside it already, to which it is left; `rawr detach`").await;
+    beside.other_tells("another rawr is already attached to thread").await;
     beside.person.says(TASK).await.unwrap();
     beside.person.hears(GOES_ON).await;
     beside.check(&["AND-NOW", "WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
@@ -352,14 +352,14 @@ async fn another_rawr_on_the_same_thread_leaves_it_to_the_first() {
 }
 
 #[tokio::test]
-async fn rawr_that_leaves_lets_the_turn_go_on() {
+async fn detaching_does_not_interrupt_the_turn() {
     let gate = Gate::new();
     let mut beside = Beside::new(agent().behind("AND-NOW", 0, &gate)).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.tells("session", |_| true).await;
     let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
     beside.other_tells("Ctrl-C detaches").await;
-    let detached = beside.lab.rawr(&["detach"]);
+    let detached = beside.fixture.rawr(&["detach"]);
     assert!(detached.status.success(), "{detached:?}");
     assert_eq!(beside.rawr.wait().unwrap().code(), Some(0), "{}", beside.dump());
     assert_eq!(second.wait().unwrap().code(), Some(0), "{}", beside.dump());
@@ -368,13 +368,13 @@ async fn rawr_that_leaves_lets_the_turn_go_on() {
     beside.tells("notice", |told| told["message"] == why).await;
     gate.open();
     beside.person.hears("Here you are.").await;
-    let nobody = beside.lab.rawr(&["detach"]);
-    assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+    let detached = beside.fixture.rawr(&["detach"]);
+    assert_eq!(detached.status.code(), Some(1), "{detached:?}");
 }
 
-/// Whoever sends the signal, it was not `rawr detach`.
+/// The signal comes from another program than `rawr detach`.
 #[tokio::test]
-async fn rawr_that_is_ended_from_elsewhere_says_that_it_has_left() {
+async fn a_stopped_rawr_reports_that_it_detached() {
     let beside = Beside::new(agent()).await;
     let mut second = beside.another_rawr_in_words(&[]);
     beside.other_tells("Ctrl-C detaches").await;
@@ -410,7 +410,7 @@ async fn a_person_types_while_a_codex_without_experimental_methods_compacts() {
     types_and_is_handed_over(&mut beside).await;
 }
 
-/// What a first turn does before rawr has joined, nobody has seen.
+/// What a first turn does before rawr has joined is not reported.
 pub async fn is_joined(beside: &mut Beside) {
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
@@ -418,7 +418,7 @@ pub async fn is_joined(beside: &mut Beside) {
 }
 
 #[tokio::test]
-async fn only_the_thread_that_was_named_is_joined() {
+async fn only_the_named_thread_is_joined() {
     let mut beside = Beside::with(agent(), &["--thread", "another"]).await;
     beside.person.says("AND-NOW hello").await.unwrap();
     beside.person.hears("Here you are.").await;
@@ -433,7 +433,7 @@ async fn only_the_thread_that_was_named_is_joined() {
 }
 
 #[tokio::test]
-async fn a_thread_that_is_not_open_yet_is_named_while_it_is_waited_for() {
+async fn a_thread_that_is_not_open_yet_is_awaited() {
     let beside = Beside::new(agent()).await;
     let mut second = beside.another_rawr_in_words(&["--thread", "another"]);
     beside.other_tells("as soon as thread another is open there; Ctrl-C detaches").await;
@@ -443,7 +443,7 @@ async fn a_thread_that_is_not_open_yet_is_named_while_it_is_waited_for() {
 
 /// The judge is a thread that a person finds nowhere.
 #[tokio::test]
-async fn a_judge_on_the_same_app_server_is_not_seen() {
+async fn the_thread_of_a_judge_is_not_visible() {
     const CASE: &str = "Boundaries present:";
     let judged = say(r#"{"should_compact": true, "reason": "a phase ended"}"#);
     let policy = "rawr_auto_compaction.policy.asap.decision_prompt_path=judgment.md";
@@ -453,11 +453,11 @@ async fn a_judge_on_the_same_app_server_is_not_seen() {
     beside.person.hears(GOES_ON).await;
     beside.check(&["WRITE-PARSER", "HANDOFF", "LAST-WORD"]).await;
     let asked =
-        beside.lab.requests().iter().filter(|it| it.marker.as_deref() == Some(CASE)).count();
+        beside.fixture.requests().iter().filter(|it| it.marker.as_deref() == Some(CASE)).count();
     assert_eq!(asked, 1, "{}", beside.dump());
     let listed = beside.person.ask("thread/list", json!({})).await.unwrap();
     let listed: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
     assert_eq!(listed, [beside.person.thread_id.as_str()]);
-    let last = beside.lab.requests().pop().unwrap().body.to_string();
+    let last = beside.fixture.requests().pop().unwrap().body.to_string();
     assert!(!last.contains("should_compact") && !last.contains(CASE), "{last}");
 }

@@ -1,9 +1,11 @@
-//! The packet asked for outside of the conversation: no turn shows it, and where that fails there is a turn after all.
+//! A packet that is sampled outside the conversation; if that fails, it is requested in a turn.
 
 use rawr_tests::mock_responses::{Gate, Reply, Script, http_error, say};
 use serde_json::json;
 
-use super::lab::{GOES_ON, HEADS_UP, Lab, PACKET, TASK, agent as typing_agent, leave, say_to};
+use super::fixture::{
+    GOES_ON, HEADS_UP, LiveFixture, PACKET, TASK, agent as typing_agent, leave, say_to,
+};
 use super::person::Beside;
 
 const SAMPLED: [&str; 2] = ["--config", r#"rawr_auto_compaction.packet_channel="sample""#];
@@ -46,14 +48,14 @@ async fn asks_in_a_turn_after_all(script: Script, options: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_sample_that_the_model_refuses() {
+async fn a_refused_sample_becomes_a_turn() {
     asks_in_a_turn_after_all(agent(http_error(500)), &SAMPLED).await;
 }
 
 #[tokio::test]
-async fn a_codex_that_does_not_sample() {
+async fn a_codex_without_sampling_gets_a_turn() {
     let options = [SAMPLED.as_slice(), &["--without-experimental"]].concat();
-    asks_in_a_turn_after_all(agent(say("nobody hears this")), &options).await;
+    asks_in_a_turn_after_all(agent(say("this is not shown")), &options).await;
 }
 
 #[tokio::test]
@@ -96,17 +98,17 @@ async fn a_goal_is_paused_while_a_packet_is_sampled() {
 }
 
 #[test]
-fn the_screen_shows_the_compaction_and_the_handoff_alone() {
-    let lab = Lab::new(agent(say(PACKET)));
+fn the_screen_shows_only_the_compaction_and_the_handoff() {
+    let fixture = LiveFixture::new(agent(say(PACKET)));
     std::fs::write(
-        lab.home.path().join("rawr.toml"),
+        fixture.home.path().join("rawr.toml"),
         "[rawr_auto_compaction]\npacket_channel = \"sample\"\n",
     )
     .unwrap();
-    let mut terminal = lab.on_a_terminal(&[]);
+    let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, TASK);
     let screen = terminal.wait_for(&["Context compacted", "The compaction is done.", GOES_ON]);
-    assert!(!screen.contains(HEADS_UP), "{screen}\n{}", lab.log());
-    assert_eq!(lab.compactions(), 1);
+    assert!(!screen.contains(HEADS_UP), "{screen}\n{}", fixture.log());
+    assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
 }

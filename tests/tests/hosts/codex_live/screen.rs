@@ -1,4 +1,4 @@
-//! What a person sees of a compaction on the screen of the unmodified Codex.
+//! A compaction on the screen of the unmodified Codex.
 
 use std::process::Command;
 
@@ -6,12 +6,12 @@ use rawr_tests::codex::binary;
 use rawr_tests::{Terminal, rawr};
 use rustix::process::{Signal, kill_process};
 
-use super::lab::{GOES_ON, HANDOFF, HEADS_UP, Lab, TASK, agent, leave, say_to};
+use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, LiveFixture, TASK, agent, leave, say_to};
 
 #[test]
-fn one_typed_prompt_is_carried_across_a_compaction_on_the_screen() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn a_session_on_the_screen_continues_after_a_compaction() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, TASK);
     let screen = terminal.wait_for(&[GOES_ON]);
     let mut rest = screen.as_str();
@@ -26,58 +26,58 @@ fn one_typed_prompt_is_carried_across_a_compaction_on_the_screen() {
         GOES_ON,
     ] {
         let Some((_, after)) = rest.split_once(words) else {
-            panic!("{words:?} does not stand where it should:\n{screen}\n{}", lab.log());
+            panic!("{words:?} does not stand where it should:\n{screen}\n{}", fixture.log());
         };
         rest = after;
     }
-    assert_eq!(lab.repository.subjects()[0], "Add the parser");
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(fixture.repository.subjects()[0], "Add the parser");
+    assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
 }
 
 #[test]
 fn the_exit_code_and_the_arguments_are_codexs_own() {
-    let lab = Lab::new(agent());
-    let version = lab.rawr_codex(&["--version"]).output().unwrap();
+    let fixture = LiveFixture::new(agent());
+    let version = fixture.rawr_codex(&["--version"]).output().unwrap();
     assert_eq!(String::from_utf8(version.stdout).unwrap(), "codex-cli 0.169.0\n");
-    let wrong = lab.rawr_codex(&["--no-such-flag"]).output().unwrap();
+    let wrong = fixture.rawr_codex(&["--no-such-flag"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     let error = String::from_utf8(wrong.stderr).unwrap();
     assert!(error.contains("unexpected argument '--no-such-flag'"), "{error}");
 }
 
 #[test]
-fn a_session_is_taken_up_again_where_it_was_left() {
-    let lab = Lab::new(agent());
-    let mut terminal = lab.on_a_terminal(&[]);
+fn a_session_can_be_resumed() {
+    let fixture = LiveFixture::new(agent());
+    let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, "AND-NOW hello");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
     terminal.wait_for(&["rawr codex resume 0"]);
-    let mut terminal = lab.on_a_terminal(&["resume", "--last"]);
+    let mut terminal = fixture.on_a_terminal(&["resume", "--last"]);
     terminal.wait_for(&["Here you are."]);
     say_to(&mut terminal, TASK);
     terminal.wait_for(&["Context compacted", GOES_ON]);
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(fixture.compactions(), 1);
     leave(&mut terminal);
 }
 
 #[test]
-fn rawr_stands_back_where_codex_has_a_heads_up_of_its_own() {
-    let lab = Lab::configured(agent(), "[features.token_budget]\nenabled = true\n");
-    let mut terminal = lab.on_a_terminal(&[]);
+fn rawr_does_not_attach_with_codexs_token_budget() {
+    let fixture = LiveFixture::configured(agent(), "[features.token_budget]\nenabled = true\n");
+    let mut terminal = fixture.on_a_terminal(&[]);
     say_to(&mut terminal, TASK);
     terminal.wait_for(&["The parser is written."]);
     leave(&mut terminal);
     terminal.wait_for(&["rawr: Codex's own heads-up is on, and rawr stands back"]);
-    assert_eq!(lab.compactions(), 0);
+    assert_eq!(fixture.compactions(), 0);
 }
 
 /// What cannot be reached, or started, costs a line and nothing else.
 #[test]
-fn without_a_place_for_its_socket_codex_runs_all_the_same() {
-    let lab = Lab::new(agent());
-    let mut command = lab.rawr_codex(&["-c", "features.daemon_auto_start=false"]);
+fn codex_runs_without_a_folder_for_the_socket() {
+    let fixture = LiveFixture::new(agent());
+    let mut command = fixture.rawr_codex(&["-c", "features.daemon_auto_start=false"]);
     command.env("TMPDIR", "/no/such/folder");
     let mut terminal = Terminal::that_answers(&command, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
@@ -90,17 +90,17 @@ fn without_a_place_for_its_socket_codex_runs_all_the_same() {
 /// Codex as everybody starts it: its background server is where rawr finds the thread.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_plain_codex_is_joined_in_another_terminal() {
-    let lab = Lab::new(agent());
-    let _background = Background { lab: &lab };
+fn attach_joins_a_plain_codex_in_another_terminal() {
+    let fixture = LiveFixture::new(agent());
+    let _background = Background { fixture: &fixture };
     let mut codex = Command::new(binary());
-    lab.in_place(&mut codex);
+    fixture.in_place(&mut codex);
     let mut terminal = Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
-    let socket = lab.home.path().join("app-server-control/app-server-control.sock");
+    let socket = fixture.home.path().join("app-server-control/app-server-control.sock");
     super::deaths::wait_until("a background server", || socket.exists());
     let mut attach = Command::new(rawr());
-    lab.in_place(attach.arg("attach"));
+    fixture.in_place(attach.arg("attach"));
     let mut beside = Terminal::run(&attach, 100, 120);
     beside.wait_for(&["attached to Codex at", "Ctrl-C detaches"]);
     say_to(&mut terminal, TASK);
@@ -112,23 +112,23 @@ fn a_plain_codex_is_joined_in_another_terminal() {
     say_to(&mut terminal, "AND-NOW the docs");
     terminal.wait_for(&["Here you are."]);
     leave(&mut terminal);
-    assert_eq!(lab.compactions(), 1);
+    assert_eq!(fixture.compactions(), 1);
 }
 
-/// Codex's background server outlives whoever started it.
+/// Codex's background server outlives the process that started it.
 #[cfg(target_os = "linux")]
 struct Background<'l> {
-    lab: &'l Lab,
+    fixture: &'l LiveFixture,
 }
 
 #[cfg(target_os = "linux")]
 impl Drop for Background<'_> {
     fn drop(&mut self) {
         let mut stop = Command::new(binary());
-        self.lab.in_place(stop.args(["app-server", "daemon", "stop"]));
+        self.fixture.in_place(stop.args(["app-server", "daemon", "stop"]));
         drop(stop.output());
         // So does what keeps that server up to date.
-        let home = self.lab.home.path().display().to_string();
+        let home = self.fixture.home.path().display().to_string();
         super::deaths::with_words(&home).into_iter().for_each(|process| {
             let _ = kill_process(process, Signal::KILL);
         });

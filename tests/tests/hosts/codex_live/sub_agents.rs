@@ -1,9 +1,9 @@
-//! Sub-agents that a person's Codex spawns: rawr knows each by a name of its own, and leaves their answers to their parents.
+//! Sub-agents of a user's Codex: rawr names each, and does not change the answers that they give to their parents.
 
 use rawr_tests::mock_responses::{Gate, SUB_AGENT, Script, call_in, say};
 use serde_json::{Value, json};
 
-use super::lab::{GOES_ON, HANDOFF, HEADS_UP, TASK, agent as typing_agent, shell};
+use super::fixture::{GOES_ON, HANDOFF, HEADS_UP, TASK, agent as typing_agent, shell};
 use super::person::Beside;
 use super::races::{self, is_joined};
 
@@ -31,7 +31,7 @@ fn agent(gate: &Gate) -> Script {
             "SHARE-WORK",
             [
                 of_agents("spawn_agent", to_child).input_tokens(20_000),
-                say("Somebody else reads the docs.").input_tokens(20_500),
+                say("A sub-agent reads the docs.").input_tokens(20_500),
             ],
         )
         .on("ASK-CHILD", asks.clone())
@@ -52,7 +52,7 @@ async fn with_a_child() -> (Beside, String) {
     let mut beside = Beside::new(agent(&gate)).await;
     is_joined(&mut beside).await;
     beside.person.says("SHARE-WORK please").await.unwrap();
-    beside.person.hears("Somebody else reads the docs.").await;
+    beside.person.hears("A sub-agent reads the docs.").await;
     let parent = beside.person.thread_id.clone();
     let of_child = |told: &Value| told["threadId"] != parent.as_str();
     let child = beside.tells("session", of_child).await["threadId"].as_str().unwrap().to_owned();
@@ -65,14 +65,14 @@ async fn with_a_child() -> (Beside, String) {
 async fn what_the_parent_is_answered(beside: &mut Beside) -> String {
     beside.person.says("ASK-CHILD for it").await.unwrap();
     beside.person.hears("Asked.").await;
-    let last = beside.lab.requests().pop().unwrap();
+    let last = beside.fixture.requests().pop().unwrap();
     let output = last.input().iter().rev().find(|item| item["type"] == "function_call_output");
     output.unwrap()["output"].as_str().unwrap().to_owned()
 }
 
-/// Nothing of rawr's was said to anybody, and nothing compacted.
+/// rawr added no text and compacted nothing.
 fn nothing_was_done(beside: &Beside) {
-    for request in beside.lab.requests() {
+    for request in beside.fixture.requests() {
         let body = request.body.to_string();
         assert!(!body.contains(HEADS_UP) && !body.contains(HANDOFF), "{body}");
     }
@@ -93,7 +93,7 @@ async fn decides(beside: &Beside, child: &str, after: Option<&Value>) -> Value {
 }
 
 #[tokio::test]
-async fn a_sub_agent_has_a_name_of_its_own_and_its_answer_stays_its_own() {
+async fn a_sub_agent_has_its_own_name_and_its_answer_is_not_changed() {
     let (mut beside, child) = with_a_child().await;
     assert!(what_the_parent_is_answered(&mut beside).await.contains(ANSWER));
     nothing_was_done(&beside);
@@ -104,24 +104,24 @@ async fn a_sub_agent_has_a_name_of_its_own_and_its_answer_stays_its_own() {
     let name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let session = beside.tells("session", |told| told["threadId"] == child.as_str()).await;
     assert_eq!(session["scratchFile"], format!(".scratch/agent-{name}.scratch.md"));
-    let status = beside.lab.rawr(&["status", &child, "--json"]);
+    let status = beside.fixture.rawr(&["status", &child, "--json"]);
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["tier"], "emergency", "{status}");
     assert_eq!(status["subAgent"], about["thread"]["agentNickname"], "{status}");
 }
 
 #[tokio::test]
-async fn a_person_who_asks_for_it_cannot_have_a_sub_agent_compacted() {
+async fn a_request_to_compact_a_sub_agent_is_refused() {
     let (mut beside, child) = with_a_child().await;
     let before = decides(&beside, &child, None).await;
-    assert!(beside.lab.rawr(&["compact", &child]).status.success());
+    assert!(beside.fixture.rawr(&["compact", &child]).status.success());
     decides(&beside, &child, Some(&before)).await;
     assert!(what_the_parent_is_answered(&mut beside).await.contains(ANSWER));
     nothing_was_done(&beside);
 }
 
 #[tokio::test]
-async fn a_person_who_talks_in_a_sub_agent_is_answered_by_it_alone() {
+async fn a_user_message_in_a_sub_agent_is_answered_there() {
     let (mut beside, child) = with_a_child().await;
     let before = decides(&beside, &child, None).await;
     let mut other = beside.a_person_in(&child).await;
@@ -134,7 +134,7 @@ async fn a_person_who_talks_in_a_sub_agent_is_answered_by_it_alone() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_that_its_parent_closes_stays_closed() {
+async fn a_sub_agent_closed_by_its_parent_stays_closed() {
     let (mut beside, child) = with_a_child().await;
     what_the_parent_is_answered(&mut beside).await;
     beside.person.says("CLOSE-CHILD now").await.unwrap();
@@ -165,7 +165,7 @@ fn parent(gate: &Gate, tokens: u64) -> Script {
             [
                 call_in("multi_agent_v1", "spawn_agent", child).input_tokens(120_000),
                 shell(commit).input_tokens(tokens),
-                say("Somebody else reads the docs.").input_tokens(tokens),
+                say("A sub-agent reads the docs.").input_tokens(tokens),
             ],
         )
 }
@@ -176,7 +176,7 @@ async fn a_parent_waits_for_its_sub_agents() {
     let mut beside = Beside::new(parent(&gate, 143_000)).await;
     is_joined(&mut beside).await;
     beside.person.says("SHARE-WORK please").await.unwrap();
-    beside.person.hears("Somebody else reads the docs.").await;
+    beside.person.hears("A sub-agent reads the docs.").await;
     let of_turn = |told: &Value| told["entrance"] == "turn_complete" && told["tier"] == "asap";
     let verdict = beside.tells("verdict", of_turn).await;
     assert_eq!(verdict["outcome"], "nothing", "{verdict}");
@@ -193,7 +193,7 @@ async fn a_parent_waits_for_its_sub_agents() {
 }
 
 #[tokio::test]
-async fn in_an_emergency_sub_agents_are_handed_over() {
+async fn in_an_emergency_sub_agents_are_named_in_the_handoff() {
     let gate = Gate::new();
     let mut beside = Beside::new(parent(&gate, 176_000)).await;
     is_joined(&mut beside).await;

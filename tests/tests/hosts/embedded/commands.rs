@@ -1,27 +1,22 @@
-//! The agent's commands as processes: the terminal they do not get, and how long they live.
+//! The processes of the agent's commands.
 
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rawr_tests::mock_chat::{Reply, Script, call, say};
+use rawr_tests::mock_chat::{Script, say};
 use rawr_tests::{MockChat, Terminal};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use serde_json::json;
 
-use super::lab::Lab;
-
-fn shell(command: &str) -> Reply {
-    call("shell", json!({ "command": command }))
-}
+use super::fixture::{EmbeddedFixture, shell};
 
 #[test]
-fn a_command_that_wants_to_ask_at_the_terminal_fails_at_once() {
+fn a_command_that_prompts_on_the_terminal_fails_at_once() {
     let script = Script::default()
         .on("go", [shell("read -r name </dev/tty; echo \"code $?\""), say("It could not ask.")]);
     let model = MockChat::start(script);
-    let lab = Lab::on_endpoint(&model, 100_000);
-    let mut command = lab.command(&["go"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
+    let mut command = fixture.command(&["go"]);
     command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     let mut terminal = Terminal::run(&command, 24, 200);
     assert!(terminal.wait_for_the_end().success(), "{}", terminal.written());
@@ -30,12 +25,12 @@ fn a_command_that_wants_to_ask_at_the_terminal_fails_at_once() {
 }
 
 #[test]
-fn a_command_ends_with_a_rawr_that_is_killed() {
+fn a_command_ends_with_a_killed_rawr() {
     let script = Script::default().on("go", [shell("echo $$ >pid; exec sleep 1000")]);
     let model = MockChat::start(script);
-    let lab = Lab::on_endpoint(&model, 100_000);
-    let mut rawr = lab.start(&["go"]);
-    let command = wait_for_process(&lab.repository.path().join("pid"));
+    let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
+    let mut rawr = fixture.start(&["go"]);
+    let command = wait_for_process(&fixture.repository.path().join("pid"));
     rawr.kill().unwrap();
     rawr.wait().unwrap();
     if cfg!(not(target_os = "linux")) {
@@ -75,11 +70,11 @@ fn a_command_does_not_see_the_judges_key() {
     ] {
         let command = "echo \"$AGENT_KEY-$JUDGE_KEY-$OPENAI_API_KEY\" >seen";
         let model = MockChat::start(Script::default().on("go", [shell(command), say("Done.")]));
-        let lab = Lab::on_endpoint(&model, 100_000);
-        lab.configure(&format!("[rawr_auto_compaction.judgment]\n{judgment}\n"));
-        let mut command = lab.command(&["--api-key-env", "AGENT_KEY", "go"]);
+        let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
+        fixture.configure(&format!("[rawr_auto_compaction.judgment]\n{judgment}\n"));
+        let mut command = fixture.command(&["--api-key-env", "AGENT_KEY", "go"]);
         command.env("AGENT_KEY", "agent").env("JUDGE_KEY", "judge");
         assert!(command.output().unwrap().status.success());
-        assert_eq!(lab.file("seen"), format!("{seen}\n"), "{judgment}");
+        assert_eq!(fixture.file("seen"), format!("{seen}\n"), "{judgment}");
     }
 }

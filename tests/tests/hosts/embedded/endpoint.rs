@@ -1,22 +1,18 @@
-//! The agent on a model behind an endpoint: its tools, what it does about errors, how its history is compacted.
+//! The agent with a model behind an endpoint: tools, errors, compaction.
 
 use std::process::Command;
 
-use rawr_tests::mock_chat::{Purpose, Reply, Script, call, cut, http, say, stall};
+use rawr_tests::mock_chat::{Purpose, Script, call, cut, http, say, stall};
 use rawr_tests::{MockChat, Session};
 use serde_json::json;
 
-use super::lab::Lab;
+use super::fixture::{EmbeddedFixture, shell};
 
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text\n\
     Next: write the docs\n</continuation_packet>";
 
-fn shell(command: &str) -> Reply {
-    call("shell", json!({ "command": command }))
-}
-
 #[test]
-fn tools_work_on_the_folder_and_their_results_go_back_to_the_model() {
+fn tools_work_in_the_folder_and_return_their_results() {
     let steps =
         json!([{"step": "write", "status": "completed"}, {"step": "test", "status": "pending"}]);
     let model = MockChat::start(
@@ -35,10 +31,10 @@ fn tools_work_on_the_folder_and_their_results_go_back_to_the_model() {
             ],
         ),
     );
-    let lab = Lab::on_endpoint(&model, 100_000);
-    let done = lab.exec(&["go"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
+    let done = fixture.exec(&["go"]);
     done.expect_success();
-    assert_eq!((lab.file("src/a.txt").as_str(), done.said()), ("one\ntwo\n", vec!["Written."]));
+    assert_eq!((fixture.file("src/a.txt").as_str(), done.said()), ("one\ntwo\n", vec!["Written."]));
     assert_eq!(done.all("plan_updated")[0]["steps"][0]["status"], "completed");
     assert_eq!(done.all("command_finished")[0]["exitCode"], 3);
     assert_eq!(done.all("tool_started").len(), done.all("tool_finished").len());
@@ -74,12 +70,12 @@ fn tools_work_on_the_folder_and_their_results_go_back_to_the_model() {
 }
 
 #[test]
-fn what_the_provider_counts_is_what_is_reported() {
+fn the_providers_token_count_is_reported() {
     let model = MockChat::start(
         Script::default()
             .on("go", [shell("true").input_tokens(4_000), say("ok").input_tokens(5_000)]),
     );
-    let done = Lab::on_endpoint(&model, 100_000).exec(&["go"]);
+    let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     let usage: Vec<_> = done.all("usage").iter().map(|event| event["usage"].clone()).collect();
     assert_eq!(
         (&usage[0]["inputTokens"], &usage[1]["inputTokens"]),
@@ -89,7 +85,7 @@ fn what_the_provider_counts_is_what_is_reported() {
 }
 
 #[test]
-fn what_passes_is_tried_again_until_it_works_and_told() {
+fn transient_errors_are_retried_and_reported() {
     let failing = [
         http(429, "slow down").retry_after(0),
         http(500, "oh no").retry_after(0),
@@ -97,23 +93,27 @@ fn what_passes_is_tried_again_until_it_works_and_told() {
     ];
     let script = Script::default().first(failing).on("go", [say("a whole answer")]);
     let model = MockChat::start(script);
-    let done = Lab::on_endpoint(&model, 100_000).exec(&["go"]);
+    let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     done.expect_success();
     assert_eq!((done.said(), model.requests().len()), (vec!["a whole answer"], 4));
     let notices = done.notices().join("\n");
-    for words in
-        ["429 Too Many Requests: slow down", "(1 of 4)", "500 ", "the answer broke off", "(3 of 4)"]
-    {
+    for words in [
+        "429 Too Many Requests: slow down",
+        "(1 of 4)",
+        "500 ",
+        "the answer ended early",
+        "(3 of 4)",
+    ] {
         assert!(notices.contains(words), "{words}: {notices}");
     }
 }
 
 #[test]
-fn what_does_not_pass_ends_the_turn_and_not_the_session() {
+fn permanent_errors_end_the_turn_and_not_the_session() {
     let refusing = [http(401, "No such key: sk-secret"), say("here I am")];
     let model = MockChat::start(Script::default().first(refusing));
-    let lab = Lab::on_endpoint(&model, 100_000);
-    let done = lab.exec(&["go", "again"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 100_000);
+    let done = fixture.exec(&["go", "again"]);
     done.expect_success();
     let statuses: Vec<_> =
         done.all("turn_completed").iter().map(|event| &event["status"]).collect();
@@ -122,15 +122,15 @@ fn what_does_not_pass_ends_the_turn_and_not_the_session() {
     for words in ["401 Unauthorized: No such key", "/v1/chat/completions", "--api-key-env"] {
         assert!(error.contains(words), "{error}");
     }
-    let told = done.dump() + &lab.stored();
+    let told = done.dump() + &fixture.stored();
     assert!(!told.contains("sk-secret-of-the-test"), "the key is nowhere to be read");
 }
 
 #[test]
-fn a_session_whose_last_turn_failed_says_so_to_who_started_it() {
+fn a_session_with_a_failed_last_turn_exits_with_an_error() {
     let busy = || http(503, "busy").retry_after(0);
     let model = MockChat::start(Script::default().first([busy(), busy(), busy(), busy(), busy()]));
-    let done = Lab::on_endpoint(&model, 100_000).exec(&["go"]);
+    let done = EmbeddedFixture::on_endpoint(&model, 100_000).exec(&["go"]);
     assert_eq!(done.output.status.code(), Some(1), "{}", done.dump());
     let notices = done.notices().join("\n");
     assert!(notices.contains("503 ") && notices.contains("(tried 5 times)"), "{notices}");
@@ -155,10 +155,10 @@ fn worker() -> Script {
 }
 
 #[test]
-fn packet_compaction_and_handoff_come_inside_the_turn_that_needs_them() {
+fn packet_compaction_and_handoff_happen_inside_the_turn() {
     let model = MockChat::start(worker());
-    let lab = Lab::on_endpoint(&model, 10_000);
-    let done = lab.exec(&["write the parser"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    let done = fixture.exec(&["write the parser"]);
     done.expect_success();
     expect_test::expect![[r#"
         user: write the parser
@@ -177,7 +177,10 @@ fn packet_compaction_and_handoff_come_inside_the_turn_that_needs_them() {
         turn completed
     "#]]
     .assert_eq(&done.story());
-    assert_eq!((lab.file("parser.txt"), lab.file("docs.txt")), ("parse\n".into(), "docs\n".into()));
+    assert_eq!(
+        (fixture.file("parser.txt"), fixture.file("docs.txt")),
+        ("parse\n".into(), "docs\n".into())
+    );
     let requests = model.requests();
     let purposes: Vec<_> = requests.iter().map(|request| request.purpose).collect();
     let (turn, summary) = (Purpose::Turn, Purpose::Summary);
@@ -193,13 +196,13 @@ fn packet_compaction_and_handoff_come_inside_the_turn_that_needs_them() {
 }
 
 #[test]
-fn a_summary_is_written_by_the_model_that_is_configured_for_it() {
+fn a_summary_uses_the_configured_summary_model() {
     let model = MockChat::start(worker());
-    let lab = Lab::on_endpoint(&model, 10_000);
-    lab.configure(
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    fixture.configure(
         "[rawr_auto_compaction]\ncompaction_model = \"big-1\"\ncompaction_reasoning_effort = \"high\"\ncompaction_verbosity = \"low\"\n",
     );
-    lab.exec(&["write the parser"]).expect_success();
+    fixture.exec(&["write the parser"]).expect_success();
     let requests = model.requests();
     let summary = requests.iter().find(|request| request.purpose == Purpose::Summary).unwrap();
     let told = ["model", "reasoning_effort", "verbosity"].map(|field| summary.body[field].clone());
@@ -208,7 +211,7 @@ fn a_summary_is_written_by_the_model_that_is_configured_for_it() {
 }
 
 #[test]
-fn the_judge_is_the_agents_own_model_beside_the_conversation() {
+fn the_judge_is_the_agents_model_outside_the_conversation() {
     let judging = |answer: &str| {
         worker().on_each(Purpose::Judgment, [say(answer)]).on(
             "commit it",
@@ -224,9 +227,9 @@ fn the_judge_is_the_agents_own_model_beside_the_conversation() {
         ("```json\n{\"should_compact\": true, \"reason\": \"committed\"}\n```", 1),
     ] {
         let model = MockChat::start(judging(answer));
-        let lab = Lab::on_endpoint(&model, 10_000);
-        lab.configure(policy);
-        let done = lab.exec(&["commit it"]);
+        let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+        fixture.configure(policy);
+        let done = fixture.exec(&["commit it"]);
         done.expect_success();
         let requests = model.requests();
         let judged: Vec<_> =
@@ -242,7 +245,7 @@ fn the_judge_is_the_agents_own_model_beside_the_conversation() {
 }
 
 #[test]
-fn an_endpoint_that_compacts_is_asked_first_and_not_again_where_that_was_of_no_use() {
+fn the_endpoints_compaction_is_tried_first_and_not_again_after_a_failure() {
     let long = "sealed ".repeat(5_000);
     for (answer, expected) in
         [(say("SEALED BY THE PROVIDER"), 0), (say(&long), 1), (http(404, "no"), 1)]
@@ -250,10 +253,12 @@ fn an_endpoint_that_compacts_is_asked_first_and_not_again_where_that_was_of_no_u
         let script =
             worker().on_each(Purpose::Compaction, [answer]).on("SEALED", [say("I went on.")]);
         let model = MockChat::start(script);
-        let lab = Lab::on_endpoint(&model, 10_000);
-        lab.configure("[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n");
+        let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+        fixture.configure(
+            "[features]\nrawr_auto_compaction = false\n[auto_compact]\nenabled = true\n",
+        );
         let done = Session::of(
-            lab.command(&["--remote-compaction", "write the parser"]).output().unwrap(),
+            fixture.command(&["--remote-compaction", "write the parser"]).output().unwrap(),
         );
         done.expect_success();
         let count = |purpose: Purpose| {
@@ -265,17 +270,17 @@ fn an_endpoint_that_compacts_is_asked_first_and_not_again_where_that_was_of_no_u
 }
 
 #[test]
-fn ctrl_c_in_the_middle_of_an_answer_leaves_nothing_half_done() {
+fn ctrl_c_during_an_answer_interrupts_the_turn() {
     let model = MockChat::start(Script::default().on("go", [stall("I begin to")]));
-    let lab = Lab::on_endpoint(&model, 10_000);
-    let rawr = lab.start(&["go", "never said"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    let rawr = fixture.start(&["go", "never said"]);
     model.wait_for("go");
     let interrupted = Command::new("kill").args(["-INT", &rawr.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
     let done = Session::of(rawr.wait_with_output().unwrap());
     assert_eq!(done.output.status.code(), Some(130), "{}", done.dump());
     assert_eq!(done.all("turn_completed")[0]["status"], "interrupted");
-    assert!(lab.stored().contains("turn_completed"), "{}", lab.stored());
+    assert!(fixture.stored().contains("turn_completed"), "{}", fixture.stored());
 }
 
 fn check_usage(arguments: &[&str], words: &str) {
@@ -294,10 +299,10 @@ fn check_usage(arguments: &[&str], words: &str) {
 }
 
 #[test]
-fn options_that_do_not_go_together_say_what_to_do() {
+fn conflicting_options_have_a_hint() {
     check_usage(&["embedded", "--model", "m"], "--base-url");
     check_usage(&["embedded", "--base-url", "http://127.0.0.1:1/v1"], "--model");
-    check_usage(&["embedded", "--model", "m", "--base-url", "ftp://x"], "no base URL");
+    check_usage(&["embedded", "--model", "m", "--base-url", "ftp://x"], "not a base URL");
     check_usage(&["embedded", "--remote-compaction"], "--model");
     check_usage(&["embedded", "--sandbox", "read-only"], "--host codex");
     check_usage(&["embedded", "--script", "/no/such/file"], "/no/such/file");

@@ -1,11 +1,10 @@
-//! The six paths of a compaction, each as the session tells it; and the golden path as the agent's transcript has it.
+//! The six paths of a compaction, each as the session's output and as the model's requests.
 
 use expect_test::{Expect, expect};
-use rawr_tests::mock_chat::{Purpose, Reply, Request, Script, call, say, stall};
+use rawr_tests::mock_chat::{Purpose, Request, Script, say, stall};
 use rawr_tests::{MockChat, sent};
-use serde_json::json;
 
-use super::lab::Lab;
+use super::fixture::{EmbeddedFixture, shell};
 
 /// An agent that commits and concludes under the pressure of the tier `ready`, and one that fills its window. Its packet
 /// is asked for by every path that wants one.
@@ -41,15 +40,11 @@ fn packet() -> String {
     format!("<continuation_packet>\n{NOTES}\n</continuation_packet>")
 }
 
-fn shell(command: &str) -> Reply {
-    call("shell", json!({ "command": command }))
-}
-
 fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> Vec<Request> {
     let model = MockChat::start(agent());
-    let lab = Lab::on_endpoint(&model, 10_000);
-    lab.configure(config);
-    let done = lab.exec(prompts);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    fixture.configure(config);
+    let done = fixture.exec(prompts);
     done.expect_success();
     told.assert_eq(&done.story());
     let requests = model.requests();
@@ -253,7 +248,7 @@ fn path_4_preflight_waits_for_the_next_message_and_delivers_it_after_the_handoff
 }
 
 #[test]
-fn path_5_mid_turn_compacts_between_two_requests_and_the_turn_goes_on() {
+fn path_5_mid_turn_compacts_between_two_requests() {
     check(
         "",
         &["fill the window"],
@@ -397,7 +392,7 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
 }
 
 #[test]
-fn path_6_inline_cuts_off_an_answer_where_it_may() {
+fn path_6_inline_aborts_an_answer_if_allowed() {
     let config = format!("{INLINE}interrupt_mid_turn = true\n");
     check(
         &config,
@@ -426,10 +421,10 @@ fn path_6_inline_cuts_off_an_answer_where_it_may() {
 /// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
 /// and the agent goes on with its work; each as the model itself gets it.
 #[test]
-fn the_golden_path_is_what_the_model_sees() {
+fn the_model_sees_the_golden_path() {
     let model = MockChat::start(agent());
-    let lab = Lab::on_endpoint(&model, 10_000);
-    let session = lab.exec(&["the parser"]);
+    let fixture = EmbeddedFixture::on_endpoint(&model, 10_000);
+    let session = fixture.exec(&["the parser"]);
     session.expect_success();
     let requests = model.requests();
     let (notice, handoff) = (requests[2].latest(), requests[4].latest());
@@ -447,11 +442,11 @@ fn the_golden_path_is_what_the_model_sees() {
         assert!(!text.contains('%'), "the agent is never told how full its window is: {text}");
     }
     assert_eq!(session.said().last(), Some(&"The docs are written."));
-    assert_eq!(lab.file("docs.txt"), "docs\n");
+    assert_eq!(fixture.file("docs.txt"), "docs\n");
 }
 
 #[test]
-fn off_is_off() {
+fn a_disabled_rawr_does_nothing() {
     let config = "[features]\nrawr_auto_compaction = false\n";
     check(
         config,

@@ -1,10 +1,10 @@
-//! A session that goes on and on, with tools and instructions that fill a fifth of the window: it is compacted to its end.
+//! A long session with tools and instructions that fill a fifth of the window is compacted repeatedly.
 
 use rawr_tests::codex::Config;
 use rawr_tests::mock_responses::{Reply, Script, say};
 use serde_json::Value;
 
-use super::lab::{Lab, PACKET, shell};
+use super::fixture::{CodexExecFixture, PACKET, shell};
 
 /// With what the request itself holds, some 56,000 tokens.
 const PREFIX: u64 = 50_000;
@@ -28,9 +28,9 @@ fn agent() -> Script {
 fn a_large_fixed_prefix_does_not_stop_compactions() {
     let prompts = std::env::var("RAWR_LONG_SESSION").map_or(30, |many| many.parse().unwrap());
     let config = Config { context_window: 272_000, ..Config::default() };
-    let lab = Lab::configured(agent(), &config);
+    let fixture = CodexExecFixture::configured(agent(), &config);
     let prompts: Vec<_> = (1..=prompts).map(|number| format!("WORK on part {number}")).collect();
-    let done = lab.exec(&prompts.iter().map(String::as_str).collect::<Vec<_>>());
+    let done = fixture.exec(&prompts.iter().map(String::as_str).collect::<Vec<_>>());
     done.expect_success();
     let percents: Vec<_> = done
         .all("verdict")

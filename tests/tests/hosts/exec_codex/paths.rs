@@ -1,11 +1,11 @@
-//! The paths of a compaction as the real Codex can go them: each as the session tells it, and as the model is sent it.
+//! The paths of a compaction with the real Codex, each as the session's output and as the model's requests.
 
 use expect_test::{Expect, expect};
 use rawr_tests::Session;
 use rawr_tests::codex::Config;
 use rawr_tests::mock_responses::{Purpose, Recorded, Script, say, stall};
 
-use super::lab::{Lab, PACKET, shell};
+use super::fixture::{CodexExecFixture, PACKET, shell};
 
 /// An agent that commits and concludes under the pressure of the tier `ready`, and one that fills its window.
 fn agent() -> Script {
@@ -34,12 +34,17 @@ fn agent() -> Script {
             [shell("true").input_tokens(175_000), say("All is read.").input_tokens(176_000)],
         )
         .on("READ-MOST", [say("Much is read.").input_tokens(150_000)])
-        // Whoever waits for the end of this turn waits for ever.
+        // This turn never ends.
         .on("READ-ON", [shell("true").input_tokens(175_000), stall()])
         .on_compaction([say("A SUMMARY.").input_tokens(66_000)])
 }
 
-fn check(config: &str, prompts: &[&str], told: Expect, seen: Expect) -> (Lab, Session) {
+fn check(
+    config: &str,
+    prompts: &[&str],
+    told: Expect,
+    seen: Expect,
+) -> (CodexExecFixture, Session) {
     check_but(config, prompts, |_| true, told, seen)
 }
 
@@ -49,14 +54,14 @@ fn check_but(
     counts: impl Fn(&Recorded) -> bool,
     told: Expect,
     seen: Expect,
-) -> (Lab, Session) {
-    let lab = Lab::new(agent());
-    lab.configure(config);
-    let session = lab.exec(prompts);
+) -> (CodexExecFixture, Session) {
+    let fixture = CodexExecFixture::new(agent());
+    fixture.configure(config);
+    let session = fixture.exec(prompts);
     session.expect_success();
     told.assert_eq(&session.story());
-    seen.assert_eq(&lab.sent(counts));
-    (lab, session)
+    seen.assert_eq(&fixture.sent(counts));
+    (fixture, session)
 }
 
 #[test]
@@ -90,7 +95,7 @@ fn path_1_suggest_recommends_and_does_nothing() {
 
 #[test]
 fn path_2_auto_with_a_packet_by_rawr() {
-    let (lab, session) = check(
+    let (fixture, session) = check(
         "[rawr_auto_compaction]\npacket_author = \"watcher\"\n",
         &["WRITE-PARSER please", "AND-NOW the docs"],
         expect![[r#"
@@ -140,7 +145,7 @@ fn path_2_auto_with_a_packet_by_rawr() {
               user: AND-NOW the docs
         "#]],
     );
-    let handoff = handed_over(&lab);
+    let handoff = handed_over(&fixture);
     for expected in ["It was written by rawr", "(Built by rawr from what it saw", "Add the parser"]
     {
         assert!(handoff.contains(expected), "{expected}: {handoff}");
@@ -149,8 +154,8 @@ fn path_2_auto_with_a_packet_by_rawr() {
 }
 
 /// What the model is given back first after its compaction.
-fn handed_over(lab: &Lab) -> String {
-    let requests = lab.model.requests();
+fn handed_over(fixture: &CodexExecFixture) -> String {
+    let requests = fixture.model.requests();
     let compaction = requests.iter().position(|request| request.purpose != Purpose::Turn).unwrap();
     requests[compaction + 1].user_messages().pop().unwrap()
 }
@@ -379,16 +384,16 @@ fn path_6_inline_compacts_before_a_message_that_would_not_fit() {
 /// Spec 2's transcript: notice and packet request by the user, packet by the agent, compaction, packet back by the user,
 /// and the agent goes on with its work; each as the model itself gets it.
 #[test]
-fn the_golden_path_is_what_the_model_sees() {
-    let lab = Lab::new(agent());
-    let session = lab.exec(&["WRITE-PARSER please"]);
+fn the_model_sees_the_golden_path() {
+    let fixture = CodexExecFixture::new(agent());
+    let session = fixture.exec(&["WRITE-PARSER please"]);
     session.expect_success();
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let asked =
         requests.iter().find(|request| request.marker.as_deref() == Some("packet_request]"));
     let asked = asked.unwrap().user_messages();
     assert_eq!(asked.len(), 2, "notice and packet request are one turn: {asked:?}");
-    let (notice, handoff) = (&asked[1], handed_over(&lab));
+    let (notice, handoff) = (&asked[1], handed_over(&fixture));
     let sequence = session.one("handoff", |_| true)["sequenceId"].as_str().unwrap();
     for (text, expected) in [
         (notice, "will be compacted next, because a phase ended here (commit"),
@@ -409,19 +414,20 @@ fn the_golden_path_is_what_the_model_sees() {
     }
     assert_eq!(requests[4].messages("assistant"), Vec::<String>::new());
     assert_eq!(session.said().last(), Some(&"The docs are written."));
-    assert_eq!(lab.repository.subjects()[0], "Write the docs");
+    assert_eq!(fixture.repository.subjects()[0], "Write the docs");
 }
 
 #[test]
-fn off_is_off_and_codex_compacts_as_it_is_configured() {
+fn with_rawr_off_codex_compacts_as_configured() {
     let off = "[features]\nrawr_auto_compaction = false\n";
     // Codex by itself compacts from 90% of its window on, and with rawr at its side when it is full.
     for (config, expected) in [(off, 1), ("", 0), (INLINE, 0)] {
         let work = [shell("true").input_tokens(18_500), say("done").input_tokens(8_000)];
         let config_of_codex = Config { context_window: 20_000, ..Config::default() };
-        let lab = Lab::configured(Script::default().on("WORK", work), &config_of_codex);
-        lab.configure(&format!("{config}[rawr_auto_compaction]\nmid_turn = \"off\"\n"));
-        let session = lab.exec(&["WORK"]);
+        let fixture =
+            CodexExecFixture::configured(Script::default().on("WORK", work), &config_of_codex);
+        fixture.configure(&format!("{config}[rawr_auto_compaction]\nmid_turn = \"off\"\n"));
+        let session = fixture.exec(&["WORK"]);
         session.expect_success();
         let completed = session
             .events

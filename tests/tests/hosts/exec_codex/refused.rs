@@ -1,4 +1,4 @@
-//! A message that Codex takes alone and not with the handoff before it: together they are longer than it allows.
+//! A message that Codex accepts alone but not together with the handoff, because both are too long.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -6,13 +6,13 @@ use std::process::Stdio;
 use rawr_tests::Session;
 use rawr_tests::mock_responses::{Script, say};
 
-use super::lab::{Lab, PACKET};
+use super::fixture::{CodexExecFixture, PACKET};
 
 /// Of all that one turn is sent, by Codex's own count.
 const MOST_CHARACTERS: usize = 1_048_576;
 
 #[test]
-fn a_message_too_long_to_come_with_its_handoff_comes_alone() {
+fn a_message_too_long_for_its_handoff_is_sent_alone() {
     let script = Script::default()
         .on("packet_request]", [say(PACKET).input_tokens(66_000)])
         .on("AND-NOW", [say("Here you are.").input_tokens(14_000)])
@@ -21,13 +21,13 @@ fn a_message_too_long_to_come_with_its_handoff_comes_alone() {
             [say("The parser is written, and so are its tests.").input_tokens(65_000)],
         )
         .on_compaction([say("A SUMMARY.").input_tokens(66_000)]);
-    let lab = Lab::new(script);
-    lab.configure(
+    let fixture = CodexExecFixture::new(script);
+    fixture.configure(
         "[rawr_auto_compaction.policy.ready]\nrequires_any_boundary = [\"turn_complete\"]\n",
     );
     let mut long = "AND-NOW the docs".to_owned();
     long.extend(std::iter::repeat_n('.', MOST_CHARACTERS - long.len() - 100));
-    let mut command = lab.command(&[]);
+    let mut command = fixture.command(&[]);
     let mut exec = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut typed = exec.stdin.take().unwrap();
     typed.write_all(format!("WRITE-PARSER please\n{long}\n").as_bytes()).unwrap();
@@ -38,7 +38,7 @@ fn a_message_too_long_to_come_with_its_handoff_comes_alone() {
     assert!(compacted.iter().any(|it| it["status"] == "completed"), "{}", session.dump());
     let notices = session.notices().join("\n");
     assert!(notices.contains("sending the held message without it"), "{notices}");
-    let requests = lab.model.requests();
+    let requests = fixture.model.requests();
     let messages = requests.last().unwrap().user_messages();
     let times = messages.iter().filter(|text| text.ends_with(&long)).count();
     assert_eq!(times, 1, "{}", session.story());

@@ -1,4 +1,4 @@
-//! Hooks that cannot do their work: the agent hears nothing of it, and goes on.
+//! Failing hooks do not disturb the agent.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -7,11 +7,11 @@ use rawr_tests::claude::MODEL;
 use rawr_tests::mock_responses::Script;
 use serde_json::{Value, json};
 
-use super::lab::{Lab, answers};
+use super::fixture::{HooksFixture, answers};
 use super::session;
 
-fn hook(lab: &Lab, arguments: &[&str], input: &str) -> Output {
-    let mut command = lab.rawr(arguments);
+fn hook(fixture: &HooksFixture, arguments: &[&str], input: &str) -> Output {
+    let mut command = fixture.rawr(arguments);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -26,7 +26,7 @@ fn hook(lab: &Lab, arguments: &[&str], input: &str) -> Output {
 const STOP: [&str; 4] = ["hook", "Stop", "--host", "claude"];
 
 /// A transcript under pressure, with a commit.
-fn transcript(lab: &Lab) -> String {
+fn transcript(fixture: &HooksFixture) -> String {
     let user = |content: Value| {
         json!({"type": "user", "message": {"role": "user", "content": content},
         "toolUseResult": {"stdout": ""}})
@@ -43,14 +43,14 @@ fn transcript(lab: &Lab) -> String {
         user(result),
         said(json!({"type": "text", "text": "It is written and committed."})),
     ];
-    let path = lab.home.path().join("transcript.jsonl");
+    let path = fixture.home.path().join("transcript.jsonl");
     std::fs::write(&path, lines.map(|line| line.to_string()).join("\n") + "\n").unwrap();
     path.display().to_string()
 }
 
-fn stopped(lab: &Lab, session: &str, transcript: &str) -> String {
+fn stopped(fixture: &HooksFixture, session: &str, transcript: &str) -> String {
     json!({
-        "session_id": session, "transcript_path": transcript, "cwd": lab.repository.path(),
+        "session_id": session, "transcript_path": transcript, "cwd": fixture.repository.path(),
         "hook_event_name": "Stop", "stop_hook_active": false,
         "last_assistant_message": "It is written and committed.",
     })
@@ -64,12 +64,12 @@ fn check_silent(output: &Output) {
 }
 
 #[test]
-fn what_cannot_be_done_is_logged_and_nothing_is_said() {
-    let lab = Lab::new(Script::default());
-    let path = transcript(&lab);
-    let good = stopped(&lab, "s", &path);
-    let gone = stopped(&lab, "s", "/no/such/transcript.jsonl");
-    let escape = stopped(&lab, "../../s", &path);
+fn failures_are_logged_and_not_shown() {
+    let fixture = HooksFixture::new(Script::default());
+    let path = transcript(&fixture);
+    let good = stopped(&fixture, "s", &path);
+    let gone = stopped(&fixture, "s", "/no/such/transcript.jsonl");
+    let escape = stopped(&fixture, "../../s", &path);
     let stop = &STOP[..];
     let odd = ["hook", "Odd", "--host", "claude"];
     for (arguments, input, logged) in [
@@ -81,75 +81,81 @@ fn what_cannot_be_done_is_logged_and_nothing_is_said() {
         (stop, &escape, Some("not a valid file name")),
         (&odd, &good, Some("no hook for Odd")),
     ] {
-        let before = lab.log().len();
-        check_silent(&hook(&lab, arguments, input));
+        let before = fixture.log().len();
+        check_silent(&hook(&fixture, arguments, input));
         match logged {
-            Some(words) => assert!(lab.log()[before..].contains(words), "{words}: {}", lab.log()),
-            None => assert_eq!(lab.log().len(), before),
+            Some(words) => {
+                assert!(fixture.log()[before..].contains(words), "{words}: {}", fixture.log())
+            }
+            None => assert_eq!(fixture.log().len(), before),
         }
     }
     // Of another release: told where an agent does not read it.
     for host in [["someone", "--context-window=1"], ["claude", "--news"]] {
-        let done = hook(&lab, &[&["hook", "Stop", "--host"][..], &host].concat(), &good);
+        let done = hook(&fixture, &[&["hook", "Stop", "--host"][..], &host].concat(), &good);
         assert_eq!((done.status.code(), done.stdout.len()), (Some(0), 0), "{host:?}");
         assert!(!done.stderr.is_empty(), "{host:?}");
     }
-    assert!(lab.events().is_empty());
+    assert!(fixture.events().is_empty());
     // What a person types is answered as ever.
-    assert_eq!(lab.run(&["hook"]).status.code(), Some(2));
-    assert_eq!(lab.run(&["status", "--news"]).status.code(), Some(2));
+    assert_eq!(fixture.run(&["hook"]).status.code(), Some(2));
+    assert_eq!(fixture.run(&["status", "--news"]).status.code(), Some(2));
 }
 
 #[test]
-fn a_home_that_cannot_be_written_to_stops_nobody() {
-    let lab = Lab::new(Script::default());
-    let input = stopped(&lab, "s", &transcript(&lab));
-    std::fs::write(lab.home.path().join("rawr"), "a file where a folder should be").unwrap();
-    check_silent(&hook(&lab, &STOP, &input));
+fn an_unwritable_home_does_not_stop_the_agent() {
+    let fixture = HooksFixture::new(Script::default());
+    let input = stopped(&fixture, "s", &transcript(&fixture));
+    std::fs::write(fixture.home.path().join("rawr"), "a file where a folder should be").unwrap();
+    check_silent(&hook(&fixture, &STOP, &input));
 }
 
 #[test]
-fn a_thread_that_another_program_looks_after_is_left_alone() {
-    let lab = Lab::new(Script::default());
-    let input = stopped(&lab, "s", &transcript(&lab));
-    let folder = lab.home.path().join("rawr/auto_compaction/threads/s");
+fn a_thread_owned_by_another_program_is_ignored() {
+    let fixture = HooksFixture::new(Script::default());
+    let input = stopped(&fixture, "s", &transcript(&fixture));
+    let folder = fixture.home.path().join("rawr/auto_compaction/threads/s");
     std::fs::create_dir_all(&folder).unwrap();
     let lock = std::fs::File::create(folder.join("owner.lock")).unwrap();
     lock.lock().unwrap();
-    check_silent(&hook(&lab, &STOP, &input));
-    assert!(lab.log().contains("is owned by another process"), "{}", lab.log());
+    check_silent(&hook(&fixture, &STOP, &input));
+    assert!(fixture.log().contains("is owned by another process"), "{}", fixture.log());
     drop(lock);
-    let asked = hook(&lab, &STOP, &input);
+    let asked = hook(&fixture, &STOP, &input);
     assert!(String::from_utf8(asked.stdout).unwrap().contains("\"decision\":\"block\""));
 }
 
 /// The hooks stand in the settings, and rawr does not.
 #[test]
-fn an_agent_whose_rawr_is_gone_goes_on() {
-    let lab = Lab::new(session());
-    lab.has_hooks_in_every_run();
-    let settings = lab.home.path().join(".claude/settings.json");
+fn an_agent_continues_without_rawr_installed() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
+    let settings = fixture.home.path().join(".claude/settings.json");
     let text = std::fs::read_to_string(&settings).unwrap();
     let rawr = rawr_tests::rawr().display().to_string();
     std::fs::write(&settings, text.replace(&rawr, "/no/such/rawr")).unwrap();
-    let mut claude = lab.claude();
+    let mut claude = fixture.claude();
     let worked = claude.ask("WRITE-PARSER please");
     assert!(answers(&worked, "Stop").is_empty());
     assert_eq!(worked.last().unwrap()["is_error"], false);
     claude.leave();
-    assert_eq!(lab.model.requests().len(), 2);
+    assert_eq!(fixture.model.requests().len(), 2);
 }
 
 #[test]
-fn where_rawr_is_off_or_only_suggests_the_agent_is_not_asked() {
+fn in_modes_off_and_suggest_the_agent_is_not_asked() {
     for (config, recorded) in [
         ("features.rawr_auto_compaction = false", false),
         ("rawr_auto_compaction.mode = \"suggest\"", true),
     ] {
-        let lab = Lab::new(Script::default());
-        std::fs::write(lab.home.path().join("rawr.toml"), config).unwrap();
-        let input = stopped(&lab, "s", &transcript(&lab));
-        check_silent(&hook(&lab, &STOP, &input));
-        assert_eq!((!lab.events().is_empty(), lab.log()), (recorded, String::new()), "{config}");
+        let fixture = HooksFixture::new(Script::default());
+        std::fs::write(fixture.home.path().join("rawr.toml"), config).unwrap();
+        let input = stopped(&fixture, "s", &transcript(&fixture));
+        check_silent(&hook(&fixture, &STOP, &input));
+        assert_eq!(
+            (!fixture.events().is_empty(), fixture.log()),
+            (recorded, String::new()),
+            "{config}"
+        );
     }
 }

@@ -9,15 +9,16 @@ use rawr_tests::mock_responses::{Purpose, Script, call, say};
 use rawr_tests::{MockModel, Repository, rawr};
 use serde_json::{Value, json};
 
-use super::{PACKET, hands_over_once};
+use super::hands_over_once;
+use crate::fixture::PACKET;
 
-struct Lab {
+struct CodexHooksFixture {
     model: MockModel,
     home: CodexHome,
     repository: Repository,
 }
 
-impl Lab {
+impl CodexHooksFixture {
     fn new(script: Script) -> Self {
         let (model, repository) = (MockModel::start(script), Repository::new());
         let home = CodexHome::new(&model, &Config::for_a_screen(repository.path()));
@@ -66,7 +67,7 @@ fn agent() -> Script {
         .on_compaction([say("A summary by the model.").input_tokens(67_000)])
 }
 
-impl Lab {
+impl CodexHooksFixture {
     /// As a person does in Codex.
     fn trust_hooks(&self) {
         let mut server = self.command(&binary(), &["app-server"]);
@@ -115,11 +116,11 @@ impl Lab {
 
 /// Codex without rawr beside it, on a screen.
 #[test]
-fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
-    let lab = Lab::new(agent());
-    lab.run(rawr(), &["hooks", "install", "--codex"]);
+fn the_user_is_told_when_to_compact_and_the_packet_is_returned() {
+    let fixture = CodexHooksFixture::new(agent());
+    fixture.run(rawr(), &["hooks", "install", "--codex"]);
     let alone = ["--dangerously-bypass-hook-trust", "-c", "features.daemon_auto_start=false"];
-    let mut codex = lab.command(&binary(), &alone);
+    let mut codex = fixture.command(&binary(), &alone);
     codex.env("TERM", "xterm-256color");
     let mut terminal = rawr_tests::Terminal::that_answers(&codex, 150, 120);
     terminal.wait_for(&["Ask Codex to do anything"]);
@@ -130,58 +131,58 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     terminal.wait_for(&["Context compacted"]);
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     terminal.wait_for(&["The docs are written."]);
-    lab.was_handed_over_before("AND-NOW the docs");
+    fixture.was_handed_over_before("AND-NOW the docs");
 }
 
 /// Codex says nothing of hooks that it passes over.
 #[test]
-fn the_doctor_says_that_a_person_has_not_trusted_the_hooks() {
-    let lab = Lab::new(agent());
+fn the_doctor_reports_untrusted_hooks() {
+    let fixture = CodexHooksFixture::new(agent());
     let doctor = || {
         let binary = binary();
-        let mut doctor = lab.command(rawr(), &["doctor", "--codex"]);
+        let mut doctor = fixture.command(rawr(), &["doctor", "--codex"]);
         String::from_utf8(doctor.arg(binary).output().unwrap().stdout).unwrap()
     };
-    lab.run(rawr(), &["hooks", "install", "--codex"]);
+    fixture.run(rawr(), &["hooks", "install", "--codex"]);
     let said = doctor();
-    assert!(said.contains("! hooks      Codex passes over those in "), "{said}");
+    assert!(said.contains("! hooks      Codex skips those in "), "{said}");
     assert!(said.contains("not trusted yet") && said.contains("type /hooks and trust"), "{said}");
-    lab.trust_hooks();
+    fixture.trust_hooks();
     let said = doctor();
     assert!(said.contains("✓ hooks      in "), "{said}");
 }
 
 /// The same run of `codex exec` with and without rawr's hooks.
 #[test]
-fn a_run_of_codex_that_no_person_watches_is_not_changed() {
+fn a_non_interactive_codex_run_is_not_changed() {
     let run = |with_hooks: bool| {
-        let lab = Lab::new(agent());
+        let fixture = CodexHooksFixture::new(agent());
         if with_hooks {
-            lab.run(rawr(), &["hooks", "install", "--codex"]);
+            fixture.run(rawr(), &["hooks", "install", "--codex"]);
         }
-        let last = lab.repository.path().join("last.txt");
+        let last = fixture.repository.path().join("last.txt");
         let arguments = ["exec", "--dangerously-bypass-hook-trust", "-o"];
         let file = last.display().to_string();
         let output =
-            lab.run(&binary(), &[&arguments[..], &[&file, "WRITE-PARSER please"]].concat());
+            fixture.run(&binary(), &[&arguments[..], &[&file, "WRITE-PARSER please"]].concat());
         let said = (output.stdout, std::fs::read_to_string(last).unwrap());
-        (said, lab.model.requests().len(), lab)
+        (said, fixture.model.requests().len(), fixture)
     };
     let (said, requests, _) = run(false);
-    let (said_with_hooks, requests_with_hooks, lab) = run(true);
+    let (said_with_hooks, requests_with_hooks, fixture) = run(true);
     assert_eq!(said.1, "The parser is written and committed.");
     assert_eq!((said_with_hooks, requests_with_hooks), (said, requests));
-    let threads = lab.home.path().join("rawr/auto_compaction/threads");
+    let threads = fixture.home.path().join("rawr/auto_compaction/threads");
     let thread = std::fs::read_dir(threads).unwrap().next().unwrap().unwrap().path();
     let decisions = std::fs::read_to_string(thread.join("decisions.jsonl")).unwrap();
     assert!(decisions.contains("the host cannot compact"), "{decisions}");
 }
 
 #[test]
-fn a_packet_written_before_codex_ended_is_handed_over_when_it_is_taken_up_again() {
-    let lab = Lab::new(agent());
-    lab.run(rawr(), &["hooks", "install", "--codex", "--headless"]);
-    lab.exec(&["WRITE-PARSER please"]);
-    lab.exec(&["resume", "--last", "AND-NOW the docs"]);
-    lab.was_handed_over_before("AND-NOW the docs");
+fn a_packet_from_before_the_end_of_codex_is_delivered_on_resume() {
+    let fixture = CodexHooksFixture::new(agent());
+    fixture.run(rawr(), &["hooks", "install", "--codex", "--headless"]);
+    fixture.exec(&["WRITE-PARSER please"]);
+    fixture.exec(&["resume", "--last", "AND-NOW the docs"]);
+    fixture.was_handed_over_before("AND-NOW the docs");
 }

@@ -1,25 +1,25 @@
-//! Runs of Claude Code that no person watches: a script reads their output, which must stay as it is without rawr.
+//! Non-interactive runs of Claude Code, whose output must not change.
 
 use std::process::Command;
 
 use rawr_tests::claude::binary;
 use serde_json::Value;
 
-use super::lab::Lab;
+use super::fixture::HooksFixture;
 use super::session;
 
 /// What one run of `claude -p` prints, and how many requests it costs.
-fn run(lab: &Lab, format: &str) -> (String, usize) {
+fn run(fixture: &HooksFixture, format: &str) -> (String, usize) {
     let mut claude = Command::new(binary());
     claude
         .args(["-p", "--output-format", format, "--permission-mode", "bypassPermissions"])
         .arg("WRITE-PARSER please")
-        .current_dir(lab.repository.path());
-    lab.home.equip(&mut claude);
-    claude.env("RAWR_HOME", lab.home.path());
+        .current_dir(fixture.repository.path());
+    fixture.home.equip(&mut claude);
+    claude.env("RAWR_HOME", fixture.home.path());
     let output = claude.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    (String::from_utf8(output.stdout).unwrap(), lab.model.requests().len())
+    (String::from_utf8(output.stdout).unwrap(), fixture.model.requests().len())
 }
 
 /// Without what differs from run to run.
@@ -32,10 +32,10 @@ fn stable(json: &str) -> Value {
 }
 
 #[test]
-fn a_run_of_claude_that_no_person_watches_is_not_changed() {
+fn a_non_interactive_claude_run_is_not_changed() {
     for format in ["text", "json"] {
-        let without = Lab::new(session());
-        let with = Lab::new(session());
+        let without = HooksFixture::new(session());
+        let with = HooksFixture::new(session());
         with.says(&["hooks", "install", "--claude"]);
         let ((said, requests), (said_with, requests_with)) =
             (run(&without, format), run(&with, format));
@@ -54,9 +54,9 @@ fn a_run_of_claude_that_no_person_watches_is_not_changed() {
 }
 
 #[test]
-fn who_wants_packets_in_such_runs_too_gets_them() {
-    let lab = Lab::new(session());
-    lab.has_hooks_in_every_run();
-    let (said, _) = run(&lab, "text");
+fn headless_hooks_request_packets_in_non_interactive_runs() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_hooks_in_every_run();
+    let (said, _) = run(&fixture, "text");
     assert!(said.contains("<continuation_packet>"), "{said}");
 }

@@ -1,13 +1,13 @@
-//! rawr's hooks in the Claude Code that a person has on the screen.
+//! rawr's hooks in Claude Code on a screen.
 
 use rawr_tests::Terminal;
 use rawr_tests::claude::binary;
 use serde_json::json;
 
-use super::lab::Lab;
+use super::fixture::HooksFixture;
 use super::session;
 
-impl Lab {
+impl HooksFixture {
     /// Claude Code asks on its first start, and in a folder that it does not know.
     fn has_been_used_before(&self) {
         let folder = self.repository.path().canonicalize().unwrap();
@@ -27,15 +27,15 @@ impl Lab {
 }
 
 #[test]
-fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
-    let lab = Lab::new(session());
-    lab.has_been_used_before();
-    lab.says(&["hooks", "install", "--claude"]);
+fn the_user_is_told_when_to_compact_and_the_packet_is_returned() {
+    let fixture = HooksFixture::new(session());
+    fixture.has_been_used_before();
+    fixture.says(&["hooks", "install", "--claude"]);
     let mut claude = std::process::Command::new(binary());
     claude.args(["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
-    claude.current_dir(lab.repository.path());
-    lab.home.equip(&mut claude);
-    claude.env("RAWR_HOME", lab.home.path()).env("TERM", "xterm-256color");
+    claude.current_dir(fixture.repository.path());
+    fixture.home.equip(&mut claude);
+    claude.env("RAWR_HOME", fixture.home.path()).env("TERM", "xterm-256color");
     let mut terminal = Terminal::that_answers(&claude, 150, 120);
     terminal.wait_for(&["accept edits on"]);
     terminal.enter("WRITE-PARSER please", "WRITE-PARSER please");
@@ -44,6 +44,6 @@ fn a_person_is_told_when_to_compact_and_the_packet_comes_back() {
     terminal.wait_for(&["Compacted"]);
     terminal.enter("AND-NOW the docs", "AND-NOW the docs");
     terminal.wait_for(&["The docs are written."]);
-    lab.was_handed_over_before("AND-NOW the docs");
-    assert_eq!((lab.is_open(), lab.log()), (false, String::new()));
+    fixture.was_handed_over_before("AND-NOW the docs");
+    assert_eq!((fixture.is_open(), fixture.log()), (false, String::new()));
 }

@@ -1,5 +1,5 @@
-//! The log of `rawr codex`: what happened, in the lines that programs read, without what was said. The conversation is
-//! Codex's to keep, and secrets in it must not be copied.
+//! The event log of `rawr codex`: the JSON lines of `rawr exec --json` without conversation text, because the conversation may
+//! contain secrets and Codex already stores it.
 
 use rawr_server::redact::redact;
 use serde_json::Value;
@@ -15,7 +15,7 @@ const QUOTES: [&str; 8] =
 #[derive(Debug)]
 pub(super) struct EventLog {
     path: PathBuf,
-    /// A line is written once it is whole.
+    /// The incomplete line.
     line: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ impl Write for EventLog {
             self.line.extend_from_slice(part);
             if self.line.ends_with(b"\n") {
                 let line = kept(&String::from_utf8_lossy(&std::mem::take(&mut self.line)));
-                // Opened for each line: it is what keeps the file at its size, also where others write to it.
+                // Opened for each line, so that the file is rotated even if other processes write to it.
                 open_log(&self.path)?.write_all(line.as_bytes())?;
             }
         }
@@ -52,7 +52,7 @@ fn kept(line: &str) -> String {
     line
 }
 
-/// How much was said remains.
+/// Replaces a text by its length.
 fn without_quotes(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_keeps_what_happened_and_not_what_was_said() {
+    fn the_log_contains_events_without_conversation_text() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rawr/codex.log");
         let mut log = EventLog::open(path.clone()).unwrap();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_kept_at_its_size_while_it_is_written() {
+    fn the_log_is_rotated_while_it_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("codex.log");
         let mut log = EventLog::open(path.clone()).unwrap();

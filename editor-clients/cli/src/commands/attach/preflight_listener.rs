@@ -1,4 +1,4 @@
-//! Where the relay of `rawr codex --preflight` asks about what people type. ThreadOrigin thread it is decides who answers.
+//! Accepts the questions of the relay of `rawr codex --preflight` about typed messages. The session of the thread answers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,31 +13,34 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-use rawr_host::drive::{Answer, HoldReply, Typed};
-use rawr_host::relay::{DRIVER, PreflightReply, Question};
+use rawr_host::drive::{HoldReply, HoldReplySender, TypedMessage};
+use rawr_host::relay::{DRIVER, PreflightQuestion, PreflightReply};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The sessions that can be asked.
+/// The sessions, by thread id.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sessions(Rc<RefCell<HashMap<String, UnboundedSender<Typed>>>>);
+pub(super) struct TypedMessageSessions(Rc<RefCell<HashMap<String, UnboundedSender<TypedMessage>>>>);
 
-impl Sessions {
-    /// What is typed into this thread, from here on.
-    pub(super) fn of(&self, thread_id: &str) -> UnboundedReceiver<Typed> {
+impl TypedMessageSessions {
+    /// Registers a session. Returns the messages that are typed into its thread.
+    pub(super) fn of(&self, thread_id: &str) -> UnboundedReceiver<TypedMessage> {
         let (ask, asked) = unbounded_channel();
         self.0.borrow_mut().insert(thread_id.to_owned(), ask);
         asked
     }
 
-    fn find(&self, thread_id: &str) -> Option<UnboundedSender<Typed>> {
+    fn find(&self, thread_id: &str) -> Option<UnboundedSender<TypedMessage>> {
         let sessions = self.0.borrow();
         sessions.get(thread_id).filter(|session| !session.is_closed()).cloned()
     }
 }
 
-/// Listens within the folder, until the program ends.
-pub(super) fn open(folder: &Path, sessions: &Sessions) -> io::Result<impl Future<Output = ()>> {
+/// Listens in the folder until the program ends.
+pub(super) fn open(
+    folder: &Path,
+    sessions: &TypedMessageSessions,
+) -> io::Result<impl Future<Output = ()>> {
     let listener = UnixListener::bind(folder.join(DRIVER))?;
     let sessions = sessions.clone();
     Ok(async move {
@@ -46,27 +49,27 @@ pub(super) fn open(folder: &Path, sessions: &Sessions) -> io::Result<impl Future
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => asked.push(answer(stream, sessions.clone())),
-                    // Too many open files: whoever asks lets the message pass meanwhile.
+                    // Too many open files: the relay passes its message after a timeout.
                     Err(_) => sleep(PAUSE).await,
                 },
-                // A relay that has hung up needs no answer.
+                // An error means that the relay hung up.
                 Some(_) = asked.next() => {}
             }
         }
     })
 }
 
-async fn answer(stream: UnixStream, sessions: Sessions) -> io::Result<()> {
+async fn answer(stream: UnixStream, sessions: TypedMessageSessions) -> io::Result<()> {
     let (from, mut to) = stream.into_split();
     let mut lines = BufReader::new(from).lines();
     let Some(line) = lines.next_line().await? else { return Ok(()) };
-    let Question { thread_id, text } = serde_json::from_str(&line)?;
+    let PreflightQuestion { thread_id, text } = serde_json::from_str(&line)?;
     let (say, mut said) = unbounded_channel();
     if let Some(session) = sessions.find(&thread_id) {
-        // It may have something else to do first.
+        // The session may be busy.
         to.write_all(&line_of(PreflightReply::Hold)?).await?;
-        // A session that has just ended holds nothing.
-        let _ = session.send(Typed { text, answer: Answer(say) });
+        // A session that has just ended holds no message.
+        let _ = session.send(TypedMessage { text, answer: HoldReplySender(say) });
         loop {
             tokio::select! {
                 word = said.recv() => match word {
@@ -86,7 +89,7 @@ fn line_of(word: PreflightReply) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Nothing more is said there: what comes is its end.
+/// Resolves when the relay closes the connection, which sends nothing more.
 async fn hangs_up(from: &mut (impl AsyncRead + Unpin)) {
     let mut rest = [0; 64];
     while from.read(&mut rest).await.is_ok_and(|count| count > 0) {}

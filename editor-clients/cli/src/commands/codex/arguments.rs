@@ -1,18 +1,18 @@
-//! Codex's arguments as Codex reads them: whether rawr can be beside what they ask for, and what its app-server is to know of
-//! them. What is wrong with them, Codex says itself.
+//! Parses Codex's arguments like Codex: whether rawr can attach to the requested session, and which arguments configure the
+//! app-server. Invalid arguments are left to Codex.
 
 use std::ffi::{OsStr, OsString};
 
-/// What follows an option.
+/// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OptionValue {
     Nothing,
     One,
-    /// All words up to the next option.
+    /// All arguments up to the next option.
     Several,
 }
 
-/// Those with a value or of interest here; all others stand alone.
+/// Options with a value or of interest here. All others are flags.
 const OPTIONS: [(&str, Option<char>, OptionValue); 15] = [
     ("--add-dir", None, OptionValue::One),
     ("--ask-for-approval", Some('a'), OptionValue::One),
@@ -34,25 +34,25 @@ const OPTIONS: [(&str, Option<char>, OptionValue); 15] = [
 const CONFIG: &str = "--config";
 const PROFILE: &str = "--profile";
 
-/// The app-server of `rawr codex` is never the shared one.
+/// Dropped: the app-server of `rawr codex` is never the shared one.
 const NO_DAEMON: &str = "--no-daemon";
 
-/// Codex refuses them beside `--remote`.
+/// Options that Codex refuses with `--remote`.
 const REFUSED: [&str; 2] = ["--add-dir", "--worktree"];
 
-/// The setting that it refuses there as well.
+/// A setting that Codex refuses with `--remote`.
 const WRITABLE_ROOTS: [&str; 2] = ["sandbox_workspace_write", "writable_roots"];
 
-/// What of its options the app-server takes, too.
+/// Options that the app-server also accepts.
 const OF_THE_SERVER: [&str; 4] = [CONFIG, "--disable", "--enable", "--strict-config"];
 
-/// Commands with a conversation on the screen.
+/// Commands with an interactive session.
 const CONVERSATIONS: [&str; 2] = ["fork", "resume"];
 
-/// Commands that have an agent work, without a conversation that rawr could join.
+/// Commands that run an agent without a session that rawr could join.
 const AGENTS: [&str; 4] = ["agents", "e", "exec", "review"];
 
-/// Everything else that is no prompt.
+/// All other commands.
 const OTHER_COMMANDS: [&str; 28] = [
     "a",
     "app-server",
@@ -84,16 +84,16 @@ const OTHER_COMMANDS: [&str; 28] = [
     "update",
 ];
 
-/// What Codex is asked for.
+/// What the arguments request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CodexRequest {
-    /// A conversation that rawr can be beside.
+    /// An interactive session.
     Conversation,
-    /// A conversation that Codex refuses to have beside rawr.
+    /// An interactive session with an option that Codex refuses with rawr.
     RefusedBeside(String),
-    /// An agent that works without a conversation on the screen, by the command's name.
+    /// A non-interactive agent, by the command's name.
     Agent(String),
-    /// Nothing that rawr has to do with.
+    /// A command without an agent.
     Other,
 }
 
@@ -103,7 +103,7 @@ struct GivenOption {
     value: Option<String>,
 }
 
-/// The arguments, read.
+/// The parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct CodexArguments {
     given: Vec<GivenOption>,
@@ -113,7 +113,7 @@ pub(super) struct CodexArguments {
 impl CodexArguments {
     pub(super) fn read(arguments: &[OsString]) -> Self {
         let mut read = Self::default();
-        // Only the values of paths may be other bytes, and those matter to Codex alone.
+        // Only paths may be other than UTF-8, and only Codex uses those.
         let mut words = arguments.iter().map(|word| word.to_string_lossy()).peekable();
         while let Some(word) = words.next() {
             if word == "--" {
@@ -156,7 +156,7 @@ impl CodexArguments {
         }
     }
 
-    /// Whether they name an app-server.
+    /// Whether they select an app-server.
     pub(super) fn are_remote(&self) -> bool {
         self.has("--remote") || self.has("--remote-auth-token-env")
     }
@@ -166,7 +166,7 @@ impl CodexArguments {
         profiles.and_then(|given| given.value.as_deref())
     }
 
-    /// Those that configure the app-server as well.
+    /// The arguments for the app-server.
     pub(super) fn of_the_server(&self) -> impl Iterator<Item = &str> {
         let taken = self.given.iter().filter(|it| OF_THE_SERVER.contains(&it.name.as_str()));
         taken.flat_map(|given| [Some(given.name.as_str()), given.value.as_deref()]).flatten()
@@ -191,7 +191,7 @@ impl CodexArguments {
     }
 }
 
-/// What of them Codex takes beside `--remote`.
+/// The arguments that Codex accepts with `--remote`.
 pub(super) fn beside_a_server(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
     let options = arguments.iter().take_while(|word| *word != "--").count();
     let kept = arguments.iter().enumerate();
@@ -204,7 +204,7 @@ fn is_command(word: &str) -> bool {
     commands.into_iter().any(|command| *command == word)
 }
 
-/// An option by its long name, what follows it, and the value that is written together with it.
+/// An option's long name, the kind of its value, and an attached value.
 fn option(word: &str) -> Option<(String, OptionValue, Option<String>)> {
     if word.starts_with("--") {
         let (name, value) = match word.split_once('=') {
@@ -214,7 +214,7 @@ fn option(word: &str) -> Option<(String, OptionValue, Option<String>)> {
         let takes = OPTIONS.iter().find(|(long, ..)| *long == name).map(|(.., takes)| *takes);
         return Some((name.to_owned(), takes.unwrap_or(OptionValue::Nothing), value));
     }
-    // A dash alone is a prompt.
+    // A single dash is a prompt.
     let mut letters = word.strip_prefix('-')?.chars();
     let letter = letters.next()?;
     let known = OPTIONS.iter().find(|(_, short, _)| *short == Some(letter));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_found_where_codex_finds_it() {
+    fn the_command_is_parsed_as_by_codex() {
         let check = |line: &str, wanted: CodexRequest| {
             assert_eq!(CodexArguments::read(&words(line)).request(), wanted, "{line}");
         };
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_app_server_is_configured_as_codex_itself_is() {
+    fn the_app_server_gets_codexs_settings() {
         let line = "-m x -c a=1 --enable=b -p work resume -cd=2 --strict-config -- --disable c";
         let arguments = CodexArguments::read(&words(line));
         let of_the_server: Vec<_> = arguments.of_the_server().collect();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_its_own_is_no_background_server() {
+    fn no_daemon_is_dropped_for_the_own_app_server() {
         let kept = words("--no-daemon -m x -- --no-daemon");
         assert_eq!(beside_a_server(&kept).collect::<Vec<_>>(), ["-m", "x", "--", "--no-daemon"]);
     }

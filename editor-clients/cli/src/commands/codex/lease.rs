@@ -1,5 +1,5 @@
-//! The process that owns the app-server, seen from `rawr codex`: it lives for as long as this process, which becomes the shell,
-//! and what is started from here on, the driver and Codex, hold a lock.
+//! The client side of `rawr lease`, the process that owns the app-server. It keeps the app-server running while this process
+//! (which becomes the shell), the driver or Codex holds an inherited lock.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,13 +14,13 @@ use crate::commands::lease::USERS;
 
 /// A running app-server.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct AppServerLease {
     process: Child,
     held: File,
 }
 
-impl Lease {
-    /// Starts the app-server. To be called before everything else that lives as long as Codex.
+impl AppServerLease {
+    /// Starts the app-server. Call it before starting the processes that share the lock.
     pub(super) fn take(folder: &Path, server: Vec<OsString>) -> anyhow::Result<Self> {
         let held = File::create(folder.join(USERS))?;
         held.lock()?;
@@ -28,7 +28,7 @@ impl Lease {
         command.arg("lease").arg(folder).arg("--").args(server);
         command.stderr(File::create(folder.join("log"))?);
         let process = command.spawn()?;
-        // What is started from here on shares the lock.
+        // Processes that are started from here on inherit the lock.
         fcntl_setfd(held.as_fd(), FdFlags::empty())?;
         Ok(Self { process, held })
     }
@@ -37,15 +37,15 @@ impl Lease {
         self.process.id()
     }
 
-    /// How the app-server ended, if it has ended by itself.
+    /// The exit status of an app-server that ended by itself.
     pub(super) fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
         self.process.try_wait()
     }
 
-    /// Ends the app-server, where no other process holds on to it, and waits for that.
+    /// Releases the lock and waits until the app-server has ended. No other process may hold the lock.
     pub(super) fn give_up(mut self) {
         drop(self.held);
-        // It may have ended already.
+        // Fails if it has already ended.
         let _ = self.process.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Codex's profile, `<CODEX_HOME>/NAME.config.toml`, for an app-server, which takes no `--profile`: the same settings as `-c`.
+//! Translates a Codex profile, `<CODEX_HOME>/NAME.config.toml`, to `-c` settings, because the app-server has no `--profile`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,16 +9,16 @@ use toml::{Table, Value};
 
 use rawr_host::host::codex::codex_home;
 
-/// Endings of keys whose values are paths. Codex resolves those of a file by the file's folder, those of a command line by
-/// the current folder.
+/// Suffixes of keys whose values are paths. Codex resolves paths in a file against the file's folder, and paths on the command
+/// line against the current folder.
 const PATHS: [&str; 6] = ["_dir", "_file", "_home", "_json", "_path", "writable_roots"];
 
-/// Tables of names that people choose.
+/// Tables whose keys are names that users choose.
 const FREE: [&str; 5] = ["env", "env_http_headers", "headers", "http_headers", "set"];
 
-/// The profile's settings, each as `key=value`. One that does not exist is empty, as it is for Codex.
+/// The profile's settings, each as `key=value`. A missing profile is empty, as for Codex.
 pub(super) fn settings(name: &str) -> anyhow::Result<Vec<String>> {
-    // For any other name Codex refuses to start.
+    // Codex refuses other names itself.
     if !is_plain(name) {
         return Ok(Vec::new());
     }
@@ -59,7 +59,7 @@ fn make_absolute(table: &mut Table, folder: &Path) {
 
 fn absolute(value: &mut Value, folder: &Path) {
     match value {
-        // Codex knows the user's folder itself.
+        // Codex expands `~` itself.
         Value::String(path) if !path.starts_with('~') => {
             *path = folder.join(&*path).to_string_lossy().into_owned();
         }
@@ -68,7 +68,8 @@ fn absolute(value: &mut Value, folder: &Path) {
     }
 }
 
-/// A table as a whole would replace what another option puts into it. Codex knows no quotes in the path of a setting.
+/// Flattens tables, because a whole table would replace the values of other options. A key that needs quotes ends the path,
+/// because Codex does not support quotes in the path of a setting.
 fn flatten(path: &str, table: &Table, settings: &mut Vec<String>) {
     for (key, value) in table {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_setting_is_one_that_a_command_line_can_hold() {
+    fn each_setting_is_a_valid_command_line_setting() {
         let text = r#"
 model = "x"
 model_instructions_file = "words.md"

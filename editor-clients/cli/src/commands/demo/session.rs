@@ -1,12 +1,12 @@
-//! The demo's script: what the person says, what the agent answers, and the files that it is about. Words only.
+//! The demo's script: the user's messages, the agent's answers, and the sample files.
 
 use std::fmt::Write;
 
 use rawr_protocol::{PlanStep, StepStatus};
 
-use rawr_host::host::embedded::{Cue, Scene, Script, ScriptLine, Tool};
+use rawr_host::host::embedded::{Scene, SceneCue, Script, ScriptLine, Tool};
 
-/// Small enough that a short session fills a third of it.
+/// The context window in tokens, small enough that a short session fills a third of it.
 pub(super) const CONTEXT_WINDOW: u64 = 16_000;
 
 pub(super) const INSTRUCTIONS: &str = "You are a coding agent. You work in the current folder with a shell, keep a plan, and say in short what you did.";
@@ -116,7 +116,7 @@ pub(super) fn samples() -> Vec<(String, String)> {
                 "queue" => format!("service-{number}-jobs"),
                 _ => format!("{}", 10 * number + at),
             };
-            // Writing into a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(
                 text,
                 "# The {key} of service {number}. Ask its owners before you change it,\n# and restart the service after the change: it reads this file once.\n{key} = {value}\n\n"
@@ -127,16 +127,16 @@ pub(super) fn samples() -> Vec<(String, String)> {
     (1..=8).map(sample).collect()
 }
 
-/// What the agent says and does.
+/// The agent's answers.
 pub(super) fn script() -> Script {
     let scene = |cue, replies| Scene { cue, replies };
     Script::new(vec![
-        scene(Cue::Summary, vec![ScriptLine::says(SUMMARY)]),
-        scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
-        scene(Cue::words(":handoff]"), documentation()),
-        scene(Cue::words("write kv.sh"), parser()),
-        scene(Cue::words("test it"), tests()),
-        scene(Cue::words("examples of the README"), examples()),
+        scene(SceneCue::Summary, vec![ScriptLine::says(SUMMARY)]),
+        scene(SceneCue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
+        scene(SceneCue::words(":handoff]"), documentation()),
+        scene(SceneCue::words("write kv.sh"), parser()),
+        scene(SceneCue::words("test it"), tests()),
+        scene(SceneCue::words("examples of the README"), examples()),
     ])
 }
 
@@ -168,10 +168,10 @@ fn tests() -> Vec<ScriptLine> {
 
 fn documentation() -> Vec<ScriptLine> {
     vec![
-        ScriptLine::says("I go on with the README.").and(vec![write_file("README.md", README)]),
+        ScriptLine::says("Next, the README.").and(vec![write_file("README.md", README)]),
         ScriptLine::does(vec![plan(4)]),
         ScriptLine::says(
-            "README.md explains kv.sh by two examples. It is not committed: I wait for your word.",
+            "README.md explains kv.sh by two examples. It is not committed yet: please review it.",
         ),
     ]
 }
@@ -197,7 +197,7 @@ fn write_file(path: &str, content: &str) -> Tool {
     Tool::WriteFile { path: path.to_owned(), content: content.to_owned() }
 }
 
-/// The plan with so many steps done.
+/// The plan with this many completed steps.
 fn plan(done: usize) -> Tool {
     let steps = ["read the samples", "write kv.sh", "test it and commit", "write the README"];
     let status = |at: usize| match at.cmp(&done) {

@@ -1,4 +1,4 @@
-//! Whether Claude Code is there, and whether hooks of rawr's are in place. Starts no conversation.
+//! Checks Claude Code and rawr's hooks.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use super::{Check, Status};
+use super::{CheckStatus, DoctorCheck};
 use crate::args::HookHost;
 use crate::commands::hooks::{TRUST, installed_in, is_ours, settings_file, words_on_window};
 use crate::render::causes;
@@ -14,26 +14,26 @@ use rawr_host::host::HostError;
 use rawr_host::host::claude::{find_claude, version};
 use rawr_host::host::codex::{HookTrust, ListedHook};
 
-pub(super) async fn claude(explicit: Option<&Path>, missing: Status) -> Check {
-    let check = |status, message: String| Check::new("claude", status, message);
+pub(super) async fn claude(explicit: Option<&Path>, missing: CheckStatus) -> DoctorCheck {
+    let check = |status, message: String| DoctorCheck::new("claude", status, message);
     let binary = match find_claude(explicit) {
         Ok(binary) => binary,
         Err(error @ HostError::ClaudeNotFound) => {
             let message =
-                "not installed; `rawr exec --host claude` and hooks of Claude Code need it";
+                "not installed; needed for `rawr exec --host claude` and Claude Code hooks";
             return check(missing, message.to_owned()).todo(error.to_string());
         }
-        Err(error) => return check(Status::Fail, error.to_string()),
+        Err(error) => return check(CheckStatus::Fail, error.to_string()),
     };
     match version(&binary).await {
-        Ok(version) => check(Status::Ok, format!("{version} in {}", binary.display())),
-        Err(error) => check(Status::Fail, error.to_string())
-            .todo(format!("see whether `{} --version` works", binary.display())),
+        Ok(version) => check(CheckStatus::Ok, format!("{version} in {}", binary.display())),
+        Err(error) => check(CheckStatus::Fail, error.to_string())
+            .todo(format!("check whether `{} --version` works", binary.display())),
     }
 }
 
-/// For all projects, and for the current one. What Codex itself says of its hooks, where it is there to be asked.
-pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> Check {
+/// Checks the hooks for all projects and for the current one, and what Codex reports of its hooks.
+pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> DoctorCheck {
     let here = std::env::current_dir().ok();
     let mut places = Vec::new();
     let mut window = None;
@@ -48,7 +48,7 @@ pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> Check {
                         if !is_rawr(&program).await {
                             let file = file.display();
                             dead.push((
-                                format!("{program}, which {file} calls, is no rawr that runs"),
+                                format!("{file} calls {program}, which is not a working rawr"),
                                 host,
                                 project,
                             ));
@@ -60,49 +60,49 @@ pub(super) async fn hooks(listed: Option<&[ListedHook]>) -> Check {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    return Check::new("hooks", Status::Warn, causes(&error));
+                    return DoctorCheck::new("hooks", CheckStatus::Warn, causes(&error));
                 }
             }
         }
     }
     places.dedup();
     if places.is_empty() {
-        let message = "none; only sessions that rawr does not run itself need them";
-        return Check::new("hooks", Status::Ok, message)
-            .todo("`rawr hooks install --claude` or `--codex` puts them in place");
+        let message = "none; only needed for sessions that rawr does not run";
+        return DoctorCheck::new("hooks", CheckStatus::Ok, message)
+            .todo("install them with `rawr hooks install --claude` or `--codex`");
     }
     if let Some((message, host, project)) = dead.into_iter().next() {
         let place = project.map(|_| " --project .").unwrap_or_default();
-        return Check::new("hooks", Status::Warn, message)
-            .todo(format!("`rawr hooks install --{}{place}` puts this one in place", host.name()));
+        return DoctorCheck::new("hooks", CheckStatus::Warn, message)
+            .todo(format!("reinstall them with `rawr hooks install --{}{place}`", host.name()));
     }
     if let Some(check) = listed.and_then(passed_over) {
         return check;
     }
-    let check = Check::new("hooks", Status::Ok, format!("in {}", places.join(", ")));
+    let check = DoctorCheck::new("hooks", CheckStatus::Ok, format!("in {}", places.join(", ")));
     match window {
         Some(window) => check.todo(window),
         None => check,
     }
 }
 
-/// Hooks of rawr's that Codex finds and does not run.
-fn passed_over(listed: &[ListedHook]) -> Option<Check> {
+/// rawr's hooks that Codex lists but does not run.
+fn passed_over(listed: &[ListedHook]) -> Option<DoctorCheck> {
     let ours = listed.iter().filter(|hook| is_ours(HookHost::Codex, &hook.command));
     let (hook, why, todo) = ours
         .filter_map(|hook| match hook.standing {
             HookTrust::Runs => None,
             HookTrust::Untrusted => Some((hook, "not trusted yet", TRUST)),
             HookTrust::Off => {
-                Some((hook, "switched off", "start `codex`, type /hooks and switch them on"))
+                Some((hook, "disabled", "start `codex`, type /hooks and enable them"))
             }
         })
         .next()?;
-    let message = format!("Codex passes over those in {}: {why}", hook.file.display());
-    Some(Check::new("hooks", Status::Warn, message).todo(todo))
+    let message = format!("Codex skips those in {}: {why}", hook.file.display());
+    Some(DoctorCheck::new("hooks", CheckStatus::Warn, message).todo(todo))
 }
 
-/// What an agent calls is run as an agent runs it, up to its name.
+/// Runs the hook's program like an agent does, with `--version`.
 async fn is_rawr(program: &str) -> bool {
     const PATIENCE: Duration = Duration::from_secs(10);
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The embedded host as `rawr exec` sets it up: which model, what it is told, what its tools see. Runs nothing.
+//! Settings of the embedded agent for `rawr exec`: the model, the system prompt, the environment of its tools.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 
-use super::{History, of_claude, of_codex, switches};
+use super::{HostHistory, of_claude, of_codex, switches};
 use crate::args::AgentArgs;
 use crate::commands::compaction_prompts;
 use rawr_host::host::embedded::{
-    Chat, ChatSettings, Cue, Embedded, EmbeddedSettings, Model, Retry, Scene, Script, ScriptLine,
+    Chat, ChatSettings, Embedded, EmbeddedSettings, Model, RetrySettings, Scene, SceneCue, Script,
+    ScriptLine,
 };
 use rawr_host::sidecar::Sidecar;
 
-/// Where a key is looked for unless somebody says otherwise.
+/// The default variable with the API key.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
-/// What a model is taken to hold of which nothing is known.
+/// The default context window in tokens.
 const CONTEXT_WINDOW: u64 = 128_000;
 const SCRIPT_WINDOW: u64 = 32_000;
 
-/// Tokens of an answer between two looks at the window.
+/// Tokens of an answer between two usage estimates.
 const ESTIMATE_EVERY: u64 = 256;
 
 const INSTRUCTIONS: &str = "\
@@ -34,13 +35,13 @@ only the user can go on.
 - Messages that begin with [rawr] come from the program that looks after your context. Do what they ask.
 - End with a short message: what you did, and what is open.";
 
-/// The model that the options name.
+/// The model that the options select.
 pub(super) enum ModelChoice {
     Endpoint { chat: Box<Chat>, key_variable: OsString },
     Script(Script),
 }
 
-/// What the options say, before anything is started.
+/// Checks the options before anything is started.
 pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<ModelChoice> {
     for (options, host) in [(of_codex(args), "codex"), (of_claude(args), "claude")] {
         if let Some((name, _)) = options.iter().find(|(_, is_given)| *is_given) {
@@ -50,17 +51,17 @@ pub(super) fn choose(args: &AgentArgs) -> anyhow::Result<ModelChoice> {
     let (model, base_url) = match (&args.model, &args.base_url) {
         (Some(model), Some(base_url)) => (model.clone(), base_url.clone()),
         (Some(_), None) => bail!(
-            "where is the model? Name its endpoint with --base-url, for instance http://127.0.0.1:8080/v1"
+            "no endpoint for the model; pass one with --base-url, such as http://127.0.0.1:8080/v1"
         ),
         (None, Some(_)) => bail!("no model for the endpoint; pass --model"),
         (None, None) => return script(args).map(ModelChoice::Script),
     };
     if args.script.is_some() {
-        bail!("--script takes the place of a model: leave --model and --base-url out");
+        bail!("--script replaces the model; remove --model and --base-url");
     }
     let (key, key_variable) = key(args)?;
     let compacts = args.remote_compaction;
-    let settings = ChatSettings { model, base_url, key, compacts, retry: Retry::default() };
+    let settings = ChatSettings { model, base_url, key, compacts, retry: RetrySettings::default() };
     Ok(ModelChoice::Endpoint { chat: Box::new(Chat::new(settings)?), key_variable })
 }
 
@@ -69,7 +70,7 @@ fn script(args: &AgentArgs) -> anyhow::Result<Script> {
         [("api-key-env", args.api_key_env.is_some()), ("remote-compaction", args.remote_compaction)]
     {
         if is_given {
-            bail!("--{name} is for a model: name one with --model and --base-url");
+            bail!("--{name} needs a model; pass one with --model and --base-url");
         }
     }
     match &args.script {
@@ -78,7 +79,7 @@ fn script(args: &AgentArgs) -> anyhow::Result<Script> {
     }
 }
 
-/// Local endpoints want no key, so only a variable that was named must be there.
+/// The API key. Local endpoints need none, so only an explicitly named variable must be set.
 fn key(args: &AgentArgs) -> anyhow::Result<(Option<String>, OsString)> {
     let name = args.api_key_env.as_deref().unwrap_or(KEY_VARIABLE);
     let key = match std::env::var(name) {
@@ -96,7 +97,7 @@ pub(super) async fn start(
     chosen: ModelChoice,
     args: &AgentArgs,
     cwd: PathBuf,
-    history: Option<History>,
+    history: Option<HostHistory>,
     sidecar: &mut Sidecar,
 ) -> anyhow::Result<Embedded> {
     let switches = switches(sidecar).await?;
@@ -128,7 +129,7 @@ pub(super) async fn start(
 fn begin(
     settings: EmbeddedSettings,
     model: impl Model,
-    history: Option<History>,
+    history: Option<HostHistory>,
 ) -> anyhow::Result<Embedded> {
     Ok(match history {
         Some(history) => Embedded::resume(settings, model, history)?,
@@ -136,14 +137,14 @@ fn begin(
     })
 }
 
-/// A running request may be cut off for a compaction: only then anybody wants to know how it grows.
+/// Estimates are only needed if a running request may be aborted for a compaction.
 const MAY_INTERRUPT: [(&str, bool); 3] = [
     ("features.rawr_auto_compaction", false),
     ("auto_compact.enabled", true),
     ("auto_compact.interrupt_mid_turn", true),
 ];
 
-/// There is no model, and it says so.
+/// The script of an agent without a model, which explains that to the user.
 fn stand_in() -> Script {
     let reply = ScriptLine::says(
         "I am a script, not a model: I have read your message and can do nothing with it. `rawr demo` shows me at work, \
@@ -153,13 +154,13 @@ fn stand_in() -> Script {
         "<continuation_packet>\nState: waiting_for_user\nGoal: none, this is a script\nDecisions: none\nNext step: wait for the user\n</continuation_packet>",
     );
     let judgment =
-        ScriptLine::says(r#"{"should_compact": true, "reason": "a script has nothing to lose"}"#);
+        ScriptLine::says(r#"{"should_compact": true, "reason": "the agent is scripted"}"#);
     let scene = |cue, reply: ScriptLine| Scene { cue, replies: vec![reply] };
     Script::new(vec![
-        scene(Cue::Summary, reply.clone()),
-        scene(Cue::Aside, packet.clone()),
-        scene(Cue::Judgment, judgment),
-        scene(Cue::words(":packet_request]"), packet),
-        scene(Cue::Anything, reply),
+        scene(SceneCue::Summary, reply.clone()),
+        scene(SceneCue::Aside, packet.clone()),
+        scene(SceneCue::Judgment, judgment),
+        scene(SceneCue::words(":packet_request]"), packet),
+        scene(SceneCue::Anything, reply),
     ])
 }

@@ -1,29 +1,29 @@
-//! What an agent tells its hooks, and what they may answer, as types. Nothing is decided here.
+//! The types of a hook's input and answer.
 
 use std::path::Path;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-/// Claude Code and Codex tell the same in the same words.
+/// The input of a hook, the same for Claude Code and Codex.
 #[derive(Debug, Deserialize)]
-pub(super) struct Input {
+pub(super) struct HookInput {
     pub(super) session_id: String,
     transcript_path: Option<String>,
     #[serde(default)]
     pub(super) cwd: String,
     pub(super) model: Option<String>,
-    /// The turn goes on because a hook wanted it to.
+    /// Whether a hook continued this turn.
     #[serde(default)]
     pub(super) stop_hook_active: bool,
     pub(super) last_assistant_message: Option<String>,
-    /// Why a session starts.
+    /// Why the session starts.
     pub(super) source: Option<String>,
-    /// Who wants a compaction.
+    /// Who requested a compaction.
     trigger: Option<String>,
 }
 
-impl Input {
+impl HookInput {
     pub(super) fn is_by_person(&self) -> bool {
         self.trigger.as_deref() == Some("manual")
     }
@@ -38,13 +38,13 @@ impl Input {
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(super) struct HookAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
-    /// What the agent is told, and goes on with.
+    /// A text for the agent, which continues its turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// What the person sees.
+    /// A text for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,11 +58,11 @@ struct AddedContext {
     additional_context: String,
 }
 
-impl Answer {
+impl HookAnswer {
     const NOTHING: Self =
         Self { decision: None, reason: None, system_message: None, hook_specific_output: None };
 
-    /// The agent does not stop, but reads this and answers.
+    /// Continues the turn with this text.
     pub(super) fn go_on(text: String, told: Option<String>) -> Self {
         Self { decision: Some("block"), reason: Some(text), system_message: told, ..Self::NOTHING }
     }
@@ -71,10 +71,10 @@ impl Answer {
         Self { system_message: Some(message), ..Self::NOTHING }
     }
 
-    /// Stands before the model in its next request.
+    /// Adds this text to the model's next request.
     pub(super) fn handoff(text: String) -> Self {
         let context = AddedContext { hook_event_name: "SessionStart", additional_context: text };
-        let told = "rawr: the continuation packet was handed back to the agent.".to_owned();
+        let told = "rawr: the continuation packet was returned to the agent.".to_owned();
         Self { hook_specific_output: Some(context), system_message: Some(told), ..Self::NOTHING }
     }
 }

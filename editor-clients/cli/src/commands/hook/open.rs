@@ -1,4 +1,4 @@
-//! What is open in a session between two of its hooks: a small file, so that they need no sidecar to find that there is nothing.
+//! The pending request of a session between two hooks, in a small file, so that most hooks need no sidecar.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use rawr_host::private_fs::make_folder;
 
-/// The session's file, there or not.
+/// The session's file, which may not exist.
 #[derive(Debug)]
 pub(super) struct PendingRequest {
     path: PathBuf,
 }
 
-/// What a hook left for the next one.
+/// The state that a hook leaves for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "awaits", rename_all = "snake_case")]
 pub(super) enum AwaitedReply {
-    /// The agent answers a text of rawr's.
+    /// The agent is answering a text from rawr.
     Answer { action_id: String },
-    /// The packet is there, and the person, or the agent by itself, compacts.
+    /// The packet is ready; the user or the agent compacts next.
     Compaction,
-    /// The agent compacts without a packet, and its thread has heard of the beginning.
+    /// The agent compacts without a packet, and the start is reported.
     HostCompaction { by_person: bool },
-    /// The person went on: from the end of that turn on the packet is an old one, whatever else the turn was.
+    /// The user continued instead: at the end of that turn the packet is outdated.
     TurnsEnd,
 }
 
 impl PendingRequest {
-    /// A name that is a path is refused.
+    /// Fails if the session id is not a file name.
     pub(super) fn of(home: &Path, session_id: &str) -> anyhow::Result<Self> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         if session_id.is_empty() || session_id.len() > 200 || !session_id.chars().all(plain) {
@@ -42,7 +42,7 @@ impl PendingRequest {
         self.path.exists()
     }
 
-    /// A file that cannot be understood is as good as none.
+    /// The stored state. An invalid file counts as none.
     pub(super) fn read(&self) -> Option<AwaitedReply> {
         serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_is_found_again_and_taken_away() {
+    fn the_pending_request_is_stored_and_removed() {
         let home = tempfile::tempdir().unwrap();
         let open = PendingRequest::of(home.path(), "0199-a_b").unwrap();
         assert!(!open.is_there() && open.read().is_none());
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_whose_name_is_a_path_is_refused() {
+    fn a_session_id_that_is_a_path_is_refused() {
         for name in ["", "..", "a/b", "a\\b", "a.b", &"a".repeat(201)] {
             assert!(PendingRequest::of(Path::new("/home"), name).is_err(), "{name}");
         }

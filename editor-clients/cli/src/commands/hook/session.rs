@@ -1,4 +1,4 @@
-//! One hook's talk with a sidecar, as the owner of the session's thread: what happened is told, what is asked is handed to the agent.
+//! The sidecar session of one hook, as the owner of the thread: reports the agent's events, and passes requests to the agent.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use rawr_protocol::{
 use serde_json::Map;
 use tokio::time::timeout;
 
-use super::input::{Answer, Input};
+use super::input::{HookAnswer, HookInput};
 use super::open::{AwaitedReply, PendingRequest};
 use super::transcript::{LastTurn, TranscriptSummary};
 use crate::args::{HookArgs, HookHost};
-use crate::commands::{Common, now_ms};
-use rawr_host::sidecar::{Launch, Note, Sidecar};
+use crate::commands::{CommonOptions, now_ms};
+use rawr_host::sidecar::{Launch, Sidecar, SidecarNotification};
 
-/// Does what the event calls for. `None`: the agent is told nothing.
+/// Handles the event. `None` if there is no answer for the agent.
 pub(super) async fn go(
-    common: &Common,
+    common: &CommonOptions,
     args: &HookArgs,
-    input: &Input,
+    input: &HookInput,
     open: &PendingRequest,
-) -> anyhow::Result<Option<Answer>> {
+) -> anyhow::Result<Option<HookAnswer>> {
     let mut talk = HookSession::begin(common, args, input).await?;
     let answer = match args.event.as_str() {
         "Stop" => talk.stopped(open).await,
@@ -42,21 +42,25 @@ pub(super) async fn go(
 struct HookSession<'i> {
     sidecar: Sidecar,
     args: &'i HookArgs,
-    input: &'i Input,
+    input: &'i HookInput,
     summary: Option<TranscriptSummary>,
     last_turn: LastTurn,
-    /// Whether the agent may be asked for anything. Otherwise what happens is recorded, and nothing else.
+    /// Whether the agent may be asked for a packet. Otherwise events are only recorded.
     may_ask: bool,
     asked: VecDeque<PendingAction>,
-    /// Why a sequence began, in words for the person.
+    /// Why a sequence started, for the user.
     reason: Option<String>,
 }
 
-/// What the next action may take: looking at the repository, asking a judge.
+/// Timeout of the next action, which may need the repository or a judge.
 const NEXT_ACTION: Duration = Duration::from_secs(40);
 
 impl<'i> HookSession<'i> {
-    async fn begin(common: &Common, args: &'i HookArgs, input: &'i Input) -> anyhow::Result<Self> {
+    async fn begin(
+        common: &CommonOptions,
+        args: &'i HookArgs,
+        input: &'i HookInput,
+    ) -> anyhow::Result<Self> {
         let said = input.last_assistant_message.as_deref();
         let last_turn = LastTurn::whole(args.host, input.transcript()?, said)?;
         let summary = TranscriptSummary::of(args, &last_turn);
@@ -73,7 +77,7 @@ impl<'i> HookSession<'i> {
         }
     }
 
-    /// Refused where another program looks after the session.
+    /// Opens the thread. Fails if another program owns it.
     async fn open(&mut self) -> anyhow::Result<()> {
         let params = ThreadOpenParams {
             thread_id: self.input.session_id.clone(),
@@ -100,7 +104,7 @@ impl<'i> HookSession<'i> {
             baseline_tokens: self.summary.as_ref().map_or(0, |summary| summary.baseline_tokens),
             session_source: Some(SessionSource::User),
             transcript: Some(Transcript { path: self.input.transcript()?.display().to_string() }),
-            // A hook reports whole turns.
+            // A hook reports complete turns.
             running_turn: None,
         };
         let opened = self.call::<methods::ThreadOpen>(params).await?;
@@ -108,8 +112,8 @@ impl<'i> HookSession<'i> {
         Ok(())
     }
 
-    /// The turn has ended, or the agent has answered what it was asked instead of ending it.
-    async fn stopped(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
+    /// The turn ended, or the agent answered a request instead of ending it.
+    async fn stopped(&mut self, open: &PendingRequest) -> anyhow::Result<Option<HookAnswer>> {
         match open.read() {
             Some(AwaitedReply::Answer { action_id })
                 if self.input.stop_hook_active && self.may_ask =>
@@ -119,7 +123,7 @@ impl<'i> HookSession<'i> {
                 self.answered(&action_id, said).await?;
                 return self.next(open).await;
             }
-            // The agent was stopped before it answered.
+            // The agent was interrupted before it answered.
             Some(AwaitedReply::Answer { .. } | AwaitedReply::Compaction) => self.cancel().await,
             Some(AwaitedReply::HostCompaction { .. } | AwaitedReply::TurnsEnd) | None => {}
         }
@@ -133,22 +137,22 @@ impl<'i> HookSession<'i> {
         }
     }
 
-    fn saved(open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
+    fn saved(open: &PendingRequest) -> anyhow::Result<Option<HookAnswer>> {
         open.write(Some(&AwaitedReply::Compaction))?;
         let message = "rawr: the continuation packet is there. Type /compact now, and the agent gets it \
                        back; go on with another message, and it is dropped.";
-        Ok(Some(Answer::told(message.to_owned())))
+        Ok(Some(HookAnswer::told(message.to_owned())))
     }
 
-    /// A compaction without a packet begins: what there is now is kept before it goes.
+    /// A compaction without a packet starts: saves a capsule first.
     async fn compacts(&mut self, open: &PendingRequest) -> anyhow::Result<()> {
         let by_person = self.input.is_by_person();
         self.report_compaction(CompactionReportStatus::Started, origin(by_person)).await?;
         open.write(Some(&AwaitedReply::HostCompaction { by_person }))
     }
 
-    /// A compaction is over, whoever wanted it.
-    async fn compacted(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
+    /// A compaction ended, requested by rawr, the user or the agent.
+    async fn compacted(&mut self, open: &PendingRequest) -> anyhow::Result<Option<HookAnswer>> {
         let begun = match open.read() {
             Some(AwaitedReply::Answer { .. }) => {
                 self.cancel().await;
@@ -158,7 +162,7 @@ impl<'i> HookSession<'i> {
             Some(AwaitedReply::Compaction | AwaitedReply::TurnsEnd) | None => None,
         };
         open.write(None)?;
-        // It may have been called off elsewhere.
+        // It may have been cancelled elsewhere.
         let by = match self.phase().await? {
             Phase::AwaitingCompaction => CompactionOrigin::Rawr,
             _ => begun.unwrap_or(CompactionOrigin::Host),
@@ -174,7 +178,7 @@ impl<'i> HookSession<'i> {
             Action::InjectTurn { purpose: Purpose::Handoff, text, .. } => {
                 self.report(&action_id, ActionStatus::Accepted, None).await?;
                 self.report(&action_id, ActionStatus::Completed, None).await?;
-                Ok(Some(Answer::handoff(text)))
+                Ok(Some(HookAnswer::handoff(text)))
             }
             _ => Ok(None),
         }
@@ -197,19 +201,19 @@ impl<'i> HookSession<'i> {
         self.call::<methods::CompactionReport>(params).await.map(drop)
     }
 
-    /// What the agent was asked for, as a turn of its own.
+    /// Reports the agent's answer as a separate turn.
     async fn answered(&mut self, action_id: &str, said: Option<String>) -> anyhow::Result<()> {
         self.turn(TurnOrigin::Synthetic, Some(action_id), Vec::new(), said.clone()).await?;
         self.report(action_id, ActionStatus::Completed, said).await
     }
 
-    /// The person says something else.
+    /// The user sent another message.
     async fn went_on(&mut self, open: &PendingRequest) -> anyhow::Result<()> {
         self.cancel().await;
         open.write(Some(&AwaitedReply::TurnsEnd))
     }
 
-    /// That it is refused only means that nothing is left to call off.
+    /// A refusal means that no sequence is left to cancel.
     async fn cancel(&mut self) {
         let params = SequenceRespondParams {
             thread_id: self.input.session_id.clone(),
@@ -223,8 +227,8 @@ impl<'i> HookSession<'i> {
         self.asked.clear();
     }
 
-    /// What the sequence wants next, handed to whoever can do it.
-    async fn next(&mut self, open: &PendingRequest) -> anyhow::Result<Option<Answer>> {
+    /// Passes the next action of the sequence to the agent or the user.
+    async fn next(&mut self, open: &PendingRequest) -> anyhow::Result<Option<HookAnswer>> {
         let Some(PendingAction { action_id, action, .. }) = self.next_action().await? else {
             if self.phase().await? == Phase::AwaitingCompaction {
                 return Self::saved(open);
@@ -239,7 +243,7 @@ impl<'i> HookSession<'i> {
                 let told = self.reason.as_ref().map(|reason| {
                     format!("rawr: {reason}. The agent writes its continuation packet.")
                 });
-                Ok(Some(Answer::go_on(text, told)))
+                Ok(Some(HookAnswer::go_on(text, told)))
             }
             Action::Compact { .. }
             | Action::DeliverInput { .. }
@@ -250,7 +254,7 @@ impl<'i> HookSession<'i> {
         }
     }
 
-    /// One turn from beginning to end: nothing was told of it before.
+    /// Reports a complete turn, of which nothing was reported before.
     async fn turn(
         &mut self,
         origin: TurnOrigin,
@@ -304,12 +308,12 @@ impl<'i> HookSession<'i> {
             status,
             turn_id: None,
             text,
-            error: (status == ActionStatus::Failed).then(|| "the person went on".to_owned()),
+            error: (status == ActionStatus::Failed).then(|| "the user continued".to_owned()),
         };
         self.call::<methods::ActionReport>(params).await.map(drop)
     }
 
-    /// Waits while the sequence is at something that ends by itself.
+    /// Waits while the sequence is in a phase that ends by itself.
     async fn next_action(&mut self) -> anyhow::Result<Option<PendingAction>> {
         loop {
             if let Some(asked) = self.asked.pop_front() {
@@ -344,9 +348,9 @@ impl<'i> HookSession<'i> {
         Ok(answer?)
     }
 
-    fn hear(&mut self, note: Note) {
+    fn hear(&mut self, note: SidecarNotification) {
         match note {
-            Note::Perform(perform) if perform.thread_id == self.input.session_id => {
+            SidecarNotification::Perform(perform) if perform.thread_id == self.input.session_id => {
                 self.asked.push_back(PendingAction {
                     action_id: perform.action_id,
                     sequence_id: perform.sequence_id,
@@ -354,7 +358,9 @@ impl<'i> HookSession<'i> {
                     action: perform.action,
                 });
             }
-            Note::HeadsUp(heads_up) if heads_up.thread_id == self.input.session_id => {
+            SidecarNotification::HeadsUp(heads_up)
+                if heads_up.thread_id == self.input.session_id =>
+            {
                 self.reason = Some(heads_up.reason);
             }
             _ => {}
@@ -363,13 +369,13 @@ impl<'i> HookSession<'i> {
 
     async fn end(mut self) {
         let params = ThreadCloseParams { thread_id: self.input.session_id.clone() };
-        // That it is not closed in order only means that it is closed by the end of the sidecar.
+        // If this fails, the end of the sidecar closes the thread.
         let _ = self.sidecar.call::<methods::ThreadClose>(params).await;
         self.sidecar.stop().await;
     }
 }
 
-/// A script reads the output of such a run, and the agent's answer to rawr would take the place of its result.
+/// Whether the run is non-interactive: a script may read its output, and a packet would replace the result.
 fn is_headless(host: HookHost, last_turn: &LastTurn) -> bool {
     match host {
         HookHost::Claude => claude_is_headless(|name| std::env::var(name).ok()),
@@ -377,7 +383,7 @@ fn is_headless(host: HookHost, last_turn: &LastTurn) -> bool {
     }
 }
 
-/// As Claude Code tells its hooks. Older releases name only the program that they were started as.
+/// Whether Claude Code runs without a user. Older releases only report how they were started.
 fn claude_is_headless(variable: impl Fn(&str) -> Option<String>) -> bool {
     match variable("CLAUDE_CODE_SESSION_ATTENDED") {
         Some(attended) => attended == "0",
@@ -389,7 +395,7 @@ const fn origin(by_person: bool) -> CompactionOrigin {
     if by_person { CompactionOrigin::User } else { CompactionOrigin::Host }
 }
 
-/// Another one for every hook: agents tell none, or the same for all that goes on in one turn of theirs.
+/// A new turn id for every hook: agents report none, or the same id for several turns of rawr's kind.
 fn turn_id() -> String {
     format!("hook-{}-{}", now_ms(), std::process::id())
 }
@@ -399,11 +405,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claude_code_tells_its_hooks_whether_a_person_is_there() {
+    fn claude_code_reports_whether_a_user_is_present() {
         for (attended, entrypoint, expected) in [
             (Some("0"), Some("sdk-cli"), true),
             (Some("1"), Some("cli"), false),
-            // An editor drives the SDK, and shows all of it to a person.
+            // An editor drives the SDK and shows the session to a user.
             (Some("1"), Some("sdk-ts"), false),
             (None, Some("sdk-py"), true),
             (None, Some("cli"), false),

@@ -1,4 +1,4 @@
-//! What an agent's own transcript says of its last turn: how full the window is, and what was done. Reads; changes nothing.
+//! Reads the last turn and the usage from an agent's own transcript.
 
 mod claude;
 mod codex;
@@ -15,51 +15,51 @@ use crate::args::{HookArgs, HookHost};
 use rawr_host::host::claude::WindowSettings;
 use rawr_host::host::codex::BASELINE_TOKENS;
 
-/// How full the window is.
+/// The usage after the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TranscriptSummary {
     pub(super) context_tokens: u64,
     pub(super) context_window: u64,
-    /// Looked up by the model's name: neither the transcript nor a person tells it.
+    /// Whether the window was looked up by the model's name, not reported or configured.
     pub(super) is_assumed: bool,
-    /// What the agent itself takes off both sides before it shows a percentage.
+    /// Tokens that the agent subtracts from both usage and window before it shows a percentage.
     pub(super) baseline_tokens: u64,
-    /// The model of the last request, where the transcript names it.
+    /// The model of the last request, if the transcript names it.
     pub(super) model: Option<String>,
 }
 
-/// What happened since the person's last message.
+/// Everything since the user's last message.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct LastTurn {
     pub(super) prompt: Option<String>,
     pub(super) signals: Vec<Signal>,
-    /// `None` before the first request, and after a compaction until the next.
+    /// The usage. `None` before the first request, and after a compaction until the next one.
     pub(super) used: Option<UsedTokens>,
     model: Option<String>,
-    /// The turn is one of a run that no person watches, as the transcript tells it.
+    /// Whether the transcript marks the run as non-interactive.
     pub(super) is_headless: bool,
-    /// What the agent said last. Empty before its first word of the turn.
+    /// The agent's last message. Empty before its first one in the turn.
     said: String,
 }
 
-/// As the transcript tells it last.
+/// The last usage in the transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UsedTokens {
     tokens: u64,
     window: Option<u64>,
 }
 
-/// A longer transcript is read from there on. What comes before it is many turns ago.
+/// At most this much of the end of a transcript is read, in bytes; it contains many turns.
 const LONGEST: u64 = 64 << 20;
 
-/// The last request's usage stands near the end.
+/// The part of the end that contains the last usage, in bytes.
 const END: u64 = 256 << 10;
 
-/// A window that holds more than its model's is the model's long one.
+/// The long window, assumed if the usage exceeds the model's window.
 const LONG_WINDOW: u64 = 1_000_000;
 
 impl TranscriptSummary {
-    /// At the end of a turn in which the agent said this last. `None` while nothing is known.
+    /// Reads the usage at the end of a turn with this last message. `None` if there is none.
     pub(super) fn at_end(
         args: &HookArgs,
         transcript: &Path,
@@ -84,7 +84,7 @@ impl TranscriptSummary {
         Some(Self { context_tokens: tokens, context_window, is_assumed, baseline_tokens, model })
     }
 
-    /// Rounded down: a look that finds too much pressure costs a moment, one that finds too little a compaction.
+    /// The percentage left, rounded down: to check once too often is cheaper than to miss a compaction.
     pub(super) fn percent_remaining(&self) -> u64 {
         let window = self.context_window.saturating_sub(self.baseline_tokens).max(1);
         let used = self.context_tokens.saturating_sub(self.baseline_tokens);
@@ -97,7 +97,7 @@ impl LastTurn {
         Self::within(host, transcript, LONGEST)
     }
 
-    /// With what the agent said last: it may be written down a moment after the hook is told of it.
+    /// Reads the turn once it contains the agent's last message, which may be written shortly after the hook is called.
     pub(super) fn whole(
         host: HookHost,
         transcript: &Path,
@@ -107,7 +107,7 @@ impl LastTurn {
         Self::of(host, transcript)
     }
 
-    /// What was said last stands near the end: a long transcript is not read again for each look.
+    /// Reads only the end of the transcript, which contains the last message.
     fn end_once_written(
         host: HookHost,
         transcript: &Path,
@@ -132,12 +132,12 @@ impl LastTurn {
         if tokens > window { LONG_WINDOW } else { window }
     }
 
-    /// What the agent said last, also before a compaction.
+    /// The agent's last message, also from before a compaction.
     pub(super) fn said(&self) -> Option<&str> {
         Some(self.said.as_str()).filter(|said| !said.is_empty())
     }
 
-    /// Whether the agent has said more than the transcript tells. A message may be several lines of it.
+    /// Whether the transcript lacks the agent's last message. A message may be stored in several lines.
     fn is_behind(&self, said: Option<&str>) -> bool {
         let known = self.said.trim();
         said.map(str::trim)
@@ -156,8 +156,7 @@ impl LastTurn {
     }
 }
 
-/// The last bytes of a file. The first line may be torn, and is no JSON then. An agent names its transcript before it
-/// writes the first line of it.
+/// Reads the last bytes of a file; empty if it does not exist yet. The first line may be incomplete and is then not JSON.
 fn end_of(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -170,7 +169,7 @@ fn end_of(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Parsing is what takes time: most lines are of no interest, and tell so early.
+/// Skips irrelevant lines before parsing, which is the slow part.
 fn holds(line: &[u8], word: &str) -> bool {
     line.windows(word.len()).any(|window| window == word.as_bytes())
 }
@@ -180,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transcript_is_behind_what_the_agent_said() {
+    fn a_transcript_may_lack_the_last_message() {
         let folder = tempfile::tempdir().unwrap();
         for host in [HookHost::Claude, HookHost::Codex] {
             let turn = LastTurn::of(host, &folder.path().join("none.jsonl")).unwrap();
@@ -194,9 +193,9 @@ mod tests {
         assert!(LastTurn { used: None, ..spoke }.is_behind(Some("All done.")));
     }
 
-    /// Claude Code runs its hooks before it has written what they are about.
+    /// Claude Code calls its hooks before it has written the turn.
     #[test]
-    fn the_window_is_looked_at_once_the_turn_is_written() {
+    fn the_usage_is_read_once_the_turn_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let line = r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[{"type":"text","text":"All done."}],"usage":{"input_tokens":150000,"output_tokens":20}}}"#;
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_long_transcript_is_enough_for_its_usage() {
+    fn the_usage_is_read_from_the_end_of_a_long_transcript() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let filler = format!(
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_told_or_assumed_by_the_model_and_by_what_is_in_it() {
+    fn the_window_is_configured_or_assumed_from_model_and_usage() {
         let check = |args: HookArgs, model: &str, tokens, window, expected: Option<(u64, bool)>| {
             let used = Some(UsedTokens { tokens, window });
             let turn = LastTurn { used, model: Some(model.to_owned()), ..LastTurn::default() };

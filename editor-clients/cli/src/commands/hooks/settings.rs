@@ -1,4 +1,4 @@
-//! An agent's settings with rawr's hooks in them, or without. Pure: text in, text out; what is not rawr's stays word for word, in its order.
+//! Adds rawr's hooks to an agent's settings, or removes them. Pure. All other settings keep their text and order.
 
 use std::fmt;
 
@@ -9,55 +9,61 @@ use serde_json::{Value, json};
 
 use crate::args::HookHost;
 
-/// One hook of rawr's.
+/// A hook to install.
 #[derive(Debug, Clone)]
 pub(super) struct WantedHook {
     pub(super) event: &'static str,
-    /// Which of the event's kinds; all of them if absent.
+    /// The matcher of the event; all if absent.
     pub(super) matcher: Option<&'static str>,
     pub(super) command: String,
-    /// In seconds.
+    /// The timeout in seconds.
     pub(super) timeout: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Problem {
+pub(super) enum SettingsProblem {
     #[error("invalid JSON: {0}; fix it and retry")]
     NotJson(#[from] serde_json::Error),
     #[error("comment on line {line}, which JSON does not allow; remove it and retry")]
     Comment { line: usize },
     #[error("file starts with a byte order mark; save it as UTF-8 without one and retry")]
     ByteOrderMark,
-    #[error("`{key}` stands there twice, and only one of them counts: join them, then try again")]
+    #[error("duplicate key `{key}`; merge the two and retry")]
     Twice { key: String },
     #[error("`{what}` does not have the format that the agent expects; fix it and retry")]
     OddShape { what: String },
 }
 
-/// `None` where it says so already.
+/// Adds the hooks. `None` if they are already there.
 pub(super) fn install(
     text: Option<&str>,
     host: HookHost,
     wanted: &[WantedHook],
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>, SettingsProblem> {
     edit(text, host, wanted)
 }
 
-/// `None` where none are in it.
-pub(super) fn uninstall(text: Option<&str>, host: HookHost) -> Result<Option<String>, Problem> {
+/// Removes the hooks. `None` if there are none.
+pub(super) fn uninstall(
+    text: Option<&str>,
+    host: HookHost,
+) -> Result<Option<String>, SettingsProblem> {
     edit(text, host, &[])
 }
 
-/// What rawr's hooks in a file were installed with.
+/// The options with which rawr's hooks in a file were installed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Installed {
-    /// Each program once; another release may have left some in place.
+pub(crate) struct InstalledHooks {
+    /// The programs, without duplicates. There may be several after an upgrade.
     pub(crate) programs: Vec<String>,
     pub(crate) context_window: Option<u64>,
 }
 
-/// `None` where none are in it.
-pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Installed>, Problem> {
+/// Finds the hooks. `None` if there are none.
+pub(super) fn installed(
+    text: Option<&str>,
+    host: HookHost,
+) -> Result<Option<InstalledHooks>, SettingsProblem> {
     let (_, hooks) = read(text)?;
     let mut installed = None;
     for (event, groups) in &hooks.0 {
@@ -68,7 +74,7 @@ pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Ins
             let told = words.windows(2).find(|pair| pair[0] == WINDOW);
             let context_window = told.and_then(|pair| pair[1].parse().ok());
             let installed =
-                installed.get_or_insert(Installed { programs: Vec::new(), context_window });
+                installed.get_or_insert(InstalledHooks { programs: Vec::new(), context_window });
             if !installed.programs.contains(&words[0]) {
                 installed.programs.push(words[0].clone());
             }
@@ -77,11 +83,11 @@ pub(super) fn installed(text: Option<&str>, host: HookHost) -> Result<Option<Ins
     Ok(installed)
 }
 
-/// The settings, and the hooks in them.
-fn read(text: Option<&str>) -> Result<(OrderedTable, OrderedTable), Problem> {
+/// Parses the settings and their hooks.
+fn read(text: Option<&str>) -> Result<(OrderedTable, OrderedTable), SettingsProblem> {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
     if text.starts_with('\u{feff}') {
-        return Err(Problem::ByteOrderMark);
+        return Err(SettingsProblem::ByteOrderMark);
     }
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return Err(not_json(text, error));
@@ -97,25 +103,25 @@ fn read(text: Option<&str>) -> Result<(OrderedTable, OrderedTable), Problem> {
     Ok((settings, hooks))
 }
 
-fn not_json(text: &str, error: serde_json::Error) -> Problem {
+fn not_json(text: &str, error: serde_json::Error) -> SettingsProblem {
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
     let at = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
     match ["//", "/*"].iter().any(|comment| at.starts_with(comment)) {
-        true => Problem::Comment { line: error.line() },
-        false => Problem::NotJson(error),
+        true => SettingsProblem::Comment { line: error.line() },
+        false => SettingsProblem::NotJson(error),
     }
 }
 
 const HOOKS: &str = "hooks";
 
-/// The option that says how many tokens the agent's model holds.
+/// The option with the context window in tokens.
 pub(super) const WINDOW: &str = "--context-window";
 
 fn edit(
     text: Option<&str>,
     host: HookHost,
     wanted: &[WantedHook],
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>, SettingsProblem> {
     let (mut settings, mut hooks) = read(text)?;
     let before: Value = serde_json::from_str(&settings.printed(0))?;
     let was_empty = settings.get(HOOKS).is_some() && hooks.0.is_empty();
@@ -134,13 +140,13 @@ fn edit(
     Ok((!same).then_some(after))
 }
 
-/// The groups of one event: the others', and those that are wanted. `None`: none are left.
+/// The groups of one event: those of others, and the hooks to install. `None` if there are none.
 fn groups(
     before: Option<&RawValue>,
     event: &str,
     host: HookHost,
     wanted: &[&WantedHook],
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>, SettingsProblem> {
     let mut wanted: Vec<_> = wanted.iter().map(|wanted| wanted.group()).collect();
     let mut groups = Vec::new();
     let what = format!("hooks.{event}");
@@ -167,12 +173,12 @@ fn groups(
     Ok(is_left.then(|| format!("[\n      {}\n    ]", groups.join(",\n      "))))
 }
 
-/// As it stands three steps in.
-fn pretty(group: &Value) -> Result<String, Problem> {
+/// Indents a text by three levels.
+fn pretty(group: &Value) -> Result<String, SettingsProblem> {
     Ok(serde_json::to_string_pretty(group)?.replace('\n', "\n      "))
 }
 
-/// Whether there were any of rawr's.
+/// Whether there were hooks of rawr.
 fn take_out(group: &mut Value, host: HookHost) -> bool {
     let Some(hooks) = group.get_mut(HOOKS).and_then(Value::as_array_mut) else { return false };
     let before = hooks.len();
@@ -182,8 +188,8 @@ fn take_out(group: &mut Value, host: HookHost) -> bool {
     hooks.len() < before
 }
 
-/// The words of a command as `rawr hooks install` writes it: `PROGRAM [--home DIR] hook EVENT --host HOST …`, wherever the
-/// program is, or was, and by whatever name.
+/// Parses a command that `rawr hooks install` wrote: `PROGRAM [--home DIR] hook EVENT --host HOST …`. The program may have any
+/// path and name.
 pub(super) fn ours(command: &str, host: HookHost) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
     let rest = match words.get(1..)? {
@@ -208,12 +214,12 @@ impl WantedHook {
     }
 }
 
-/// What is no JSON at all was told before.
-fn shaped<'t, T: Deserialize<'t>>(text: &'t str, what: &str) -> Result<T, Problem> {
-    serde_json::from_str(text).map_err(|_| Problem::OddShape { what: what.to_owned() })
+/// Parses a value whose syntax was checked before.
+fn shaped<'t, T: Deserialize<'t>>(text: &'t str, what: &str) -> Result<T, SettingsProblem> {
+    serde_json::from_str(text).map_err(|_| SettingsProblem::OddShape { what: what.to_owned() })
 }
 
-/// An object whose values stay as they were written.
+/// An object that keeps the order of its keys and the text of its values.
 #[derive(Debug, Default)]
 struct OrderedTable(Vec<(String, Box<RawValue>)>);
 
@@ -222,15 +228,15 @@ impl OrderedTable {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
     }
 
-    /// The value of a key that stands there once at most.
-    fn only(&self, key: &str, what: &str) -> Result<Option<&RawValue>, Problem> {
+    /// The value of a key. Fails if the key is duplicated.
+    fn only(&self, key: &str, what: &str) -> Result<Option<&RawValue>, SettingsProblem> {
         match self.0.iter().filter(|(name, _)| name == key).count() {
             0 | 1 => Ok(self.get(key)),
-            _ => Err(Problem::Twice { key: what.to_owned() }),
+            _ => Err(SettingsProblem::Twice { key: what.to_owned() }),
         }
     }
 
-    fn set(&mut self, key: &str, value: Option<String>) -> Result<(), Problem> {
+    fn set(&mut self, key: &str, value: Option<String>) -> Result<(), SettingsProblem> {
         let at = self.0.iter().position(|(name, _)| name == key);
         match (at, value) {
             (Some(at), None) => drop(self.0.remove(at)),
@@ -258,8 +264,8 @@ impl OrderedTable {
 
 impl<'de> Deserialize<'de> for OrderedTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
+        struct TableVisitor;
+        impl<'de> Visitor<'de> for TableVisitor {
             type Value = OrderedTable;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -274,7 +280,7 @@ impl<'de> Deserialize<'de> for OrderedTable {
                 Ok(OrderedTable(entries))
             }
         }
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(TableVisitor)
     }
 }
 

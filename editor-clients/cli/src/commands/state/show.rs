@@ -1,4 +1,4 @@
-//! What is said of stored threads, for people and for programs. It shows what it is given.
+//! The output of `rawr state`, as text and JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,17 +19,17 @@ use rawr_host::event::json_line as event_line;
 use rawr_host::text::one_line;
 
 const WIDTH: usize = 160;
-/// Fewer are done before anybody asks.
+/// The number of threads from which on progress is shown.
 const WORTH_WATCHING: usize = 20;
 
-/// One thing to say.
-pub(super) struct SessionEvent {
+/// An output entry: a JSON line, or lines of text.
+pub(super) struct StateEvent {
     event: &'static str,
     body: Value,
     lines: Vec<String>,
 }
 
-impl SessionEvent {
+impl StateEvent {
     pub(super) fn new(event: &'static str, body: Value, line: String) -> Self {
         Self { event, body, lines: vec![line] }
     }
@@ -45,7 +45,7 @@ impl ProblemPrinter {
         Self { as_json, progress: false }
     }
 
-    pub(super) fn tell(&mut self, shown: &SessionEvent) -> io::Result<()> {
+    pub(super) fn tell(&mut self, shown: &StateEvent) -> io::Result<()> {
         self.progress_ends();
         if self.as_json {
             return event_line(&mut io::stdout(), shown.event, &shown.body);
@@ -54,12 +54,12 @@ impl ProblemPrinter {
         shown.lines.iter().try_for_each(|line| writeln!(out, "{}", one_line_kept(line)))
     }
 
-    /// For people only.
+    /// Text output only.
     pub(super) fn remark(&mut self, line: &str) -> io::Result<()> {
         if self.as_json { Ok(()) } else { writeln!(anstream::stdout(), "{line}") }
     }
 
-    /// How far a long work has come. Where it cannot be shown, nothing is lost.
+    /// A progress line on stderr. A failure to print it is ignored.
     pub(super) fn progress(&mut self, verb: &str, done: usize, of: usize) {
         if of >= WORTH_WATCHING && !self.as_json && is_watched() {
             self.progress = true;
@@ -74,13 +74,13 @@ impl ProblemPrinter {
     }
 }
 
-/// Cleaned and cut, with the space at its beginning.
+/// A sanitized and shortened text with a leading space.
 fn one_line_kept(line: &str) -> String {
     let indent = line.len() - line.trim_start().len();
     format!("{}{}", &line[..indent], one_line(line, WIDTH))
 }
 
-pub(super) fn resting(resting: &Resting) -> SessionEvent {
+pub(super) fn resting(resting: &Resting) -> StateEvent {
     let since = |at: SystemTime| {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -93,18 +93,18 @@ pub(super) fn resting(resting: &Resting) -> SessionEvent {
     }
     let when = touched.map_or_else(|| "no log".to_owned(), |at| ago(at, now_ms()));
     let line = format!("{}  {} · {when}", resting.place.thread, bytes(resting.bytes));
-    SessionEvent::new("stored_thread", body, line)
+    StateEvent::new("stored_thread", body, line)
 }
 
-pub(super) fn folders(findings: &[Finding]) -> SessionEvent {
+pub(super) fn folders(findings: &[Finding]) -> StateEvent {
     let body = json!({ "findings": findings });
     let mut shown =
-        SessionEvent::new("folders_checked", body, "the folders of all threads".to_owned());
+        StateEvent::new("folders_checked", body, "the folders of all threads".to_owned());
     shown.lines.extend(findings.iter().flat_map(|finding| lines_of(finding, Path::new(""))));
     shown
 }
 
-pub(super) fn checked(checked: &Checked) -> SessionEvent {
+pub(super) fn checked(checked: &Checked) -> StateEvent {
     let mut body = of_place(&checked.place);
     body["events"] = json!(checked.events);
     body["decisions"] = json!(checked.decisions);
@@ -118,21 +118,21 @@ pub(super) fn checked(checked: &Checked) -> SessionEvent {
         number(checked.decisions),
         bytes(checked.bytes)
     );
-    let mut shown = SessionEvent::new("thread_checked", body, line);
+    let mut shown = StateEvent::new("thread_checked", body, line);
     let folder = &checked.place.folder;
     shown.lines.extend(checked.findings.iter().flat_map(|finding| lines_of(finding, folder)));
     shown
 }
 
-pub(super) fn folders_repaired(done: &[Done]) -> SessionEvent {
+pub(super) fn folders_repaired(done: &[Done]) -> StateEvent {
     let body = json!({ "done": done });
     let mut shown =
-        SessionEvent::new("folders_repaired", body, "the folders of all threads".to_owned());
+        StateEvent::new("folders_repaired", body, "the folders of all threads".to_owned());
     shown.lines.extend(done.iter().map(|done| done_line(done, Path::new(""))));
     shown
 }
 
-pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> SessionEvent {
+pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> StateEvent {
     let wrong: Vec<_> = repaired.left.iter().filter(|finding| finding.is_wrong()).collect();
     let mut body = of_place(place);
     body["done"] = json!(repaired.done);
@@ -143,10 +143,10 @@ pub(super) fn repaired(place: &ThreadFolder, repaired: &Repaired) -> SessionEven
     let what =
         if repaired.done.is_empty() && wrong.is_empty() { "  nothing to repair" } else { "" };
     let line = format!("{} {}{what}", mark(!wrong.is_empty()), name(place));
-    let mut shown = SessionEvent::new("thread_repaired", body, line);
+    let mut shown = StateEvent::new("thread_repaired", body, line);
     shown.lines.extend(repaired.done.iter().map(|done| done_line(done, &place.folder)));
     if let Some(by) = &repaired.taken_by {
-        shown.lines.push(format!("    it is open ({by}): end that, and repair it then"));
+        shown.lines.push(format!("    it is open ({by}): close it, then repair it"));
     }
     shown.lines.extend(wrong.iter().flat_map(|finding| lines_of(finding, &place.folder)));
     shown
@@ -156,7 +156,7 @@ pub(super) fn changed_nothing(compacted: &Compacted) -> bool {
     matches!(compacted, Compacted::Done { decisions_dropped: 0, cached: false, .. })
 }
 
-pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> SessionEvent {
+pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> StateEvent {
     let mut body = of_place(place);
     let line = match compacted {
         Compacted::Done { bytes_before, bytes_after, decisions_dropped, cached } => {
@@ -178,17 +178,17 @@ pub(super) fn compacted(place: &ThreadFolder, compacted: &Compacted) -> SessionE
         }
         Compacted::Taken { by } => {
             body["takenBy"] = json!(by);
-            format!("· {}  left alone: it is open ({by})", name(place))
+            format!("· {}  skipped: it is open ({by})", name(place))
         }
         Compacted::Damaged => {
             body["damaged"] = json!(true);
-            format!("✗ {}  left alone: `rawr state check` says what is wrong with it", name(place))
+            format!("✗ {}  skipped: `rawr state check` shows its problems", name(place))
         }
     };
-    SessionEvent::new("thread_compacted", body, line)
+    StateEvent::new("thread_compacted", body, line)
 }
 
-pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> SessionEvent {
+pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> StateEvent {
     let (body, line) = match retired {
         Ok(Retired::Moved) => (json!({ "threadId": thread }), format!("✓ {thread}  archived")),
         Ok(Retired::Left { why }) => (
@@ -200,13 +200,13 @@ pub(super) fn retired(thread: &str, retired: &Result<Retired, StoreError>) -> Se
             format!("✗ {thread}  not archived: {error}"),
         ),
     };
-    SessionEvent::new("thread_archived", body, line)
+    StateEvent::new("thread_archived", body, line)
 }
 
-pub(super) fn failed(place: &ThreadFolder, error: &str) -> SessionEvent {
+pub(super) fn failed(place: &ThreadFolder, error: &str) -> StateEvent {
     let mut body = of_place(place);
     body["error"] = json!(error);
-    SessionEvent::new("thread_failed", body, format!("✗ {}  {error}", name(place)))
+    StateEvent::new("thread_failed", body, format!("✗ {}  {error}", name(place)))
 }
 
 fn of_place(place: &ThreadFolder) -> Value {
@@ -234,13 +234,13 @@ fn lines_of(finding: &Finding, folder: &Path) -> Vec<String> {
     let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
     let mut lines =
         vec![format!("    {mark} {}{at}  {}", below(&finding.file, folder), finding.message)];
-    // What a repair does is said once, below all.
+    // The effect of a repair is described once, at the end.
     let todo = finding.todo.filter(|_| !finding.kind.is_repairable());
     lines.extend(todo.map(|todo| format!("      {todo}")));
     lines
 }
 
-/// A file as its thread's folder has it.
+/// The path of a file in its thread's folder.
 fn below(file: &Path, folder: &Path) -> String {
     let short = file.strip_prefix(folder).unwrap_or(file);
     if short.as_os_str().is_empty() { "the folder".to_owned() } else { short.display().to_string() }

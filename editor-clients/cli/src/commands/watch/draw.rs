@@ -1,5 +1,5 @@
-//! A view on a screen of any size: the banner, the threads, the one that is selected, and the keys. Pure: it changes
-//! nothing, and gives back how far the page goes.
+//! Draws a view on a screen of any size: the banner, the threads, the selected thread, and the keys. Pure: returns the last
+//! scroll position of the page.
 
 mod details;
 mod threads;
@@ -11,34 +11,34 @@ use ratatui::widgets::{Block, BorderType, Borders, Paragraph};
 
 use self::details::{deadline, details};
 use self::threads::threads;
-use super::ink::{Ink, wrapped};
+use super::ink::{ScreenColors, wrapped};
 use super::keys::{KEYS, key_of};
-use super::view::{Banner, Page, Question, View};
+use super::view::{View, WatchBanner, WatchPage, WatchQuestion};
 use crate::render::{self, BAD, BOLD, DIM, OURS, WARN};
-use rawr_host::event::Level;
+use rawr_host::event::NoticeLevel;
 use rawr_host::text::one_line;
 use rawr_protocol::OfferedChoice;
 
-/// Narrower than that, the selected thread stands below the others and not beside them.
+/// Below this width, the selected thread is drawn below the others instead of beside them.
 const SIDE_BY_SIDE: u16 = 72;
-/// Lower than that, it is not shown.
+/// Below this height, the selected thread is not shown.
 const STACKED: u16 = 12;
-/// Lower than that, there is no room for anything but threads.
+/// Below this height, only threads are shown.
 const FULL: u16 = 6;
 
-/// How many lines what was said may take.
+/// The largest number of lines of a message.
 const MOST_SAID: usize = 3;
 
-/// What everything is drawn with.
+/// The inputs of a drawing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawing<'v> {
     pub view: &'v View,
     pub now_ms: i64,
-    pub ink: Ink,
+    pub ink: ScreenColors,
 }
 
 impl Drawing<'_> {
-    /// Gives the last line that the page can begin at.
+    /// Draws. Returns the last scroll position of the page.
     pub(super) fn draw(&self, frame: &mut Frame<'_>) -> usize {
         let mut area = frame.area();
         if area.height >= FULL {
@@ -48,14 +48,14 @@ impl Drawing<'_> {
             self.header(frame, take_top(&mut area, 1));
         }
         match self.view.page {
-            Page::Threads => {
+            WatchPage::Threads => {
                 if let Some(banner) = self.view.banner() {
                     self.banner(frame, &mut area, banner);
                 }
                 self.body(frame, area)
             }
-            Page::Explain(back) => self.text(frame, area, &self.explained(back)),
-            Page::Help => self.text(frame, area, &self.help()),
+            WatchPage::Explain(back) => self.text(frame, area, &self.explained(back)),
+            WatchPage::Help => self.text(frame, area, &self.help()),
         }
     }
 
@@ -72,15 +72,15 @@ impl Drawing<'_> {
         frame.render_widget(Line::from(spans), area);
     }
 
-    /// What was said, what is asked, and the keys.
+    /// The message, the question, and the keys.
     fn footer(&self, width: u16) -> Vec<Line<'static>> {
         let width = usize::from(width).max(1);
         let mut lines = Vec::new();
         if let Some(said) = &self.view.said {
             let style = match said.level {
-                Level::Info => OURS,
-                Level::Warning => WARN,
-                Level::Error => BAD,
+                NoticeLevel::Info => OURS,
+                NoticeLevel::Warning => WARN,
+                NoticeLevel::Error => BAD,
             };
             let text = self.ink.span(style, one_line(&said.text, usize::MAX));
             lines.extend(wrapped(&text.into(), width, 0).into_iter().take(MOST_SAID));
@@ -92,7 +92,7 @@ impl Drawing<'_> {
         lines
     }
 
-    fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &Banner) {
+    fn banner(&self, frame: &mut Frame<'_>, area: &mut Rect, banner: &WatchBanner) {
         let heads_up = &banner.heads_up;
         let inside = usize::from(area.width.saturating_sub(4)).max(1);
         let mut lines: Vec<_> = render::banner_words(heads_up.into(), inside);
@@ -105,9 +105,9 @@ impl Drawing<'_> {
             let keys: Vec<_> = heads_up.choices.iter().filter_map(key).collect();
             lines.extend((!keys.is_empty()).then(|| keys.join(" · ")));
         } else {
-            lines.push("Tab goes there.".to_owned());
+            lines.push("Tab selects it.".to_owned());
         }
-        // The threads below it must be seen, too.
+        // Leave room for the threads below.
         let room = usize::from(area.height / 2).saturating_sub(2);
         if lines.len() > room {
             lines.retain(|line| !line.is_empty());
@@ -158,32 +158,32 @@ impl Drawing<'_> {
         0
     }
 
-    /// Facts are told below their names, which take so many columns.
-    fn indented(&self, lines: Vec<Line<'static>>) -> Passage {
-        Passage { lines, indent: 13 }
+    /// The width of the column of names.
+    fn indented(&self, lines: Vec<Line<'static>>) -> WrappedLines {
+        WrappedLines { lines, indent: 13 }
     }
 
-    fn explained(&self, back: usize) -> Passage {
+    fn explained(&self, back: usize) -> WrappedLines {
         let details = self.view.details.as_ref();
         let decision = details.and_then(|details| details.decisions.iter().rev().nth(back));
         let (Some(details), Some(decision)) = (details, decision) else {
-            return Passage { lines: vec![self.ink.span(DIM, "…").into()], indent: 0 };
+            return WrappedLines { lines: vec![self.ink.span(DIM, "…").into()], indent: 0 };
         };
         let printed = render::decision(&details.thread.thread.thread_id, decision, self.now_ms);
-        Passage { lines: self.ink.lines(&printed), indent: 20 }
+        WrappedLines { lines: self.ink.lines(&printed), indent: 20 }
     }
 
-    fn help(&self) -> Passage {
+    fn help(&self) -> WrappedLines {
         let key = |(key, what): &(&str, &str)| {
             Line::from(vec![self.ink.span(OURS, format!("  {key:<10}")), format!(" {what}").into()])
         };
         let mut lines = vec![Line::from(self.ink.span(BOLD, "Keys")), Line::default()];
         lines.extend(KEYS.iter().map(key));
-        Passage { lines, indent: 13 }
+        WrappedLines { lines, indent: 13 }
     }
 
-    /// As much of a text as there is room for, from where it was scrolled to.
-    fn text(&self, frame: &mut Frame<'_>, area: Rect, text: &Passage) -> usize {
+    /// The visible part of a text at the scroll position.
+    fn text(&self, frame: &mut Frame<'_>, area: Rect, text: &WrappedLines) -> usize {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         if width == 0 || height == 0 {
             return 0;
@@ -198,24 +198,24 @@ impl Drawing<'_> {
     }
 }
 
-/// Lines to be broken to a width, and how far what follows the first is indented.
-struct Passage {
+/// Lines to wrap, with the indent of continuation lines.
+struct WrappedLines {
     lines: Vec<Line<'static>>,
     indent: usize,
 }
 
-fn asked(question: &Question) -> String {
+fn asked(question: &WatchQuestion) -> String {
     match question {
-        Question::Cancel { target, .. } => {
-            format!("Call off the compaction of {}?", target.thread_id)
+        WatchQuestion::Cancel { target, .. } => {
+            format!("Cancel the compaction of {}?", target.thread_id)
         }
-        Question::ClearGuards { target, guards: 1 } => {
+        WatchQuestion::ClearGuards { target, guards: 1 } => {
             format!("Clear the guard of {}?", target.thread_id)
         }
-        Question::ClearGuards { target, guards } => {
+        WatchQuestion::ClearGuards { target, guards } => {
             format!("Clear all {guards} guards of {}?", target.thread_id)
         }
-        Question::Snooze { typed, .. } => {
+        WatchQuestion::Snooze { typed, .. } => {
             format!("Snooze for how many turns, or minutes as in 20m: {typed}▏")
         }
     }

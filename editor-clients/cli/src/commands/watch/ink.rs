@@ -1,18 +1,18 @@
-//! From the words and colours of the other commands to a screen's: lines that are styled, cleaned and broken to a width. Pure.
+//! Converts the styled text of other commands to styled, sanitized and wrapped lines of a screen. Pure.
 
 use anstream::adapter::WinconBytes;
 use anstyle::{AnsiColor, Effects};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// Whether there are colours. What is bold or dim is so in any case.
+/// Whether there are colors. Bold and dim are always used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
-    Coloured,
+pub(super) enum ScreenColors {
+    Colored,
     Plain,
 }
 
-impl Ink {
+impl ScreenColors {
     pub(super) fn style(self, style: anstyle::Style) -> Style {
         let mut drawn = Style::new();
         let effects = style.get_effects();
@@ -23,7 +23,7 @@ impl Ink {
             drawn = drawn.add_modifier(Modifier::DIM);
         }
         match (self, style.get_fg_color()) {
-            (Self::Coloured, Some(anstyle::Color::Ansi(colour))) => drawn.fg(shade(colour)),
+            (Self::Colored, Some(anstyle::Color::Ansi(color))) => drawn.fg(shade(color)),
             _ => drawn,
         }
     }
@@ -32,7 +32,7 @@ impl Ink {
         Span::styled(text.into(), self.style(style))
     }
 
-    /// A line as the other commands print it.
+    /// Converts a line with ANSI styles.
     pub(super) fn line(self, printed: &str) -> Line<'static> {
         let mut bytes = WinconBytes::new();
         let parts = bytes.extract_next(printed.as_bytes());
@@ -47,9 +47,9 @@ impl Ink {
     }
 }
 
-/// Of those that the other commands use.
-const fn shade(colour: AnsiColor) -> Color {
-    match colour {
+/// Converts a style that other commands use.
+const fn shade(color: AnsiColor) -> Color {
+    match color {
         AnsiColor::Red => Color::Red,
         AnsiColor::Green => Color::Green,
         AnsiColor::Yellow => Color::Yellow,
@@ -58,7 +58,7 @@ const fn shade(colour: AnsiColor) -> Color {
     }
 }
 
-/// Lines of at most `width` columns, broken between words where there are any; what follows is indented.
+/// Wraps lines to `width` columns between words, with indented continuation lines.
 pub(super) fn wrapped(line: &Line<'_>, width: usize, indent: usize) -> Vec<Line<'static>> {
     let mut wrapping = Wrapping { lines: Vec::new(), line: Vec::new(), used: 0, width, indent };
     let mut word: Vec<(String, Style, usize)> = Vec::new();

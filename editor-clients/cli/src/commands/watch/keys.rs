@@ -1,36 +1,30 @@
-//! What each key means on the page that is shown. The table at the bottom of the screen and the help page stand here, too.
+//! The keys of each page, the line of keys at the bottom, and the help page.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rawr_protocol::{Choice, Phase, Until};
 
-use super::link::{Target, WatchRequest};
-use super::view::{Banner, End, Page, Question, View};
-use rawr_host::event::Level;
+use super::link::{WatchRequest, WatchTarget};
+use super::view::{View, ViewEnd, WatchBanner, WatchPage, WatchQuestion};
+use rawr_host::event::NoticeLevel;
 
-/// For the help page.
+/// The help page.
 pub(super) const KEYS: [(&str, &str); 13] = [
     ("↑ ↓, j k", "the thread above, below; PgUp and PgDn go a page, Home and End to the ends"),
     ("Tab", "the thread that the banner is about"),
-    ("Space, b", "further down and up in what is known of the thread"),
-    (
-        "Enter, e",
-        "why a compaction came or why none did, gate by gate; ← and → are the decisions before and after",
-    ),
+    ("Space, b", "scroll the details of the thread"),
+    ("Enter, e", "explain the last decision, gate by gate; ← and → show earlier and later ones"),
     ("s", "snooze: no compaction for one turn"),
-    ("S", "snooze for so many turns or minutes"),
-    (
-        "c",
-        "compact as soon as the agent is idle, or say yes to the compaction that waits for an answer",
-    ),
-    ("x", "call the compaction off"),
+    ("S", "snooze for a number of turns or minutes"),
+    ("c", "compact as soon as the agent is idle, or approve the pending compaction"),
+    ("x", "cancel the compaction"),
     ("g", "guard: no compaction until it is cleared; again to clear"),
     ("?", "this page"),
-    ("Esc", "back; on the first page: leave"),
-    ("Ctrl-Z", "back to the shell; `fg` brings this screen back"),
-    ("q, Ctrl-C", "leave; the threads run on"),
+    ("Esc", "back; on the first page: quit"),
+    ("Ctrl-Z", "suspend; `fg` resumes"),
+    ("q, Ctrl-C", "quit; the threads keep running"),
 ];
 
-/// The key that gives an answer; a packet is edited elsewhere.
+/// The key of an answer. Packets cannot be edited here.
 pub(super) const fn key_of(choice: Choice) -> Option<char> {
     match choice {
         Choice::Approve | Choice::CompactNow => Some('c'),
@@ -40,18 +34,18 @@ pub(super) const fn key_of(choice: Choice) -> Option<char> {
     }
 }
 
-/// How far a page key goes.
+/// The number of rows of a page key.
 const A_PAGE: isize = 10;
 
 impl View {
-    /// The keys that mean something now, for the last line.
+    /// The line of keys for the current page or question.
     pub(super) fn hints(&self) -> &'static str {
         match (&self.question, self.page) {
-            (Some(Question::Snooze { .. }), _) => "Enter take it · Esc leave it",
+            (Some(WatchQuestion::Snooze { .. }), _) => "Enter snooze · Esc back",
             (Some(_), _) => "y yes · n no",
-            (None, Page::Explain(_)) => "↑↓ scroll · ←→ other decisions · Esc back · q quit",
-            (None, Page::Help) => "↑↓ scroll · Esc back · q quit",
-            (None, Page::Threads) => {
+            (None, WatchPage::Explain(_)) => "↑↓ scroll · ←→ other decisions · Esc back · q quit",
+            (None, WatchPage::Help) => "↑↓ scroll · Esc back · q quit",
+            (None, WatchPage::Threads) => {
                 "↑↓ thread · s snooze · c compact · x cancel · g guard · e why · ? help · q quit"
             }
         }
@@ -65,8 +59,8 @@ impl View {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control {
             match key.code {
-                KeyCode::Char('c') => self.end = Some(End::Left),
-                KeyCode::Char('z') => self.end = Some(End::Suspended),
+                KeyCode::Char('c') => self.end = Some(ViewEnd::Left),
+                KeyCode::Char('z') => self.end = Some(ViewEnd::Suspended),
                 _ => {}
             }
             return Vec::new();
@@ -75,17 +69,17 @@ impl View {
             return self.answer(question, key.code);
         }
         match (key.code, self.page) {
-            (KeyCode::Char('q'), _) | (KeyCode::Esc, Page::Threads) => {
-                self.end = Some(End::Left);
+            (KeyCode::Char('q'), _) | (KeyCode::Esc, WatchPage::Threads) => {
+                self.end = Some(ViewEnd::Left);
                 Vec::new()
             }
             (KeyCode::Esc, _) => self.back(),
-            (KeyCode::Char('?'), Page::Help) => self.back(),
+            (KeyCode::Char('?'), WatchPage::Help) => self.back(),
             (KeyCode::Char('?'), _) => {
-                self.turn_to(Page::Help);
+                self.turn_to(WatchPage::Help);
                 Vec::new()
             }
-            (code, Page::Threads) => self.press_on_threads(code),
+            (code, WatchPage::Threads) => self.press_on_threads(code),
             (code, page) => {
                 self.press_on_text(code, page);
                 Vec::new()
@@ -94,7 +88,7 @@ impl View {
     }
 
     fn back(&mut self) -> Vec<WatchRequest> {
-        self.turn_to(Page::Threads);
+        self.turn_to(WatchPage::Threads);
         Vec::new()
     }
 
@@ -124,7 +118,7 @@ impl View {
         }
     }
 
-    fn press_on_text(&mut self, code: KeyCode, page: Page) {
+    fn press_on_text(&mut self, code: KeyCode, page: WatchPage) {
         match (code, page) {
             (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll_by(-1),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll_by(1),
@@ -132,15 +126,15 @@ impl View {
             (KeyCode::PageDown | KeyCode::Char(' '), _) => self.scroll_by(A_PAGE),
             (KeyCode::Home, _) => self.scroll_by(isize::MIN),
             (KeyCode::End, _) => self.scroll_by(isize::MAX),
-            (KeyCode::Left | KeyCode::Char('h'), Page::Explain(back)) => {
+            (KeyCode::Left | KeyCode::Char('h'), WatchPage::Explain(back)) => {
                 let oldest = self.decisions().saturating_sub(1);
-                self.turn_to(Page::Explain((back + 1).min(oldest)));
+                self.turn_to(WatchPage::Explain((back + 1).min(oldest)));
             }
-            (KeyCode::Right | KeyCode::Char('l'), Page::Explain(back)) => {
-                self.turn_to(Page::Explain(back.saturating_sub(1)));
+            (KeyCode::Right | KeyCode::Char('l'), WatchPage::Explain(back)) => {
+                self.turn_to(WatchPage::Explain(back.saturating_sub(1)));
             }
-            (KeyCode::Char('e') | KeyCode::Enter, Page::Explain(_)) => {
-                self.turn_to(Page::Threads);
+            (KeyCode::Char('e') | KeyCode::Enter, WatchPage::Explain(_)) => {
+                self.turn_to(WatchPage::Threads);
             }
             _ => {}
         }
@@ -149,15 +143,15 @@ impl View {
     fn explain(&mut self) -> Vec<WatchRequest> {
         match (&self.details, self.decisions()) {
             (Some(_), 0) => {
-                self.say(Level::Info, "no decision is on record for this thread yet");
+                self.say(NoticeLevel::Info, "no decision is recorded for this thread yet");
             }
-            (Some(_), _) => self.turn_to(Page::Explain(0)),
+            (Some(_), _) => self.turn_to(WatchPage::Explain(0)),
             (None, _) => {}
         }
         self.look()
     }
 
-    /// A person's word on the selected thread, or what is to be asked before.
+    /// Responds to the selected thread, or asks for confirmation first.
     fn step_in(&mut self, code: KeyCode) -> Vec<WatchRequest> {
         let Some(row) = self.row() else { return Vec::new() };
         let (target, sequence_id) = (row.target(), row.sequence_id.clone());
@@ -168,23 +162,23 @@ impl View {
             }
             KeyCode::Char('S') => {
                 self.question =
-                    Some(Question::Snooze { target, sequence_id, typed: String::new() });
+                    Some(WatchQuestion::Snooze { target, sequence_id, typed: String::new() });
             }
             KeyCode::Char('c') => {
                 let banner = self.banner_of(&target.thread_id);
                 return vec![WatchRequest::Respond {
                     target,
-                    choice: banner.and_then(Banner::yes).unwrap_or(Choice::CompactNow),
+                    choice: banner.and_then(WatchBanner::yes).unwrap_or(Choice::CompactNow),
                     sequence_id,
                     until: None,
                 }];
             }
             KeyCode::Char('x') if phase != Phase::Idle => {
-                self.question = Some(Question::Cancel { target, sequence_id });
+                self.question = Some(WatchQuestion::Cancel { target, sequence_id });
             }
             KeyCode::Char('x') => return cancel(target, sequence_id),
             KeyCode::Char('g') if guards > 0 => {
-                self.question = Some(Question::ClearGuards { target, guards });
+                self.question = Some(WatchQuestion::ClearGuards { target, guards });
             }
             KeyCode::Char('g') => return vec![WatchRequest::Guard(target)],
             _ => {}
@@ -192,28 +186,31 @@ impl View {
         Vec::new()
     }
 
-    /// Whatever is neither yes nor a part of an answer is no.
-    fn answer(&mut self, question: Question, code: KeyCode) -> Vec<WatchRequest> {
+    /// Handles a key while a question is open. An unknown key means no.
+    fn answer(&mut self, question: WatchQuestion, code: KeyCode) -> Vec<WatchRequest> {
         match (question, code) {
-            (Question::Cancel { target, sequence_id }, KeyCode::Char('y' | 'Y')) => {
+            (WatchQuestion::Cancel { target, sequence_id }, KeyCode::Char('y' | 'Y')) => {
                 cancel(target, sequence_id)
             }
-            (Question::ClearGuards { target, .. }, KeyCode::Char('y' | 'Y')) => {
+            (WatchQuestion::ClearGuards { target, .. }, KeyCode::Char('y' | 'Y')) => {
                 vec![WatchRequest::ClearGuards(target)]
             }
-            (Question::Cancel { .. } | Question::ClearGuards { .. }, _) => Vec::new(),
-            (Question::Snooze { target, sequence_id, typed }, KeyCode::Enter) => {
+            (WatchQuestion::Cancel { .. } | WatchQuestion::ClearGuards { .. }, _) => Vec::new(),
+            (WatchQuestion::Snooze { target, sequence_id, typed }, KeyCode::Enter) => {
                 match how_long(&typed) {
                     Some(until) => snooze(target, sequence_id, until),
                     None => {
-                        self.say(Level::Error, "Say a number of turns, or of minutes as in 20m.");
-                        self.question = Some(Question::Snooze { target, sequence_id, typed });
+                        self.say(
+                            NoticeLevel::Error,
+                            "Type a number of turns, or of minutes as in 20m.",
+                        );
+                        self.question = Some(WatchQuestion::Snooze { target, sequence_id, typed });
                         Vec::new()
                     }
                 }
             }
-            (Question::Snooze { .. }, KeyCode::Esc) => Vec::new(),
-            (Question::Snooze { target, sequence_id, mut typed }, code) => {
+            (WatchQuestion::Snooze { .. }, KeyCode::Esc) => Vec::new(),
+            (WatchQuestion::Snooze { target, sequence_id, mut typed }, code) => {
                 match code {
                     KeyCode::Backspace => drop(typed.pop()),
                     KeyCode::Char(letter) if typed.len() < LONGEST && is_of_a_time(letter) => {
@@ -221,14 +218,14 @@ impl View {
                     }
                     _ => {}
                 }
-                self.question = Some(Question::Snooze { target, sequence_id, typed });
+                self.question = Some(WatchQuestion::Snooze { target, sequence_id, typed });
                 Vec::new()
             }
         }
     }
 }
 
-/// Enough for any number of minutes.
+/// The largest number of digits.
 const LONGEST: usize = 8;
 
 const fn is_of_a_time(letter: char) -> bool {
@@ -249,11 +246,11 @@ fn how_long(typed: &str) -> Option<Until> {
     }
 }
 
-fn snooze(target: Target, sequence_id: Option<String>, until: Until) -> Vec<WatchRequest> {
+fn snooze(target: WatchTarget, sequence_id: Option<String>, until: Until) -> Vec<WatchRequest> {
     vec![WatchRequest::Respond { target, choice: Choice::Snooze, sequence_id, until: Some(until) }]
 }
 
-fn cancel(target: Target, sequence_id: Option<String>) -> Vec<WatchRequest> {
+fn cancel(target: WatchTarget, sequence_id: Option<String>) -> Vec<WatchRequest> {
     vec![WatchRequest::Respond { target, choice: Choice::Cancel, sequence_id, until: None }]
 }
 
@@ -262,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snooze_is_for_turns_or_for_minutes() {
+    fn a_snooze_takes_turns_or_minutes() {
         let turns = |turns| Some(Until::Turns { turns });
         let minutes = |minutes| Some(Until::Minutes { minutes });
         for (typed, until) in [

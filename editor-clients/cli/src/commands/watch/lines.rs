@@ -1,5 +1,5 @@
-//! The watch for programs: the threads, then whatever is recorded, one JSON object a line. Names and shapes are those of
-//! `rawr exec --json` where both say the same.
+//! `rawr watch` for programs: the threads, then each recorded event as one JSON line. Events that `rawr exec --json` also prints
+//! have the same names and fields.
 
 use std::io::{self, Write};
 use std::pin::pin;
@@ -8,32 +8,35 @@ use rawr_protocol::ThreadSummary;
 use serde::Serialize;
 use serde_json::json;
 
-use super::link::{Link, News};
-use crate::render::{Reader, Renderer};
+use super::link::{WatchLink, WatchNews};
+use crate::render::{OutputFormat, Renderer};
 use rawr_host::event::{Reporter, SessionEvent, json_line as event_line};
-use rawr_host::sidecar::{Note, SidecarError};
-use rawr_host::stop::Stop;
+use rawr_host::sidecar::{SidecarError, SidecarNotification};
+use rawr_host::stop::StopRequest;
 
-/// Prints until somebody interrupts it, nobody reads it, or there is nothing more to hear.
-pub(super) async fn print(link: &mut Link, stop: &mut Stop) -> Result<Ended, LinesError> {
-    let mut renderer = Renderer::stdout(Reader::Program);
-    let mut nobody_reads = pin!(nobody_reads());
+/// Prints until it is interrupted, its output is closed, or the sidecar ends.
+pub(super) async fn print(
+    link: &mut WatchLink,
+    stop: &mut StopRequest,
+) -> Result<LinesEnd, LinesError> {
+    let mut renderer = Renderer::stdout(OutputFormat::Program);
+    let mut stdout_closed = pin!(stdout_closed());
     loop {
         let news = tokio::select! {
-            () = stop.asked() => return Ok(Ended::Interrupted),
-            () = &mut nobody_reads => return Ok(Ended::Unread),
+            () = stop.asked() => return Ok(LinesEnd::Interrupted),
+            () = &mut stdout_closed => return Ok(LinesEnd::Unread),
             news = link.next() => news,
         };
         match news {
-            Some(News::Lost(error)) => return Err(error.into()),
+            Some(WatchNews::Lost(error)) => return Err(error.into()),
             Some(news) => line(&mut renderer, &news)?,
-            None => return Ok(Ended::Unread),
+            None => return Ok(LinesEnd::Unread),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum LinesEnd {
     Interrupted,
     /// A reader that hung up is a normal end.
     Unread,
@@ -47,42 +50,52 @@ pub(super) enum LinesError {
     Sidecar(#[from] SidecarError),
 }
 
-fn line(renderer: &mut Renderer, news: &News) -> io::Result<()> {
+fn line(renderer: &mut Renderer, news: &WatchNews) -> io::Result<()> {
     let note = match news {
-        News::Watched(threads) => {
+        WatchNews::Watched(threads) => {
             #[derive(Serialize)]
-            struct Snapshot<'s> {
+            struct ThreadListLine<'s> {
                 threads: &'s [ThreadSummary],
             }
-            return say("snapshot", &Snapshot { threads });
+            return say("snapshot", &ThreadListLine { threads });
         }
-        News::Restarted(error) => return say("sidecar_restarted", &json!({ "error": error })),
-        News::Note(note) => &**note,
-        // Answers to wishes, and nobody wishes for anything here.
-        News::Listed(_)
-        | News::Looked(_)
-        | News::NotSeen { .. }
-        | News::Done { .. }
-        | News::Refused(_)
-        | News::Lost(_) => return Ok(()),
+        WatchNews::Restarted(error) => return say("sidecar_restarted", &json!({ "error": error })),
+        WatchNews::Note(note) => &**note,
+        // Results of requests, which this command does not send.
+        WatchNews::Listed(_)
+        | WatchNews::Looked(_)
+        | WatchNews::NotSeen { .. }
+        | WatchNews::Done { .. }
+        | WatchNews::Refused(_)
+        | WatchNews::Lost(_) => return Ok(()),
     };
     match note {
-        Note::ListChanged(changed) => say("thread_list_changed", changed),
-        Note::Changed(changed) => renderer.report(&SessionEvent::ThreadChanged(changed)),
-        Note::HeadsUp(heads_up) => renderer.report(&SessionEvent::HeadsUp(heads_up)),
-        Note::Decided(decided) => renderer.report(&SessionEvent::Verdict(decided)),
-        Note::Compaction(update) => renderer.report(&SessionEvent::Compaction(update)),
-        Note::Prompt(changed) => renderer.report(&SessionEvent::PromptChanged(changed)),
-        Note::Config(changed) => renderer.report(&SessionEvent::ConfigChanged(changed)),
-        Note::Log(line) => renderer.report(&SessionEvent::Log(line)),
-        Note::Responded(responded) => say("responded", responded),
-        Note::JudgeAsked(asked) => say("judgment_requested", asked),
-        Note::Judged(judged) => say("judgment_result", judged),
-        Note::Garbled { method, error } => {
+        SidecarNotification::ListChanged(changed) => say("thread_list_changed", changed),
+        SidecarNotification::Changed(changed) => {
+            renderer.report(&SessionEvent::ThreadChanged(changed))
+        }
+        SidecarNotification::HeadsUp(heads_up) => renderer.report(&SessionEvent::HeadsUp(heads_up)),
+        SidecarNotification::Decided(decided) => renderer.report(&SessionEvent::Verdict(decided)),
+        SidecarNotification::Compaction(update) => {
+            renderer.report(&SessionEvent::Compaction(update))
+        }
+        SidecarNotification::Prompt(changed) => {
+            renderer.report(&SessionEvent::PromptChanged(changed))
+        }
+        SidecarNotification::Config(changed) => {
+            renderer.report(&SessionEvent::ConfigChanged(changed))
+        }
+        SidecarNotification::Log(line) => renderer.report(&SessionEvent::Log(line)),
+        SidecarNotification::Responded(responded) => say("responded", responded),
+        SidecarNotification::JudgeAsked(asked) => say("judgment_requested", asked),
+        SidecarNotification::Judged(judged) => say("judgment_result", judged),
+        SidecarNotification::Garbled { method, error } => {
             say("garbled", &json!({"method": method, "error": error}))
         }
-        // Told to owners, and a watcher is none.
-        Note::Perform(_) | Note::StoreFailed(_) | Note::StoreRecovered(_) => Ok(()),
+        // Sent only to owners.
+        SidecarNotification::Perform(_)
+        | SidecarNotification::StoreFailed(_)
+        | SidecarNotification::StoreRecovered(_) => Ok(()),
     }
 }
 
@@ -92,24 +105,23 @@ fn say(event: &str, body: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Resolves once nobody reads standard output any more: threads may be quiet for hours, and a write would be the first to
-/// tell. Never for a file.
-async fn nobody_reads() {
+/// Resolves once the reader of stdout is gone, which a write would detect only at the next event. Pending for a file.
+async fn stdout_closed() {
     use rustix::event::{PollFd, PollFlags, poll};
     let (tell, told) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let stdout = io::stdout();
-        // Nothing is asked for: what is told in any case is a reader that has gone.
+        // Polls for no event; errors and hang-ups are always reported.
         let mut output = [PollFd::new(&stdout, PollFlags::empty())];
         loop {
             match poll(&mut output, None) {
                 Ok(_) => {
-                    // Where nobody waits for it, the program is about to end.
+                    // A failed send means that the program is about to end.
                     let _ = tell.send(());
                     break;
                 }
                 Err(rustix::io::Errno::INTR) => {}
-                // Then a write tells it.
+                // The next write detects it.
                 Err(_) => break,
             }
         }

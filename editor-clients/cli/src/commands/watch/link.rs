@@ -1,5 +1,5 @@
-//! The watch's sidecar: what it says becomes news, what a person wishes becomes calls. It runs beside the screen, so that
-//! a slow answer holds up no key. It shows nothing.
+//! The sidecar of `rawr watch`: turns notifications into news and requests into calls. It runs as a task, so that a slow answer
+//! does not block the keys.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,16 +16,16 @@ use tokio::time::timeout;
 
 use crate::commands::threads::{takes_effect, to_look_on};
 use crate::render;
-use rawr_host::sidecar::{Launch, Note, Sidecar, SidecarError, SidecarSettings};
+use rawr_host::sidecar::{Launch, Sidecar, SidecarError, SidecarNotification, SidecarSettings};
 
-/// Which threads are of interest; with neither, all.
+/// Filters the threads; all if neither is set.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
+pub(super) struct WatchScope {
     pub thread: Option<String>,
     pub folder: Option<PathBuf>,
 }
 
-impl Scope {
+impl WatchScope {
     fn holds(&self, thread: &ThreadSummary) -> bool {
         self.thread.as_ref().is_none_or(|id| *id == thread.thread_id)
             && self.folder.as_ref().is_none_or(|it| is_within(it, Path::new(&thread.cwd)))
@@ -39,83 +39,83 @@ impl Scope {
     }
 }
 
-/// A thread as a person sees it while a key is pressed.
+/// The thread and the sequence that were shown when a key was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct WatchTarget {
     pub thread_id: String,
     pub cwd: String,
     pub owner: Option<String>,
 }
 
-/// What a person wants of the sidecar.
+/// A request to the sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WatchRequest {
-    /// All threads; what becomes of the list is told.
+    /// List all threads.
     List,
-    Look(Target),
+    Look(WatchTarget),
     Respond {
-        target: Target,
+        target: WatchTarget,
         choice: Choice,
-        /// The sequence on the screen: an answer to it is none to the next one.
+        /// The shown sequence, so that an answer cannot reach a later one.
         sequence_id: Option<String>,
         until: Option<Until>,
     },
-    Guard(Target),
-    ClearGuards(Target),
+    Guard(WatchTarget),
+    ClearGuards(WatchTarget),
 }
 
-/// One thread in full.
+/// A thread in full.
 #[derive(Debug, Clone)]
-pub(super) struct Details {
+pub(super) struct ThreadDetails {
     pub thread: ThreadGetResult,
-    /// The latest last.
+    /// The decisions, latest last.
     pub decisions: Vec<Decision>,
 }
 
-/// What there is to hear.
+/// A message from the sidecar's task.
 #[derive(Debug)]
-pub(super) enum News {
-    /// Where the watch begins, also after the sidecar was started again.
+pub(super) enum WatchNews {
+    /// The initial list, also after a restart of the sidecar.
     Watched(Vec<ThreadSummary>),
     Listed(Vec<ThreadSummary>),
-    Looked(Box<Details>),
-    /// The thread cannot be looked at.
+    Looked(Box<ThreadDetails>),
+    /// A thread could not be read.
     NotSeen {
         thread_id: String,
         error: String,
     },
-    Note(Box<Note>),
-    /// A wish was recorded.
+    Note(Box<SidecarNotification>),
+    /// A request was recorded.
     Done {
         thread_id: String,
         said: String,
     },
     Refused(String),
-    /// The sidecar ended and another took its place.
+    /// The sidecar ended and was restarted.
     Restarted(String),
-    /// And that one ended as well.
+    /// The restarted sidecar ended as well.
     Lost(SidecarError),
 }
 
-/// How many decisions are kept at hand for each look.
+/// The number of decisions to load.
 const DECISIONS: u64 = 30;
-/// How long an orderly end may take.
+/// Timeout of an orderly shutdown.
 const ORDERLY: Duration = Duration::from_secs(10);
 
-/// The other end of both is the sidecar's task.
+/// The channels to the sidecar's task.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct WatchLink {
     wishes: mpsc::UnboundedSender<WatchRequest>,
-    news: mpsc::UnboundedReceiver<News>,
+    news: mpsc::UnboundedReceiver<WatchNews>,
     task: JoinHandle<()>,
 }
 
-impl Link {
-    /// Watches from here on. `sidecar` is one that `settings` launched.
+impl WatchLink {
+    /// Starts the task. `sidecar` was launched with `settings`.
     pub(super) async fn begin(
         sidecar: Sidecar,
         settings: SidecarSettings,
-        scope: Scope,
+        scope: WatchScope,
     ) -> Result<Self, SidecarError> {
         let (wishes, wished) = mpsc::unbounded_channel();
         let (tell, news) = mpsc::unbounded_channel();
@@ -125,27 +125,27 @@ impl Link {
         Ok(Self { wishes, news, task: tokio::spawn(line.run()) })
     }
 
-    /// May be cancelled at any time. `None` after [`News::Lost`].
-    pub(super) async fn next(&mut self) -> Option<News> {
+    /// Waits for the next news; `None` after [`WatchNews::Lost`]. Cancel safe.
+    pub(super) async fn next(&mut self) -> Option<WatchNews> {
         self.news.recv().await
     }
 
-    /// What has come already.
-    pub(super) fn take(&mut self) -> Option<News> {
+    /// News that has already arrived.
+    pub(super) fn take(&mut self) -> Option<WatchNews> {
         self.news.try_recv().ok()
     }
 
     pub(super) fn ask(&self, wish: WatchRequest) {
-        // Where nobody listens any more, the news says why.
+        // A failed send means that the task ended, which is reported as news.
         let _ = self.wishes.send(wish);
     }
 
-    /// Ends the sidecar.
+    /// Stops the sidecar.
     pub(super) async fn end(self) {
         let Self { wishes, mut task, .. } = self;
         drop(wishes);
         if timeout(ORDERLY, &mut task).await.is_err() {
-            // With it goes the sidecar.
+            // Dropping the task kills the sidecar.
             task.abort();
         }
     }
@@ -154,9 +154,9 @@ impl Link {
 struct LogNote {
     sidecar: Sidecar,
     settings: SidecarSettings,
-    scope: Scope,
+    scope: WatchScope,
     wishes: mpsc::UnboundedReceiver<WatchRequest>,
-    news: mpsc::UnboundedSender<News>,
+    news: mpsc::UnboundedSender<WatchNews>,
     is_second: bool,
 }
 
@@ -170,7 +170,7 @@ impl LogNote {
                 },
                 note = self.sidecar.next_note() => match note {
                     Some(note) => {
-                        self.tell(News::Note(Box::new(note)));
+                        self.tell(WatchNews::Note(Box::new(note)));
                         Ok(())
                     }
                     None => Err(self.sidecar.exit_error("it hung up").await),
@@ -179,22 +179,22 @@ impl LogNote {
             if let Err(error) = done
                 && let Err(error) = self.start_again(error).await
             {
-                self.tell(News::Lost(error));
+                self.tell(WatchNews::Lost(error));
                 return;
             }
         }
         self.sidecar.stop().await;
     }
 
-    /// Where nobody listens there is nobody to tell.
-    fn tell(&self, news: News) {
+    /// Sends news. A failed send means that the view was dropped.
+    fn tell(&self, news: WatchNews) {
         let _ = self.news.send(news);
     }
 
     async fn watch(&mut self) -> Result<(), SidecarError> {
         let params = self.scope.params();
         let watched = self.call::<methods::ThreadWatch>(params).await?.threads;
-        self.tell(News::Watched(watched));
+        self.tell(WatchNews::Watched(watched));
         Ok(())
     }
 
@@ -203,23 +203,23 @@ impl LogNote {
             return Err(error);
         }
         self.sidecar = self.settings.launch().await?;
-        self.tell(News::Restarted(error.to_string()));
+        self.tell(WatchNews::Restarted(error.to_string()));
         self.watch().await
     }
 
-    /// What was said before the answer is told before it.
+    /// Calls the sidecar and forwards the earlier notifications before the answer.
     async fn call<R: Request>(&mut self, params: R::Params) -> Result<R::Result, SidecarError> {
         let answer = self.sidecar.call::<R>(params).await;
         for note in self.sidecar.notes() {
-            self.tell(News::Note(Box::new(note)));
+            self.tell(WatchNews::Note(Box::new(note)));
         }
         answer
     }
 
-    /// Threads that nothing happened in for long are not kept by the sidecar unless they are opened.
+    /// Opens a thread for the call, because the sidecar unloads idle threads.
     async fn on<R: Request>(
         &mut self,
-        target: &Target,
+        target: &WatchTarget,
         params: R::Params,
     ) -> Result<R::Result, SidecarError>
     where
@@ -239,14 +239,14 @@ impl LogNote {
         answer
     }
 
-    /// An error is the sidecar's end; whatever it refuses is news.
+    /// Handles a request. An error means that the sidecar ended; a refusal is news.
     async fn grant(&mut self, wish: WatchRequest) -> Result<(), SidecarError> {
         let news = match wish {
             WatchRequest::List => self.list().await,
             WatchRequest::Look(target) => match self.look(&target).await {
                 Err(error) if !error.is_end() => {
                     let thread_id = target.thread_id;
-                    Ok(News::NotSeen { thread_id, error: reason(&error) })
+                    Ok(WatchNews::NotSeen { thread_id, error: reason(&error) })
                 }
                 looked => looked,
             },
@@ -259,33 +259,33 @@ impl LogNote {
         match news {
             Ok(news) => self.tell(news),
             Err(error) if error.is_end() => return Err(error),
-            Err(error) => self.tell(News::Refused(reason(&error))),
+            Err(error) => self.tell(WatchNews::Refused(reason(&error))),
         }
         Ok(())
     }
 
-    async fn list(&mut self) -> Result<News, SidecarError> {
+    async fn list(&mut self) -> Result<WatchNews, SidecarError> {
         let mut threads = self.call::<methods::ThreadList>(ThreadListParams {}).await?.threads;
         threads.retain(|thread| self.scope.holds(thread));
-        Ok(News::Listed(threads))
+        Ok(WatchNews::Listed(threads))
     }
 
-    async fn look(&mut self, target: &Target) -> Result<News, SidecarError> {
+    async fn look(&mut self, target: &WatchTarget) -> Result<WatchNews, SidecarError> {
         let thread_id = target.thread_id.clone();
         let params = ThreadGetParams { thread_id: thread_id.clone() };
         let thread = self.on::<methods::ThreadGet>(target, params).await?;
         let params = DecisionListParams { thread_id, limit: Some(DECISIONS), before: None };
         let decisions = self.on::<methods::DecisionList>(target, params).await?.decisions;
-        Ok(News::Looked(Box::new(Details { thread, decisions })))
+        Ok(WatchNews::Looked(Box::new(ThreadDetails { thread, decisions })))
     }
 
     async fn respond(
         &mut self,
-        target: Target,
+        target: WatchTarget,
         choice: Choice,
         sequence_id: Option<String>,
         until: Option<Until>,
-    ) -> Result<News, SidecarError> {
+    ) -> Result<WatchNews, SidecarError> {
         let (turns, minutes) = match until {
             Some(Until::Turns { turns }) => (Some(turns), None),
             Some(Until::Minutes { minutes }) => (None, Some(minutes)),
@@ -299,7 +299,7 @@ impl LogNote {
         Ok(done(target, &said))
     }
 
-    async fn guard(&mut self, target: Target) -> Result<News, SidecarError> {
+    async fn guard(&mut self, target: WatchTarget) -> Result<WatchNews, SidecarError> {
         let until = Until::Released;
         let thread_id = target.thread_id.clone();
         let params = GuardSetParams { thread_id, until: until.clone(), note: None };
@@ -307,19 +307,19 @@ impl LogNote {
         Ok(done(target, &render::guarded(&guard_id, &until)))
     }
 
-    async fn clear_guards(&mut self, target: Target) -> Result<News, SidecarError> {
+    async fn clear_guards(&mut self, target: WatchTarget) -> Result<WatchNews, SidecarError> {
         let params = GuardClearParams { thread_id: target.thread_id.clone(), guard_id: None };
         let cleared = self.on::<methods::GuardClear>(&target, params).await?.cleared;
         Ok(done(target, &render::cleared(cleared)))
     }
 }
 
-fn done(target: Target, said: &str) -> News {
+fn done(target: WatchTarget, said: &str) -> WatchNews {
     let said = format!("{said} {}", takes_effect(target.owner.as_deref()));
-    News::Done { thread_id: target.thread_id, said }
+    WatchNews::Done { thread_id: target.thread_id, said }
 }
 
-/// For a person: hints are for who writes a client.
+/// An error without the hint, which is for authors of clients.
 fn reason(error: &SidecarError) -> String {
     match error {
         SidecarError::Refused { message, .. } => message.clone(),

@@ -1,4 +1,4 @@
-//! The terminal as a whole screen, and as it was before once that is over, however it ends. It draws nothing itself.
+//! Switches the terminal to a full screen, and restores it at the end, also after a panic or a signal.
 
 use std::io::{self, Stdout};
 use std::sync::Once;
@@ -15,16 +15,15 @@ use ratatui::{Frame, Terminal};
 use rustix::process::{Signal, kill_current_process_group};
 use tokio::sync::mpsc;
 
-/// Whether the terminal is ours. There is one for the whole process, and whoever ends it gives it back: the view, a panic,
-/// a signal.
+/// Whether the terminal is in full-screen mode. Global, because the view, a panic or a signal may restore it.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 
-/// Gives the terminal back when it is dropped.
-pub(super) struct Screen {
+/// A full-screen terminal. Dropping it restores the terminal.
+pub(super) struct FullScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-impl Screen {
+impl FullScreen {
     pub(super) fn open() -> io::Result<Self> {
         before_a_panic_is_told();
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
@@ -33,10 +32,10 @@ impl Screen {
         Ok(screen)
     }
 
-    /// The shell has the terminal until it lets this process go on.
+    /// Returns to the shell until this process is resumed.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         give_back();
-        // As the terminal does it: the sidecar belongs to the same job.
+        // Suspend the whole job, which includes the sidecar, as the terminal does.
         kill_current_process_group(Signal::TSTP)?;
         take()?;
         self.was_resized()
@@ -44,20 +43,19 @@ impl Screen {
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if !IS_OURS.load(Ordering::SeqCst) {
-            return Err(io::Error::other("a part of the program failed, and the screen is gone"));
+            return Err(io::Error::other("the screen was closed after an internal error"));
         }
         self.terminal.draw(draw).map(drop)
     }
 
-    /// The next picture is drawn as a whole. A terminal that became small and large again has lost what lay in between,
-    /// and its size is what it was.
+    /// Forces a full redraw. A terminal that shrinks and grows again loses content although its size is the same.
     pub(super) fn was_resized(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }
 }
 
-impl Drop for Screen {
+impl Drop for FullScreen {
     fn drop(&mut self) {
         give_back();
     }
@@ -69,16 +67,16 @@ fn take() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen)
 }
 
-/// May be called at any time and from anywhere; the second time nothing happens.
+/// Restores the terminal. Idempotent; may be called from any thread.
 pub(super) fn give_back() {
     if IS_OURS.swap(false, Ordering::SeqCst) {
-        // A terminal that is gone needs nothing back.
+        // A failure means that the terminal was closed.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// What a panic says would be lost on a screen that is about to vanish.
+/// Restores the terminal before a panic is printed, which would otherwise be lost.
 fn before_a_panic_is_told() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
@@ -90,7 +88,7 @@ fn before_a_panic_is_told() {
     });
 }
 
-/// Keys and changes of size. They are read on a thread of their own: once a terminal has hung up, reading never returns.
+/// Reads keys and resizes on a separate thread, because reading from a closed terminal may never return.
 pub(super) fn keys() -> mpsc::UnboundedReceiver<io::Result<Event>> {
     let (pressed, keys) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What the screen shows after which news and keys: the state by itself, and pictures of it.
+//! Tests of the view's state and drawing after news and keys.
 
 mod stepping_in;
 
@@ -11,10 +11,10 @@ use rawr_protocol::{Choice, ThreadSummary, Until};
 use serde_json::{Value, json};
 
 use super::draw::Drawing;
-use super::ink::Ink;
-use super::link::{Details, News, WatchRequest};
-use super::view::{End, View};
-use rawr_host::sidecar::{Note, SidecarError};
+use super::ink::ScreenColors;
+use super::link::{ThreadDetails, WatchNews, WatchRequest};
+use super::view::{View, ViewEnd};
+use rawr_host::sidecar::{SidecarError, SidecarNotification};
 
 const NOW: i64 = 1_000_000_000;
 
@@ -31,11 +31,11 @@ fn put(into: &mut Value, fields: Value) {
     }
 }
 
-fn details(fields: Value) -> News {
+fn details(fields: Value) -> WatchNews {
     let mut thread = json!({ "thread": summary(json!({})) });
     let decisions = fields.get("decisions").cloned().unwrap_or_else(|| json!([]));
     put(&mut thread, fields);
-    News::Looked(Box::new(Details {
+    WatchNews::Looked(Box::new(ThreadDetails {
         thread: serde_json::from_value(thread).unwrap(),
         decisions: serde_json::from_value(decisions).unwrap(),
     }))
@@ -48,7 +48,7 @@ fn decision(outcome: &str, reason: &str) -> Value {
             { "gate": "boundary", "outcome": "fail", "evidence": "none is present" }] })
 }
 
-/// A banner as the sidecar words it.
+/// A banner with the sidecar's texts.
 fn heads_up(fields: Value) -> Value {
     let mut banner = json!({ "sequenceId": "s1", "stage": "will_compact", "title": "The title",
         "tier": "ready", "percentRemaining": 69, "reason": "a phase ended here (commit)",
@@ -59,20 +59,22 @@ fn heads_up(fields: Value) -> Value {
     banner
 }
 
-fn changed(fields: Value) -> News {
+fn changed(fields: Value) -> WatchNews {
     let mut change = json!({ "threadId": "t", "phase": "awaiting_packet", "tier": "ready",
         "percentRemaining": 69, "sequenceId": "s1" });
     put(&mut change, fields);
-    News::Note(Box::new(Note::Changed(serde_json::from_value(change).unwrap())))
+    WatchNews::Note(Box::new(SidecarNotification::Changed(serde_json::from_value(change).unwrap())))
 }
 
-fn responded(choice: &str) -> News {
+fn responded(choice: &str) -> WatchNews {
     let answer = json!({ "threadId": "t", "sequenceId": "s1", "choice": choice, "by": "vscode" });
-    News::Note(Box::new(Note::Responded(serde_json::from_value(answer).unwrap())))
+    WatchNews::Note(Box::new(SidecarNotification::Responded(
+        serde_json::from_value(answer).unwrap(),
+    )))
 }
 
-/// A view that has heard all this.
-fn after(news: impl IntoIterator<Item = News>) -> View {
+/// A view after this news.
+fn after(news: impl IntoIterator<Item = WatchNews>) -> View {
     let mut view = View::default();
     for heard in news {
         view.hear(heard, NOW);
@@ -80,8 +82,8 @@ fn after(news: impl IntoIterator<Item = News>) -> View {
     view
 }
 
-fn watching(threads: impl IntoIterator<Item = Value>) -> News {
-    News::Watched(threads.into_iter().map(summary).collect())
+fn watching(threads: impl IntoIterator<Item = Value>) -> WatchNews {
+    WatchNews::Watched(threads.into_iter().map(summary).collect())
 }
 
 fn press(view: &mut View, code: KeyCode) -> Vec<WatchRequest> {
@@ -99,7 +101,7 @@ fn types(view: &mut View, keys: &str) -> Vec<WatchRequest> {
 
 fn picture(view: &mut View, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let drawing = Drawing { view, now_ms: NOW, ink: Ink::Coloured };
+    let drawing = Drawing { view, now_ms: NOW, ink: ScreenColors::Colored };
     let mut furthest = 0;
     terminal.draw(|frame| furthest = drawing.draw(frame)).unwrap();
     view.reaches(furthest);
@@ -339,7 +341,7 @@ fn a_page_is_scrolled_to_its_end_and_no_further() {
         types(&mut view, "j");
     }
     let last = picture(&mut view, 40, 10);
-    assert!(last.contains("leave; the threads run on"), "{last}");
+    assert!(last.contains("quit; the threads"), "{last}");
     press(&mut view, KeyCode::End);
     assert_eq!(picture(&mut view, 40, 10), last);
     press(&mut view, KeyCode::Home);
@@ -422,10 +424,10 @@ fn a_banner_is_what_the_sidecar_last_told() {
     let drawn = picture(&mut view, 100, 30);
     assert!(drawn.contains("The title: t") && drawn.contains("Goes on in 90 s."), "{drawn}");
     assert!(drawn.contains("s Later · x Skip"), "{drawn}");
-    // Neither an answer nor a decision is a reason of this client's own to change it.
+    // Neither an answer nor a decision changes the banner; only the sidecar does.
     view.hear(responded("snooze"), NOW);
     assert_eq!(view.said.as_ref().unwrap().text, "t: answered by vscode: Not now");
-    view.hear(News::Done { thread_id: "t".into(), said: "Snoozed.".into() }, NOW);
+    view.hear(WatchNews::Done { thread_id: "t".into(), said: "Snoozed.".into() }, NOW);
     assert!(view.banner().is_some());
     let late =
         json!({ "title": "Another", "choices": [], "deadlineAtMs": null, "deadlineLabel": null });
@@ -454,9 +456,11 @@ fn who_runs_what_and_which_threads_there_are_is_told() {
     let told = |threads: Vec<Value>, gone: Vec<&str>| {
         let threads: Vec<_> = threads.into_iter().map(summary).collect();
         let changed = json!({ "threads": threads, "gone": gone });
-        News::Note(Box::new(Note::ListChanged(serde_json::from_value(changed).unwrap())))
+        WatchNews::Note(Box::new(SidecarNotification::ListChanged(
+            serde_json::from_value(changed).unwrap(),
+        )))
     };
-    let mut view = after([watching([json!({})]), News::Listed(vec![summary(json!({}))])]);
+    let mut view = after([watching([json!({})]), WatchNews::Listed(vec![summary(json!({}))])]);
     let wishes = view.hear(told(vec![json!({ "owner": "codex" })], vec![]), NOW);
     assert_eq!(view.threads[0].thread.owner.as_deref(), Some("codex"));
     assert!(!wishes.contains(&WatchRequest::List), "the list is not asked for again");
@@ -465,13 +469,13 @@ fn who_runs_what_and_which_threads_there_are_is_told() {
     assert_eq!(ids, ["u"]);
     view.hear(told(vec![], vec!["u"]), NOW);
     assert!(view.threads.is_empty() && view.selected.is_none());
-    assert!(picture(&mut view, 80, 24).contains("no thread yet"));
+    assert!(picture(&mut view, 80, 24).contains("no threads yet"));
 }
 
 #[test]
-fn without_colours_there_are_none() {
+fn without_colors_there_are_none() {
     let view = full();
-    for (ink, expected) in [(Ink::Coloured, true), (Ink::Plain, false)] {
+    for (ink, expected) in [(ScreenColors::Colored, true), (ScreenColors::Plain, false)] {
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
         let drawing = Drawing { view: &view, now_ms: NOW, ink };
         terminal
@@ -480,7 +484,7 @@ fn without_colours_there_are_none() {
             })
             .unwrap();
         let cells = terminal.backend().buffer().content();
-        let coloured = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
-        assert_eq!(coloured, expected);
+        let colored = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
+        assert_eq!(colored, expected);
     }
 }

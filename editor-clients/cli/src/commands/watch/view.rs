@@ -1,5 +1,4 @@
-//! What the screen shows: a fold of news and keys. It reads no clock, draws nothing and calls nobody; what is to be done
-//! comes back as wishes.
+//! The state of the screen: a fold of news and keys. Pure: it returns requests for the sidecar.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,174 +9,174 @@ use rawr_protocol::{
     ThreadSummary,
 };
 
-use super::link::{Details, News, Target, WatchRequest};
+use super::link::{ThreadDetails, WatchNews, WatchRequest, WatchTarget};
 use crate::render;
-use rawr_host::event::Level;
-use rawr_host::sidecar::{Note, SidecarError};
+use rawr_host::event::NoticeLevel;
+use rawr_host::sidecar::{SidecarError, SidecarNotification};
 
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// Newest first.
-    pub threads: Vec<Row>,
-    /// By name: rows move.
+    /// The threads, most recently used first.
+    pub threads: Vec<ThreadRow>,
+    /// The selected thread, by id because rows move.
     pub selected: Option<String>,
-    /// Of the selected thread, once they are known.
-    pub details: Option<Details>,
-    /// At most one a thread, the newest last.
-    pub banners: Vec<Banner>,
-    pub page: Page,
-    pub question: Option<Question>,
+    /// The details of the selected thread, once loaded.
+    pub details: Option<ThreadDetails>,
+    /// The banners, at most one per thread, newest last.
+    pub banners: Vec<WatchBanner>,
+    pub page: WatchPage,
+    pub question: Option<WatchQuestion>,
     pub said: Option<StatusMessage>,
-    /// How far down the page, and how far it goes.
+    /// The scroll position and its maximum.
     pub scroll: usize,
     furthest: usize,
-    looking: Looking,
-    listing: Listing,
-    pub end: Option<End>,
+    looking: PendingDetails,
+    listing: PendingList,
+    pub end: Option<ViewEnd>,
 }
 
 /// A thread in the list.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct ThreadRow {
     pub thread: ThreadSummary,
     pub sequence_id: Option<String>,
     pub guards: usize,
 }
 
-/// A thread's banner, as the sidecar last told it.
+/// The last banner of a thread.
 #[derive(Debug, Clone)]
-pub(super) struct Banner {
+pub(super) struct WatchBanner {
     pub thread_id: String,
     pub heads_up: HeadsUp,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Page {
+pub(super) enum WatchPage {
     #[default]
     Threads,
-    /// So many decisions before the latest.
+    /// The decision that is this many before the latest.
     Explain(usize),
     Help,
 }
 
-/// What is asked before something is done.
+/// An open question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Question {
-    Cancel { target: Target, sequence_id: Option<String> },
-    ClearGuards { target: Target, guards: usize },
-    Snooze { target: Target, sequence_id: Option<String>, typed: String },
+pub(super) enum WatchQuestion {
+    Cancel { target: WatchTarget, sequence_id: Option<String> },
+    ClearGuards { target: WatchTarget, guards: usize },
+    Snooze { target: WatchTarget, sequence_id: Option<String>, typed: String },
 }
 
-/// The line above the keys, until the next key.
+/// The message above the keys, shown until the next key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StatusMessage {
-    pub level: Level,
+    pub level: NoticeLevel,
     pub text: String,
 }
 
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum ViewEnd {
     Left,
-    /// For as long as the shell wants the terminal.
+    /// Suspended by the shell.
     Suspended,
     Lost(SidecarError),
 }
 
-/// One look at a time: keys and news come faster than answers.
+/// A pending request for details. Only one at a time, because keys and news may be faster than answers.
 #[derive(Debug, Default)]
-struct Looking {
+struct PendingDetails {
     at: Option<String>,
-    /// Something has happened since.
+    /// The thread changed since.
     is_stale: bool,
 }
 
-/// One list at a time.
+/// A pending request for the list. Only one at a time.
 #[derive(Debug, Default)]
-struct Listing {
+struct PendingList {
     is_asked_for: bool,
-    /// Something has happened since.
+    /// The list changed since.
     is_stale: bool,
 }
 
 impl View {
-    pub(super) fn hear(&mut self, news: News, now_ms: i64) -> Vec<WatchRequest> {
+    pub(super) fn hear(&mut self, news: WatchNews, now_ms: i64) -> Vec<WatchRequest> {
         match news {
-            News::Watched(threads) => {
+            WatchNews::Watched(threads) => {
                 threads.into_iter().for_each(|thread| self.put(thread));
                 self.sort();
                 let mut wishes = self.list();
                 wishes.extend(self.look());
                 wishes
             }
-            News::Listed(threads) => self.listed(threads),
-            News::Looked(details) => self.looked(*details),
-            News::NotSeen { thread_id, error } => {
-                self.say(Level::Error, &format!("{thread_id}: {error}"));
+            WatchNews::Listed(threads) => self.listed(threads),
+            WatchNews::Looked(details) => self.looked(*details),
+            WatchNews::NotSeen { thread_id, error } => {
+                self.say(NoticeLevel::Error, &format!("{thread_id}: {error}"));
                 self.seen()
             }
-            News::Note(note) => self.note(*note, now_ms),
-            News::Done { thread_id, said } => {
-                self.say(Level::Info, &said);
+            WatchNews::Note(note) => self.note(*note, now_ms),
+            WatchNews::Done { thread_id, said } => {
+                self.say(NoticeLevel::Info, &said);
                 self.news_of(&thread_id)
             }
-            News::Refused(why) => {
-                self.say(Level::Error, &format!("Refused: {why}"));
+            WatchNews::Refused(why) => {
+                self.say(NoticeLevel::Error, &format!("Refused: {why}"));
                 self.look()
             }
-            News::Restarted(error) => {
-                let text = format!("{error}; it was started again, and the watch goes on");
-                self.say(Level::Warning, &text);
-                (self.looking, self.listing) = (Looking::default(), Listing::default());
+            WatchNews::Restarted(error) => {
+                let text = format!("{error}; it was restarted");
+                self.say(NoticeLevel::Warning, &text);
+                (self.looking, self.listing) = (PendingDetails::default(), PendingList::default());
                 Vec::new()
             }
-            News::Lost(error) => {
-                self.end = Some(End::Lost(error));
+            WatchNews::Lost(error) => {
+                self.end = Some(ViewEnd::Lost(error));
                 Vec::new()
             }
         }
     }
 
-    fn note(&mut self, note: Note, now_ms: i64) -> Vec<WatchRequest> {
+    fn note(&mut self, note: SidecarNotification, now_ms: i64) -> Vec<WatchRequest> {
         match note {
-            Note::Changed(changed) => self.changed(&changed, now_ms),
-            Note::ListChanged(changed) => self.list_changed(changed),
-            // The change that comes with it has the banner.
-            Note::HeadsUp(heads_up) => self.news_of(&heads_up.thread_id),
-            Note::Decided(decided) => self.news_of(&decided.thread_id),
-            Note::Compaction(update) => {
+            SidecarNotification::Changed(changed) => self.changed(&changed, now_ms),
+            SidecarNotification::ListChanged(changed) => self.list_changed(changed),
+            // The following change contains the banner.
+            SidecarNotification::HeadsUp(heads_up) => self.news_of(&heads_up.thread_id),
+            SidecarNotification::Decided(decided) => self.news_of(&decided.thread_id),
+            SidecarNotification::Compaction(update) => {
                 if update.status != CompactionStatus::InProgress {
                     let words = render::compaction(&update);
                     let words = words.last().map(|line| render::plain(line)).unwrap_or_default();
                     let level = match update.status {
-                        CompactionStatus::Failed => Level::Error,
-                        _ => Level::Info,
+                        CompactionStatus::Failed => NoticeLevel::Error,
+                        _ => NoticeLevel::Info,
                     };
                     self.say(level, &format!("{}: {}", update.thread_id, words.trim()));
                 }
                 self.news_of(&update.thread_id)
             }
-            Note::Responded(responded) => self.responded(&responded),
-            Note::JudgeAsked(asked) => self.news_of(&asked.thread_id),
-            Note::Judged(judged) => self.news_of(&judged.thread_id),
-            Note::Log(line) => {
+            SidecarNotification::Responded(responded) => self.responded(&responded),
+            SidecarNotification::JudgeAsked(asked) => self.news_of(&asked.thread_id),
+            SidecarNotification::Judged(judged) => self.news_of(&judged.thread_id),
+            SidecarNotification::Log(line) => {
                 match line.level {
-                    MessageType::Error => self.say(Level::Error, &line.message),
-                    MessageType::Warning => self.say(Level::Warning, &line.message),
+                    MessageType::Error => self.say(NoticeLevel::Error, &line.message),
+                    MessageType::Warning => self.say(NoticeLevel::Warning, &line.message),
                     _ => {}
                 }
                 Vec::new()
             }
-            Note::Garbled { method, error } => {
-                let text = format!("the sidecar's {method} is not understood: {error}");
-                self.say(Level::Warning, &text);
+            SidecarNotification::Garbled { method, error } => {
+                let text = format!("failed to parse the sidecar's {method}: {error}");
+                self.say(NoticeLevel::Warning, &text);
                 Vec::new()
             }
-            // A watcher owns nothing, and shows neither prompts nor configuration.
-            Note::Perform(_)
-            | Note::StoreFailed(_)
-            | Note::StoreRecovered(_)
-            | Note::Prompt(_)
-            | Note::Config(_) => Vec::new(),
+            // Not shown here, or sent only to owners.
+            SidecarNotification::Perform(_)
+            | SidecarNotification::StoreFailed(_)
+            | SidecarNotification::StoreRecovered(_)
+            | SidecarNotification::Prompt(_)
+            | SidecarNotification::Config(_) => Vec::new(),
         }
     }
 
@@ -190,7 +189,7 @@ impl View {
             (known, heads_up) => {
                 known.map(|at| self.banners.remove(at));
                 let thread_id = thread_id.to_owned();
-                self.banners.extend(heads_up.map(|heads_up| Banner { thread_id, heads_up }));
+                self.banners.extend(heads_up.map(|heads_up| WatchBanner { thread_id, heads_up }));
             }
         }
     }
@@ -199,7 +198,7 @@ impl View {
         self.show_banner(&changed.thread_id, changed.heads_up.clone());
         let row = self.threads.iter_mut().find(|row| row.id() == changed.thread_id);
         let Some(row) = row else {
-            // Where it works and who runs it is in the list.
+            // The working folder and the owner are in the list.
             return self.list();
         };
         row.thread.phase = changed.phase;
@@ -218,12 +217,12 @@ impl View {
         let SequenceRespondedNotification { thread_id, choice, by, .. } = responded;
         let by = by.as_deref().unwrap_or("another client");
         let text = format!("{thread_id}: answered by {by}: {}", choice.label());
-        self.say(Level::Info, &text);
+        self.say(NoticeLevel::Info, &text);
         self.news_of(thread_id)
     }
 
     fn list_changed(&mut self, changed: ThreadListChangedNotification) -> Vec<WatchRequest> {
-        // A list that is on its way may be older than this.
+        // A pending list may be older than this change.
         self.listing.is_stale |= self.listing.is_asked_for;
         self.threads.retain(|row| !changed.gone.iter().any(|id| id == row.id()));
         self.banners.retain(|banner| !changed.gone.contains(&banner.thread_id));
@@ -237,8 +236,8 @@ impl View {
         let rows = std::mem::take(&mut self.threads).into_iter();
         let mut rows: HashMap<_, _> = rows.map(|row| (row.id().to_owned(), row)).collect();
         let row = |thread: ThreadSummary| match rows.remove(&thread.thread_id) {
-            Some(row) => Row { thread, ..row },
-            None => Row::new(thread),
+            Some(row) => ThreadRow { thread, ..row },
+            None => ThreadRow::new(thread),
         };
         self.threads = threads.into_iter().map(row).collect();
         self.sort();
@@ -249,7 +248,7 @@ impl View {
         wishes
     }
 
-    fn looked(&mut self, details: Details) -> Vec<WatchRequest> {
+    fn looked(&mut self, details: ThreadDetails) -> Vec<WatchRequest> {
         let thread = &details.thread;
         if let Some(row) = self.threads.iter_mut().find(|row| row.id() == thread.thread.thread_id) {
             row.thread = thread.thread.clone();
@@ -264,7 +263,7 @@ impl View {
         self.seen()
     }
 
-    /// A look has ended: where it went to the wrong thread or came too early, there is another.
+    /// Details arrived. Requests them again if they are outdated or of another thread.
     fn seen(&mut self) -> Vec<WatchRequest> {
         let at = self.looking.at.take();
         if std::mem::take(&mut self.looking.is_stale) || at != self.selected {
@@ -273,7 +272,7 @@ impl View {
         Vec::new()
     }
 
-    /// Looks at the selected thread.
+    /// Requests the details of the selected thread.
     pub(super) fn look(&mut self) -> Vec<WatchRequest> {
         if self.looking.at.is_some() {
             self.looking.is_stale = true;
@@ -301,7 +300,7 @@ impl View {
     fn put(&mut self, thread: ThreadSummary) {
         match self.threads.iter_mut().find(|row| row.id() == thread.thread_id) {
             Some(row) => row.thread = thread,
-            None => self.threads.push(Row::new(thread)),
+            None => self.threads.push(ThreadRow::new(thread)),
         }
     }
 
@@ -318,7 +317,7 @@ impl View {
         }
     }
 
-    /// Selects the row so many rows from here; the ends hold.
+    /// Moves the selection by this many rows, up to the ends.
     pub(super) fn move_by(&mut self, rows: isize) -> Vec<WatchRequest> {
         let at = self.position().unwrap_or(0).saturating_add_signed(rows);
         let at = at.min(self.threads.len().saturating_sub(1));
@@ -334,17 +333,17 @@ impl View {
         self.scroll = self.scroll.saturating_add_signed(lines).min(self.furthest);
     }
 
-    /// The page as it was drawn goes no further.
+    /// Limits the scroll position to the drawn page.
     pub(super) fn reaches(&mut self, furthest: usize) {
         self.furthest = furthest;
         self.scroll = self.scroll.min(furthest);
     }
 
-    pub(super) fn turn_to(&mut self, page: Page) {
+    pub(super) fn turn_to(&mut self, page: WatchPage) {
         (self.page, self.scroll) = (page, 0);
     }
 
-    pub(super) fn say(&mut self, level: Level, text: &str) {
+    pub(super) fn say(&mut self, level: NoticeLevel, text: &str) {
         self.said = Some(StatusMessage { level, text: text.to_owned() });
     }
 
@@ -353,27 +352,27 @@ impl View {
         self.threads.iter().position(|row| row.id() == selected)
     }
 
-    pub(super) fn row(&self) -> Option<&Row> {
+    pub(super) fn row(&self) -> Option<&ThreadRow> {
         self.threads.get(self.position()?)
     }
 
-    /// The selected thread's, or else the newest.
-    pub(super) fn banner(&self) -> Option<&Banner> {
+    /// The banner of the selected thread, otherwise the newest one.
+    pub(super) fn banner(&self) -> Option<&WatchBanner> {
         let of_selected = self.selected.as_ref().and_then(|id| self.banner_of(id));
         of_selected.or(self.banners.last())
     }
 
-    pub(super) fn banner_of(&self, thread_id: &str) -> Option<&Banner> {
+    pub(super) fn banner_of(&self, thread_id: &str) -> Option<&WatchBanner> {
         self.banners.iter().find(|banner| banner.thread_id == thread_id)
     }
 
-    /// How many decisions can be explained.
+    /// The number of loaded decisions.
     pub(super) fn decisions(&self) -> usize {
         self.details.as_ref().map_or(0, |details| details.decisions.len())
     }
 }
 
-impl Row {
+impl ThreadRow {
     fn new(thread: ThreadSummary) -> Self {
         Self { thread, sequence_id: None, guards: 0 }
     }
@@ -382,22 +381,22 @@ impl Row {
         &self.thread.thread_id
     }
 
-    pub(super) fn target(&self) -> Target {
+    pub(super) fn target(&self) -> WatchTarget {
         let ThreadSummary { thread_id, cwd, owner, .. } = self.thread.clone();
-        Target { thread_id, cwd, owner }
+        WatchTarget { thread_id, cwd, owner }
     }
 }
 
-impl Banner {
-    /// What `c` answers here.
+impl WatchBanner {
+    /// The choice of the key `c`.
     pub(super) fn yes(&self) -> Option<Choice> {
         let is_yes = |choice: &Choice| matches!(choice, Choice::Approve | Choice::CompactNow);
         self.heads_up.choices.iter().map(|offered| offered.choice).find(is_yes)
     }
 }
 
-impl Details {
-    /// The built-in compaction has neither notice nor packet.
+impl ThreadDetails {
+    /// The built-in compaction has neither a heads-up nor a packet.
     pub(super) fn is_inline(&self) -> bool {
         self.thread.pending_actions.iter().any(|pending| {
             matches!(

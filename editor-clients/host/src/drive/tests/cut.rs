@@ -1,4 +1,4 @@
-//! The real sidecar, cut off at every point of a session: whatever was lost, each thing is done once. Tests no timing.
+//! Cuts the connection to the real sidecar at every point of a session: each action is still carried out once.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -15,21 +15,21 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Encoder, FramedRead};
 
 use super::*;
-use crate::host::Tuning;
+use crate::host::SummaryTuning;
 use crate::host::embedded::{
-    DeltaSink, Item, Model, ModelError, ModelRequest, Reply as ModelReply,
+    AgentItem, DeltaSink, Model, ModelError, ModelRequest, SampleReply as ModelReply,
 };
 
-/// What is lost with the sidecar.
+/// What is lost when the connection is cut.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
     /// The request never reached it.
     Request,
-    /// It did what was asked, and nobody heard.
+    /// The sidecar handled the request, and its answer was lost.
     Answer,
 }
 
-/// Sidecars in this process. The first one ends at the request of this number.
+/// Sidecars in this process. The connection of the first one is cut at this request.
 struct Cut {
     home: PathBuf,
     at: usize,
@@ -51,7 +51,7 @@ impl Launch for Cut {
     }
 }
 
-/// One sidecar behind a pipe that breaks.
+/// A sidecar behind a pipe that breaks.
 async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<usize>>) {
     let (from_client, mut to_client) = tokio::io::split(outside);
     let mut from_client = FramedRead::new(from_client, Framing::new());
@@ -101,11 +101,11 @@ async fn serve(outside: DuplexStream, at: usize, loss: Loss, requests: Rc<Cell<u
 async fn send(to: &mut (impl AsyncWrite + Unpin), body: &[u8]) {
     let mut buffer = BytesMut::new();
     Framing::new().encode(body, &mut buffer).unwrap();
-    // Whoever does not listen any more has ended.
+    // A failed send means that the other side has ended.
     let _ = to.write_all_buf(&mut buffer).await;
 }
 
-/// A script, and how often it was asked for a summary and for a judgment.
+/// A script, and its numbers of summaries and judgments.
 struct Counting {
     script: Script,
     summaries: Arc<AtomicUsize>,
@@ -119,7 +119,7 @@ impl Model for Counting {
 
     async fn sample(
         &self,
-        history: &[Item],
+        history: &[AgentItem],
         want: ModelRequest<'_>,
         hear: DeltaSink<'_>,
     ) -> Result<ModelReply, ModelError> {
@@ -132,14 +132,14 @@ impl Model for Counting {
 
     async fn rewrite(
         &self,
-        history: &[Item],
-        tuning: &Tuning,
-    ) -> Option<Result<Vec<Item>, ModelError>> {
+        history: &[AgentItem],
+        tuning: &SummaryTuning,
+    ) -> Option<Result<Vec<AgentItem>, ModelError>> {
         self.script.rewrite(history, tuning).await
     }
 }
 
-/// One session, and what must have happened in it once it is over.
+/// Runs one session and checks its result.
 struct Case {
     scenes: fn() -> Vec<Scene>,
     context_window: u64,
@@ -153,24 +153,24 @@ struct Case {
 
 const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
 
-fn scene(cue: Cue, replies: Vec<ScriptLine>) -> Scene {
+fn scene(cue: SceneCue, replies: Vec<ScriptLine>) -> Scene {
     Scene { cue, replies }
 }
 
-/// Fills a third of its window and commits; goes on when it has its packet back.
+/// Fills a third of its window and commits; continues after the handoff.
 const TURN_END: Case = Case {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(40);
         let done = ScriptLine::says("The parser is committed, and it can be looked at.");
         vec![
-            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
-            scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
-            scene(Cue::words(":handoff]"), vec![ScriptLine::says("I go on with the docs.")]),
+            scene(SceneCue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(SceneCue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
+            scene(SceneCue::words(":handoff]"), vec![ScriptLine::says("I go on with the docs.")]),
             scene(
-                Cue::words("parser"),
+                SceneCue::words("parser"),
                 vec![ScriptLine::says(long).and([shell("git commit -m x")]), done],
             ),
-            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
+            scene(SceneCue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,
@@ -187,31 +187,31 @@ const JUDGED: Case = Case {
     scenes: || {
         let yes = r#"{"should_compact": true, "reason": "all is committed"}"#;
         let mut scenes = (TURN_END.scenes)();
-        scenes.push(scene(Cue::Judgment, vec![ScriptLine::says(yes)]));
+        scenes.push(scene(SceneCue::Judgment, vec![ScriptLine::says(yes)]));
         scenes
     },
     config: "[rawr_auto_compaction]\npolicy.ready.decision_prompt_path = \"judgment.md\"\npolicy.asap.decision_prompt_path = \"judgment.md\"\n",
-    // A second one would wait for the judge's word or not, as it happens.
+    // Whether a second message would wait for the judge depends on timing.
     prompts: &["write the parser"],
     agent_messages: 4,
     judgments: 1,
     ..TURN_END
 };
 
-/// Fills its window in the middle of its work.
+/// Fills its window inside a turn.
 const MID_TURN: Case = Case {
     scenes: || {
         let long = "The parser reads what it should read. ".repeat(110);
         let work = || ScriptLine::does([shell("git status")]);
         vec![
-            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
-            scene(Cue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
+            scene(SceneCue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(SceneCue::words(":packet_request]"), vec![ScriptLine::says(PACKET)]),
             scene(
-                Cue::words(":handoff]"),
+                SceneCue::words(":handoff]"),
                 vec![work(), ScriptLine::says("I went on with the docs.")],
             ),
             scene(
-                Cue::words("parser"),
+                SceneCue::words("parser"),
                 vec![
                     work(),
                     ScriptLine::says(long).and([shell("git status")]),
@@ -219,7 +219,7 @@ const MID_TURN: Case = Case {
                     ScriptLine::says("All done."),
                 ],
             ),
-            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
+            scene(SceneCue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,
@@ -237,13 +237,13 @@ const INLINE: Case = Case {
         let long = "The parser reads what it should read. ".repeat(110);
         let work = || ScriptLine::does([shell("git status")]);
         vec![
-            scene(Cue::Summary, vec![ScriptLine::says("a summary")]),
-            scene(Cue::words("a summary"), vec![work(), ScriptLine::says("All done.")]),
+            scene(SceneCue::Summary, vec![ScriptLine::says("a summary")]),
+            scene(SceneCue::words("a summary"), vec![work(), ScriptLine::says("All done.")]),
             scene(
-                Cue::words("parser"),
+                SceneCue::words("parser"),
                 vec![ScriptLine::says(long).and([shell("git status")]), work()],
             ),
-            scene(Cue::Anything, vec![ScriptLine::says("Here you are.")]),
+            scene(SceneCue::Anything, vec![ScriptLine::says("Here you are.")]),
         ]
     },
     context_window: 1200,
@@ -275,8 +275,8 @@ async fn check(case: &Case, at: usize, loss: Loss) -> usize {
     };
     let host = Embedded::start(settings(&folder, case.context_window), model);
     let mut reporter = page.clone();
-    let mut prompts = Prompts::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
-    let (_ask, mut stop) = Stop::by_hand();
+    let mut prompts = PromptSource::known(case.prompts.iter().map(|&prompt| prompt.to_owned()));
+    let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = cut.launch().await.unwrap();
     let drive = Drive::open(host, cut, sidecar, &mut reporter).await.unwrap();
     let ended = drive.run(&mut prompts, &mut stop).await;
@@ -312,21 +312,21 @@ async fn check_everywhere(case: &Case) {
 }
 
 #[tokio::test]
-async fn a_sidecar_that_is_lost_at_any_point_costs_nothing() {
+async fn losing_the_sidecar_at_any_point_loses_nothing() {
     check_everywhere(&TURN_END).await;
 }
 
 #[tokio::test]
-async fn a_sidecar_that_is_lost_around_a_judgment_costs_nothing() {
+async fn losing_the_sidecar_around_a_judgment_loses_nothing() {
     check_everywhere(&JUDGED).await;
 }
 
 #[tokio::test]
-async fn a_sidecar_that_is_lost_inside_a_turn_costs_nothing() {
+async fn losing_the_sidecar_inside_a_turn_loses_nothing() {
     check_everywhere(&MID_TURN).await;
 }
 
 #[tokio::test]
-async fn a_sidecar_that_is_lost_around_an_inline_compaction_costs_nothing() {
+async fn losing_the_sidecar_around_an_inline_compaction_loses_nothing() {
     check_everywhere(&INLINE).await;
 }

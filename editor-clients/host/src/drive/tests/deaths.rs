@@ -1,5 +1,5 @@
-//! The driver dies between any two of its steps, the host lives on, and another driver takes the thread up. What counts is what
-//! the host has carried out: one packet request, one compaction, one handoff, and each message once.
+//! The driver dies between any two of its steps, the host keeps running, and another driver opens the thread. The host must
+//! carry out one packet request, one compaction, one handoff, and each message once.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,10 +15,10 @@ use serde_json::Map;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
 
 use super::*;
-use crate::host::record::{Compacted, PastTurns, Sent, fate};
+use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage, fate};
 use crate::host::{
-    Access, CompactionOrder, HistoryKeeper, HostThread, Question, RecordedOutcome, RequestGate,
-    ThreadLifetime, TurnKind, WithheldWork,
+    CompactionOrder, HistoryKeeper, HostAccess, HostThread, ModelQuestion, RecordedOutcome,
+    RequestGate, ThreadLifetime, TurnKind, WithheldWork,
 };
 
 const WINDOW: u64 = 100_000;
@@ -26,13 +26,13 @@ const FULL: u64 = 70_000;
 const EMPTY: u64 = 5_000;
 const PACKET: &str = "<continuation_packet>State: working\nGoal: the parser\nDecisions: none\nNext: the docs</continuation_packet>";
 
-/// A conversation that outlives its drivers. What it is asked for is done at once.
+/// A conversation that outlives its drivers. It carries out requests at once.
 #[derive(Default)]
 struct World {
-    turns: Vec<PastTurns>,
-    /// Told to the driver that lives.
+    turns: Vec<HostTurnRecord>,
+    /// The events for the current driver.
     untold: VecDeque<HostEvent>,
-    /// It takes what it is sent, and does not answer.
+    /// It carries out requests but does not answer.
     is_silent: bool,
 }
 
@@ -47,7 +47,7 @@ impl World {
         let is_compacted = self.turns.iter().any(|turn| turn.compacted.is_some());
         let used = if is_compacted { EMPTY } else { FULL };
         let answer = if text.contains(":packet_request]") { PACKET } else { "That is done now." };
-        self.turns.push(PastTurns {
+        self.turns.push(HostTurnRecord {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             sent: sent.iter().map(|text| said(text)).collect(),
@@ -94,13 +94,13 @@ impl World {
 
     fn compacts(&mut self) {
         let turn_id = self.next_turn();
-        self.turns.push(PastTurns {
+        self.turns.push(HostTurnRecord {
             turn_id: turn_id.clone(),
             began_at_ms: Some(now_ms()),
             has_ended: true,
-            compacted: Some(Compacted { before: Some(FULL), after: Some(EMPTY) }),
+            compacted: Some(RecordedCompaction { before: Some(FULL), after: Some(EMPTY) }),
             used: Some(EMPTY),
-            ..PastTurns::default()
+            ..HostTurnRecord::default()
         });
         let (id, origin) = (|| turn_id.clone(), CompactionOrigin::Rawr);
         self.untold.extend([
@@ -116,7 +116,7 @@ impl World {
         ]);
     }
 
-    /// How often it was sent what bears these words.
+    /// How often it received a text with these words.
     fn heard(&self, words: &str) -> usize {
         let sent = self.turns.iter().flat_map(|turn| &turn.sent);
         sent.filter(|sent| sent.text.contains(words)).count()
@@ -127,8 +127,8 @@ impl World {
     }
 }
 
-fn said(text: &str) -> Sent {
-    Sent { text: text.to_owned(), at_ms: Some(now_ms()), is_users: true }
+fn said(text: &str) -> RecordedMessage {
+    RecordedMessage { text: text.to_owned(), at_ms: Some(now_ms()), is_users: true }
 }
 
 fn now_ms() -> i64 {
@@ -136,14 +136,14 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap()
 }
 
-/// A driver's way to it.
+/// A driver's connection to it.
 struct Lasting {
     world: Arc<Mutex<World>>,
     thread: HostThread,
 }
 
 impl Lasting {
-    /// What was not told before is not told at all.
+    /// Unread events of an earlier driver are lost.
     fn join(world: &Arc<Mutex<World>>, cwd: PathBuf) -> Self {
         world.lock().unwrap().untold.clear();
         let capabilities = HostCapabilities {
@@ -172,8 +172,8 @@ impl Host for Lasting {
         &self.thread
     }
 
-    fn access(&mut self) -> Access<'_> {
-        Access::Exclusive
+    fn access(&mut self) -> HostAccess<'_> {
+        HostAccess::Exclusive
     }
 
     fn request_gate(&mut self) -> Option<&mut dyn RequestGate> {
@@ -194,7 +194,7 @@ impl Host for Lasting {
 
     async fn start_turn(&mut self, items: &[&str]) -> Result<String, HostError> {
         let turn_id = self.world.lock().unwrap().takes(items);
-        // Here a driver may die.
+        // The driver may die here.
         yield_now().await;
         match self.world.lock().unwrap().is_silent {
             true => Err(HostError::Silent { method: "turn/start", seconds: 60 }),
@@ -216,11 +216,11 @@ impl Host for Lasting {
         Err(HostError::NoTurn)
     }
 
-    async fn sample(&mut self, _question: Question) -> Result<(), HostError> {
+    async fn sample(&mut self, _question: ModelQuestion) -> Result<(), HostError> {
         Err(HostError::Unable { what: "sample" })
     }
 
-    async fn judge(&mut self, _question: Question) -> Result<(), HostError> {
+    async fn judge(&mut self, _question: ModelQuestion) -> Result<(), HostError> {
         Err(HostError::Unable { what: "judge" })
     }
 
@@ -252,7 +252,7 @@ struct Real {
 
 impl Launch for Real {
     async fn launch(&self) -> Result<Sidecar, SidecarError> {
-        // It holds the thread until it has heard of its client's end.
+        // It owns the thread until it notices the end of its client.
         let before = self.last.borrow_mut().take();
         if let Some(before) = before {
             before.await.unwrap();
@@ -270,7 +270,7 @@ impl Launch for Real {
     }
 }
 
-/// False: it died before the end.
+/// False if it died before the end.
 async fn lives(session: impl Future<Output = ()>, steps: usize) -> bool {
     let mut session: Pin<_> = pin!(session);
     let mut left = steps;
@@ -284,7 +284,7 @@ async fn lives(session: impl Future<Output = ()>, steps: usize) -> bool {
     .await
 }
 
-/// One driver's whole life with these messages. Returns what it showed.
+/// Runs one driver with these messages. Returns its output.
 async fn session(
     world: &Arc<Mutex<World>>,
     real: &Real,
@@ -293,8 +293,8 @@ async fn session(
     page: Page,
 ) {
     let mut reporter = page;
-    let mut prompts = Prompts::known(messages.iter().map(|&message| message.to_owned()));
-    let (_ask, mut stop) = Stop::by_hand();
+    let mut prompts = PromptSource::known(messages.iter().map(|&message| message.to_owned()));
+    let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = real.launch().await.unwrap();
     let host = Lasting::join(world, cwd);
     let drive = Drive::open(host, real.clone(), sidecar, &mut reporter).await.unwrap();
@@ -334,7 +334,7 @@ async fn dies_after(steps: usize) -> bool {
 }
 
 #[tokio::test]
-async fn a_driver_that_dies_at_any_point_has_nothing_done_twice() {
+async fn no_action_is_repeated_after_the_death_of_a_driver() {
     let everywhere = async {
         let mut steps = 1;
         while !dies_after(steps).await {
@@ -345,7 +345,7 @@ async fn a_driver_that_dies_at_any_point_has_nothing_done_twice() {
     LocalSet::new().run_until(everywhere).await;
 }
 
-/// A driver takes up a thread in which this is pending. Returns what its sidecar heard.
+/// A driver opens a thread with this pending action. Returns the calls to its sidecar.
 async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
     let cwd = TempDir::new().unwrap();
     let mut pending = json!({"actionId": "a1", "sequenceId": "s1", "issuedAtMs": 0});
@@ -356,11 +356,11 @@ async fn takes_up(world: &Arc<Mutex<World>>, action: Value) -> String {
     })]);
     let heard = Arc::clone(&fake.heard);
     let mut reporter = Page::default();
-    let (_ask, mut stop) = Stop::by_hand();
+    let (_ask, mut stop) = StopRequest::by_hand();
     let sidecar = fake.launch().await.unwrap();
     let host = Lasting::join(world, cwd.path().to_owned());
     let drive = Drive::open(host, fake, sidecar, &mut reporter).await.unwrap();
-    drive.run(&mut Prompts::known([]), &mut stop).await.unwrap();
+    drive.run(&mut PromptSource::known([]), &mut stop).await.unwrap();
     heard.lock().unwrap().clone()
 }
 
@@ -380,18 +380,18 @@ fn has_heard(messages: &[&str]) -> Arc<Mutex<World>> {
     Arc::new(Mutex::new(world))
 }
 
-/// Whatever held it let it go when its driver died.
+/// The relay released the message when its driver died.
 #[tokio::test]
-async fn a_message_that_the_host_has_already_is_not_said_again_with_its_handoff() {
+async fn a_delivered_message_is_not_repeated_with_its_handoff() {
     let world = has_heard(&["second"]);
     takes_up(&world, deliver()).await;
     let world = world.lock().unwrap();
     assert_eq!((world.heard("packet back"), world.heard("second")), (1, 1));
 }
 
-/// The handoff went ahead, and with its driver died who was to send the message.
+/// The handoff was delivered; then the driver died, and with it the sender of the message.
 #[tokio::test]
-async fn a_message_that_the_host_has_not_is_said_behind_a_handoff_that_it_has() {
+async fn a_missing_message_is_delivered_after_its_handoff() {
     let world = has_heard(&[HANDOFF]);
     let heard = takes_up(&world, deliver()).await;
     let world = world.lock().unwrap();
@@ -399,9 +399,9 @@ async fn a_message_that_the_host_has_not_is_said_behind_a_handoff_that_it_has() 
     assert!(heard.contains("turn/started user a1 turn-2 second"), "{heard}");
 }
 
-/// It joined a turn that had begun before it was said.
+/// The message joined a turn that had started earlier.
 #[tokio::test]
-async fn a_message_that_joined_a_turn_is_not_said_again() {
+async fn a_message_that_joined_a_turn_is_not_repeated() {
     let world = has_heard(&["long work"]);
     {
         let turn = &mut world.lock().unwrap().turns[0];
@@ -415,7 +415,7 @@ async fn a_message_that_joined_a_turn_is_not_said_again() {
 
 /// What was said in the packet's turn answers them.
 #[tokio::test]
-async fn what_people_wrote_while_no_driver_lived_is_told_before_their_turn_ends() {
+async fn messages_typed_without_a_driver_are_reported_before_their_turn_ends() {
     let marker = "[rawr:s1:packet_request]";
     let request = format!("packet please\n{marker}");
     let world = has_heard(&[&request]);
@@ -427,7 +427,7 @@ async fn what_people_wrote_while_no_driver_lived_is_told_before_their_turn_ends(
 }
 
 #[tokio::test]
-async fn a_handoff_that_was_taken_without_an_answer_is_not_given_up() {
+async fn an_unanswered_handoff_is_looked_up_in_the_record() {
     let world = has_heard(&[]);
     world.lock().unwrap().is_silent = true;
     let action = json!({"kind": "inject_turn", "purpose": "handoff", "text": HANDOFF, "marker": "[rawr:s1:handoff]", "viaSteer": false});

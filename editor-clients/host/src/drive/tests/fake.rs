@@ -1,4 +1,4 @@
-//! A sidecar of a few rules, over the real framing: for what a real one does not do on demand, such as dying. It decides nothing.
+//! A fake sidecar over the real framing, for behavior that a real one does not show on demand, such as dying.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use tokio_util::codec::{Encoder, FramedRead};
 
 use crate::sidecar::{Launch, Sidecar, SidecarError};
 
-/// What a sidecar does about one call, in order.
+/// A reaction to a call.
 pub enum Do {
     Note(&'static str, Value),
     Answer(Value),
@@ -22,7 +22,7 @@ pub enum Do {
     HangUp,
 }
 
-/// What one sidecar does beside answering everything in the plainest way: `None` is that way.
+/// The reactions of a sidecar. `None` is the default answer.
 pub type Life = Box<dyn FnMut(&str, &Value) -> Option<Vec<Do>> + Send>;
 
 /// Sidecars, one after the other.
@@ -116,7 +116,7 @@ pub fn opened(thread_id: &Value, pending: &Value) -> Value {
     })
 }
 
-/// A call in a line: what tells it apart.
+/// A call in one line.
 fn brief(method: &str, params: &Value) -> String {
     const FIELDS: [&str; 8] =
         ["origin", "status", "actionId", "turnId", "text", "error", "tokensBefore", "tokensAfter"];

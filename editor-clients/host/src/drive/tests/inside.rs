@@ -1,24 +1,27 @@
-//! What the arbiter asks between the sampling requests of a turn.
+//! Actions between the sampling requests of a turn.
 
 use super::*;
 
-/// Two requests with a tool call each, then the end; a packet, a handoff, a nudge where it is asked.
+/// Two requests with a tool call each, then the end; with answers to a packet request, a handoff and a heads-up.
 fn worker(folder: &TempDir) -> Embedded {
     let work = || ScriptLine::does([shell("true")]);
     let scene = |cue, replies| Scene { cue, replies };
     let scenes = vec![
-        scene(Cue::Summary, vec![ScriptLine::says("SUMMARY")]),
+        scene(SceneCue::Summary, vec![ScriptLine::says("SUMMARY")]),
         scene(
-            Cue::words("packet please"),
+            SceneCue::words("packet please"),
             vec![
                 ScriptLine::says("First my notes.").and([shell("true")]),
                 ScriptLine::says("the packet"),
             ],
         ),
-        scene(Cue::words("packet back"), vec![work(), ScriptLine::says("done after the handoff")]),
-        scene(Cue::words("Go on with"), vec![ScriptLine::says("done in the end")]),
-        scene(Cue::words("SUMMARY"), vec![ScriptLine::says("done after the summary")]),
-        scene(Cue::Anything, vec![work(), work(), ScriptLine::says("done")]),
+        scene(
+            SceneCue::words("packet back"),
+            vec![work(), ScriptLine::says("done after the handoff")],
+        ),
+        scene(SceneCue::words("Go on with"), vec![ScriptLine::says("done in the end")]),
+        scene(SceneCue::words("SUMMARY"), vec![ScriptLine::says("done after the summary")]),
+        scene(SceneCue::Anything, vec![work(), work(), ScriptLine::says("done")]),
     ];
     start(folder, scenes, 1000)
 }
@@ -34,14 +37,13 @@ fn inline(more: Value) -> Value {
     action
 }
 
-/// The phase that the sidecar is in from here on.
+/// Sets the sidecar's phase.
 fn phase(thread: &Value, phase: &str) -> Do {
     let params = json!({"threadId": thread, "phase": phase, "guards": []});
     Do::Note("rawr/thread/changed", params)
 }
 
-/// A golden path inside the first turn, which begins after its first request. What is done about the compaction's end
-/// is the test's.
+/// A sequence inside the first turn, started after its first request. The test chooses the reaction to the compaction's end.
 fn golden_path(mut after: impl FnMut(&Value) -> Vec<Do> + Send + 'static) -> Life {
     let mut begun = false;
     life(move |method, params| {
@@ -80,7 +82,7 @@ fn said(done: &Done) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn packet_compaction_and_handoff_come_inside_the_turn_and_it_goes_on() {
+async fn packet_compaction_and_handoff_run_inside_the_turn() {
     let life = golden_path(|thread| {
         vec![
             phase(thread, "awaiting_handoff"),
@@ -116,7 +118,7 @@ async fn packet_compaction_and_handoff_come_inside_the_turn_and_it_goes_on() {
 }
 
 #[tokio::test]
-async fn a_turn_whose_compaction_failed_goes_on_with_its_own_work() {
+async fn a_turn_continues_after_a_failed_compaction() {
     let life = golden_path(|thread| vec![phase(thread, "idle")]);
     let done = check_inside(
         vec![life],
@@ -144,7 +146,7 @@ async fn a_turn_whose_compaction_failed_goes_on_with_its_own_work() {
 }
 
 #[tokio::test]
-async fn a_text_for_a_turn_that_is_over_becomes_a_turn() {
+async fn a_text_for_an_ended_turn_starts_a_turn() {
     let lives = vec![at_turn_end(|thread| {
         vec![perform(thread, "a1", steer("packet_request", "packet please"))]
     })];
@@ -170,7 +172,7 @@ async fn a_text_for_a_turn_that_is_over_becomes_a_turn() {
 }
 
 #[tokio::test]
-async fn inline_compaction_has_no_packet_and_the_turn_goes_on_without_a_word() {
+async fn an_inline_compaction_has_no_packet_and_adds_no_message() {
     let mut begun = false;
     let life = life(move |method, params| {
         let first = method == "rawr/turn/usage" && !std::mem::replace(&mut begun, true);
@@ -199,14 +201,14 @@ async fn inline_compaction_has_no_packet_and_the_turn_goes_on_without_a_word() {
 }
 
 #[tokio::test]
-async fn a_request_that_may_be_cut_off_is_cut_off() {
+async fn a_running_request_is_aborted_for_a_compaction() {
     let folder = TempDir::new().unwrap();
     let scene = |cue, line: ScriptLine| Scene { cue, replies: vec![line] };
     let scenes = vec![
-        scene(Cue::Summary, ScriptLine::says("SUMMARY")),
-        scene(Cue::words("SUMMARY"), ScriptLine::says("done after the summary")),
+        scene(SceneCue::Summary, ScriptLine::says("SUMMARY")),
+        scene(SceneCue::words("SUMMARY"), ScriptLine::says("done after the summary")),
         scene(
-            Cue::Anything,
+            SceneCue::Anything,
             ScriptLine { times: Some(300), hangs: true, ..ScriptLine::says("word ") },
         ),
     ];
@@ -243,12 +245,12 @@ async fn a_request_that_may_be_cut_off_is_cut_off() {
 }
 
 #[tokio::test]
-async fn who_stops_a_session_inside_a_compaction_leaves_nothing_half_done() {
+async fn stopping_a_session_interrupts_its_compaction() {
     let folder = TempDir::new().unwrap();
     let hanging = ScriptLine { hangs: true, ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: vec![hanging] },
-        Scene { cue: Cue::Anything, replies: vec![ScriptLine::does([shell("true")])] },
+        Scene { cue: SceneCue::Summary, replies: vec![hanging] },
+        Scene { cue: SceneCue::Anything, replies: vec![ScriptLine::does([shell("true")])] },
     ];
     let host = start(&folder, scenes, 1000);
     let life = life(|method, params| {
@@ -265,7 +267,7 @@ async fn who_stops_a_session_inside_a_compaction_leaves_nothing_half_done() {
         }
     });
     let done = run_on(host, &["go"], vec![life], Some("in_progress")).await;
-    assert_eq!(done.ended.unwrap().ended, Ended::Stopped);
+    assert_eq!(done.ended.unwrap().ended, SessionEnd::Stopped);
     expect![[r#"
         thread/open
         input/submit go
@@ -278,8 +280,8 @@ async fn who_stops_a_session_inside_a_compaction_leaves_nothing_half_done() {
         packet/get
         action/report accepted a1
         compaction/report rawr started a1 26
-        compaction/report rawr failed a1 it was interrupted 26
-        action/report failed a1 turn-1 it was interrupted
+        compaction/report rawr failed a1 the compaction was interrupted 26
+        action/report failed a1 turn-1 the compaction was interrupted
         turn/completed interrupted turn-1
         thread/close
     "#]]

@@ -1,8 +1,8 @@
-//! Judgments that the host runs.
+//! Judgments by the host's model.
 
 use super::*;
 
-/// Asks for a judgment at the end of the first turn, and is quiet once it has heard of one.
+/// Requests a judgment at the end of the first turn, and becomes idle after its answer.
 fn asking() -> Life {
     let phase = |thread: &Value, phase: &str| {
         let params = json!({"threadId": thread, "phase": phase, "guards": []});
@@ -32,8 +32,9 @@ fn asking() -> Life {
 
 async fn check_judged(judgment: Option<ScriptLine>, expected: Expect) {
     let folder = TempDir::new().unwrap();
-    let mut scenes = vec![Scene { cue: Cue::Anything, replies: vec![ScriptLine::says("done")] }];
-    scenes.extend(judgment.map(|line| Scene { cue: Cue::Judgment, replies: vec![line] }));
+    let mut scenes =
+        vec![Scene { cue: SceneCue::Anything, replies: vec![ScriptLine::says("done")] }];
+    scenes.extend(judgment.map(|line| Scene { cue: SceneCue::Judgment, replies: vec![line] }));
     let host = start(&folder, scenes, 1000);
     let done = run_on(host, &["hello"], vec![asking()], None).await;
     assert!(done.ended.is_ok(), "{:?}", done.ended);
@@ -42,7 +43,7 @@ async fn check_judged(judgment: Option<ScriptLine>, expected: Expect) {
 }
 
 #[tokio::test]
-async fn the_hosts_judgment_is_given_back_under_its_name() {
+async fn the_hosts_judgment_is_reported_with_its_request_id() {
     let judgment = ScriptLine::says(r#"{"should_compact": true, "reason": "committed"}"#);
     check_judged(
         Some(judgment),
@@ -56,7 +57,7 @@ async fn the_hosts_judgment_is_given_back_under_its_name() {
 }
 
 #[tokio::test]
-async fn a_judgment_that_fails_or_is_none_is_told() {
+async fn a_failed_or_invalid_judgment_is_reported() {
     check_judged(
         None,
         expect![[r#"

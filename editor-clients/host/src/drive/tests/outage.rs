@@ -1,4 +1,4 @@
-//! A sidecar whose disk fails: the user's messages reach the agent once and in order, and the sidecar hears of it all when it can listen again.
+//! A sidecar whose disk fails: user messages are delivered once and in order, and are reported after the outage.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn texts(done: &Done) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn messages_that_waited_go_out_and_the_sidecar_hears_of_it_later() {
+async fn held_messages_are_delivered_during_an_outage_and_reported_later() {
     let lives = vec![life(|method, params| {
         let thread = &params["threadId"];
         let text = params["text"].as_str().filter(|_| method == "rawr/input/submit")?;
@@ -62,7 +62,7 @@ async fn messages_that_waited_go_out_and_the_sidecar_hears_of_it_later() {
 }
 
 #[tokio::test]
-async fn a_message_that_went_out_is_not_handed_over_again() {
+async fn a_message_delivered_during_an_outage_is_not_delivered_again() {
     let mut input_id = Value::Null;
     let lives = vec![life(move |method, params| {
         let thread = &params["threadId"];
@@ -121,7 +121,7 @@ async fn a_message_that_went_out_is_not_handed_over_again() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_again_while_it_is_told_hears_the_rest_later() {
+async fn a_second_outage_keeps_the_remaining_reports() {
     let mut starts = 0;
     let lives = vec![life(move |method, params| {
         let thread = &params["threadId"];

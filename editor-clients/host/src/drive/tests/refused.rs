@@ -1,14 +1,14 @@
-//! A host that refuses a delivery, or does not answer it: no message is lost without a word, and none is said twice.
+//! A host that refuses a delivery or does not answer it: no message is lost silently or sent twice.
 
 use super::*;
 use rawr_protocol::PendingAction;
 
 use crate::host::{
-    Access, CompactionOrder, HistoryKeeper, HostThread, Question, RecordedOutcome, RequestGate,
-    ThreadLifetime, WithheldWork,
+    CompactionOrder, HistoryKeeper, HostAccess, HostThread, ModelQuestion, RecordedOutcome,
+    RequestGate, ThreadLifetime, WithheldWork,
 };
 
-/// Refuses every turn whose items hold all of `words`.
+/// Refuses every turn whose items contain all of `words`.
 struct Picky {
     agent: Embedded,
     words: &'static [&'static str],
@@ -21,7 +21,7 @@ impl Host for Picky {
         self.agent.thread()
     }
 
-    fn access(&mut self) -> Access<'_> {
+    fn access(&mut self) -> HostAccess<'_> {
         self.agent.access()
     }
 
@@ -60,11 +60,11 @@ impl Host for Picky {
         self.agent.interrupt().await
     }
 
-    async fn sample(&mut self, question: Question) -> Result<(), HostError> {
+    async fn sample(&mut self, question: ModelQuestion) -> Result<(), HostError> {
         self.agent.sample(question).await
     }
 
-    async fn judge(&mut self, question: Question) -> Result<(), HostError> {
+    async fn judge(&mut self, question: ModelQuestion) -> Result<(), HostError> {
         self.agent.judge(question).await
     }
 
@@ -93,7 +93,7 @@ fn silent() -> HostError {
     HostError::Silent { method: "turn/start", seconds: 60 }
 }
 
-/// The second message waits, and comes back with a handoff. Returns what was asked of the host, too.
+/// The second message is held and delivered with a handoff. Also returns the requests to the host.
 async fn delivered(
     words: &'static [&'static str],
     error: fn() -> HostError,
@@ -110,7 +110,7 @@ async fn delivered(
             vec![held, perform(&params["threadId"], "a1", action)]
         })
     });
-    // One that waits for ever is told from one that is slow.
+    // A timeout tells a hanging session from a slow one.
     let session = run_on(host, &["first", "second", "third"], vec![holding], None);
     let done = tokio::time::timeout(Duration::from_secs(60), session).await.expect("it hangs");
     let asked = asked.lock().unwrap().clone();
@@ -118,7 +118,7 @@ async fn delivered(
 }
 
 #[tokio::test]
-async fn a_message_that_is_refused_with_its_handoff_goes_alone() {
+async fn a_message_refused_with_its_handoff_is_sent_alone() {
     let (done, asked) = delivered(&["packet back", "second"], too_long).await;
     assert!(done.ended.is_ok(), "{:?}", done.ended);
     assert_eq!(asked, ["first", "packet back + second", "second", "third"]);
@@ -133,9 +133,9 @@ async fn a_message_that_is_refused_alone_ends_the_session_and_is_quoted() {
     assert_eq!(asked, ["first", "packet back + second", "second"]);
 }
 
-/// It may have arrived.
+/// The message may have arrived.
 #[tokio::test]
-async fn a_message_that_is_not_answered_is_not_said_again_and_is_quoted() {
+async fn an_unanswered_message_is_quoted_and_not_sent_again() {
     let (done, asked) = delivered(&["second"], silent).await;
     let error = done.ended.unwrap_err().to_string();
     assert!(error.contains("it starts with: second"), "{error}");

@@ -1,15 +1,15 @@
-//! Messages that are typed into the host itself, and put to the session first: it never says them, it only lets them go.
+//! Messages typed into the host: the session holds and releases them, and never sends them itself.
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
 
-struct Screen(UnboundedSender<Typed>);
+struct Screen(UnboundedSender<TypedMessage>);
 
 impl Screen {
     fn types(&self, text: &str) -> Waiting {
         let (say, said) = unbounded_channel();
-        self.0.send(Typed { text: text.to_owned(), answer: Answer(say) }).unwrap();
+        self.0.send(TypedMessage { text: text.to_owned(), answer: HoldReplySender(say) }).unwrap();
         Waiting(said)
     }
 }
@@ -21,19 +21,19 @@ impl Waiting {
         assert_eq!(self.0.recv().await, Some(expected));
     }
 
-    /// After whatever signs of life.
+    /// The next reply after the signs of life.
     async fn is_let_go(&mut self) {
         while self.0.recv().await.unwrap() != HoldReply::Go {}
     }
 }
 
-/// A session for as long as the script goes; what the sidecar heard.
+/// Runs a session for the length of the script. Returns the calls to the sidecar.
 async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)) -> String {
     let folder = TempDir::new().unwrap();
     let fake = Fake::new([life]);
     let heard = Arc::clone(&fake.heard);
     let mut reporter = Page::default();
-    let (ask, mut stop) = Stop::by_hand();
+    let (ask, mut stop) = StopRequest::by_hand();
     let (typed, door) = unbounded_channel();
     let sidecar = fake.launch().await.unwrap();
     let drive = Drive::open(agent(&folder), fake, sidecar, &mut reporter).await.unwrap();
@@ -42,13 +42,13 @@ async fn beside(life: Life, script: impl AsyncFnOnce(Screen, Arc<Mutex<String>>)
         script(Screen(typed), Arc::clone(&heard)).await;
         ask.send_replace(Some(130));
     };
-    let mut prompts = Prompts::elsewhere();
+    let mut prompts = PromptSource::elsewhere();
     let (ended, ()) = tokio::join!(drive.run(&mut prompts, &mut stop), person);
     ended.unwrap();
     heard.lock().unwrap().clone()
 }
 
-/// Holds every message, and then does this about it.
+/// Holds every message, then reacts like this.
 fn holding(then: impl Fn(&Value, &Value) -> Vec<Do> + Send + 'static) -> Life {
     life(move |method, params| {
         (method == "rawr/input/submit").then(|| {
@@ -76,7 +76,7 @@ async fn until_heard(heard: &Mutex<String>, words: &str) {
 }
 
 #[tokio::test]
-async fn what_nothing_comes_before_goes_at_once() {
+async fn a_message_is_released_at_once_without_a_handoff() {
     let heard =
         beside(plainly(), async |screen, _| screen.types("hello").hears(HoldReply::Go).await);
     expect![[r#"
@@ -88,7 +88,7 @@ async fn what_nothing_comes_before_goes_at_once() {
 }
 
 #[tokio::test]
-async fn the_handoff_is_said_and_the_message_let_go() {
+async fn a_held_message_is_released_after_its_handoff() {
     let life = delivering(&[("handoff", "packet back")]);
     let heard = beside(life, async |screen, heard| {
         let mut waiting = screen.types("hello");
@@ -110,7 +110,7 @@ async fn the_handoff_is_said_and_the_message_let_go() {
 }
 
 #[tokio::test]
-async fn without_a_handoff_it_is_only_let_go() {
+async fn a_held_message_without_a_handoff_is_released() {
     let heard = beside(delivering(&[]), async |screen, heard| {
         screen.types("hello").is_let_go().await;
         until_heard(&heard, "action/report").await;
@@ -125,7 +125,7 @@ async fn without_a_handoff_it_is_only_let_go() {
 }
 
 #[tokio::test]
-async fn one_that_has_gone_another_way_is_taken_back() {
+async fn a_message_released_elsewhere_is_cancelled() {
     let heard = beside(holding(|_, _| Vec::new()), async |screen, heard| {
         screen.types("hello").hears(HoldReply::StillHeld).await;
         until_heard(&heard, "input/cancel").await;
@@ -140,7 +140,7 @@ async fn one_that_has_gone_another_way_is_taken_back() {
 }
 
 #[tokio::test]
-async fn for_a_question_to_a_person_nobody_waits() {
+async fn held_messages_are_released_when_the_host_asks_the_user() {
     let asks = |thread: &Value, _: &Value| {
         let changed = json!({"threadId": thread, "phase": "awaiting_approval", "guards": []});
         vec![Do::Note("rawr/thread/changed", changed)]
@@ -156,14 +156,14 @@ async fn for_a_question_to_a_person_nobody_waits() {
 }
 
 #[tokio::test]
-async fn a_sidecar_that_refuses_holds_nothing() {
+async fn a_refusing_sidecar_holds_no_message() {
     let refuses = life(|method, _| (method == "rawr/input/submit").then(|| vec![Do::Refuse]));
     let heard = beside(refuses, async |screen, _| screen.types("hello").hears(HoldReply::Go).await);
     assert!(heard.await.contains("input/submit hello"));
 }
 
 #[tokio::test]
-async fn with_the_session_everything_is_let_go() {
+async fn all_held_messages_are_released_at_the_end() {
     let (say, said) = tokio::sync::oneshot::channel();
     let heard = beside(holding(|_, _| Vec::new()), async |screen, _| {
         let mut waiting = screen.types("hello");
@@ -172,7 +172,7 @@ async fn with_the_session_everything_is_let_go() {
     });
     assert!(heard.await.contains("input/cancel"));
     let Waiting(mut said) = said.await.unwrap();
-    // Dropped without a word, it lets the message go.
+    // Dropping the channel releases the message.
     while let Some(word) = said.recv().await {
         assert_eq!(word, HoldReply::StillHeld);
     }

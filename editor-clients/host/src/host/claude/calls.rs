@@ -1,18 +1,25 @@
-//! Calls of Claude Code's tools: whether one was a shell command that ended, and with which exit code. Pure.
+//! Claude Code's tool calls: detects shell commands and their exit codes. Pure.
 
 use serde_json::Value;
 
-/// A call as the agent made it.
+/// A tool call of the agent or of a sub-agent.
 #[derive(Debug)]
-pub struct Call {
+pub struct ClaudeToolCall {
+    /// The tool's name.
     pub name: String,
+    /// The tool's arguments.
     pub input: Value,
-    /// Rather than a sub-agent's.
+    /// Whether the main agent made it, not a sub-agent.
     pub is_main: bool,
 }
 
-/// The command and its exit code, where Claude Code tells that there is one.
-pub fn ended(call: &Call, content: &Value, is_error: bool, data: &Value) -> Option<(String, i64)> {
+/// The command and its exit code, if the call ran a shell command and its exit code is known.
+pub fn ended(
+    call: &ClaudeToolCall,
+    content: &Value,
+    is_error: bool,
+    data: &Value,
+) -> Option<(String, i64)> {
     if call.name != "Bash" {
         return None;
     }
@@ -21,14 +28,14 @@ pub fn ended(call: &Call, content: &Value, is_error: bool, data: &Value) -> Opti
     Some((command, exit_code))
 }
 
-/// A command that was refused or timed out has no exit code, and is told in other words.
+/// The exit code in an error text. A refused or timed-out command has none.
 fn failed(text: &str) -> Option<i64> {
     let number = text.strip_prefix("Exit code ")?;
     number.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// One that still runs has not ended. One whose exit code means no error has another than 0, and Claude Code does
-/// not tell which.
+/// The exit code of a call without an error. `None` if the command still runs, or if its nonzero exit code does not mean an
+/// error, because Claude Code does not report that code.
 fn succeeded(data: &Value) -> Option<i64> {
     let is = |field: &str| data.get(field).is_some_and(|value| *value != Value::Bool(false));
     let odd = ["interrupted", "backgroundTaskId", "returnCodeInterpretation"].into_iter().any(is);
@@ -52,13 +59,14 @@ mod tests {
     use super::*;
 
     fn check(content: &str, is_error: bool, data: Value, expected: Option<i64>) {
-        let call = Call { name: "Bash".into(), input: json!({"command": "x"}), is_main: true };
+        let call =
+            ClaudeToolCall { name: "Bash".into(), input: json!({"command": "x"}), is_main: true };
         let ended = ended(&call, &content.into(), is_error, &data);
         assert_eq!(ended.map(|(_, exit_code)| exit_code), expected, "{content}");
     }
 
     #[test]
-    fn only_what_is_told_is_taken_for_an_exit_code() {
+    fn the_exit_code_is_read_from_the_result() {
         check("done", false, json!({"stdout": "done", "interrupted": false}), Some(0));
         check("Exit code 3\nno such file", true, json!("Error: Exit code 3"), Some(3));
         check("Exit code 128", true, json!("Error: Exit code 128"), Some(128));
@@ -69,8 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn other_tools_are_no_commands() {
-        let call = Call { name: "Read".into(), input: json!({"command": "x"}), is_main: true };
+    fn other_tools_have_no_exit_code() {
+        let call =
+            ClaudeToolCall { name: "Read".into(), input: json!({"command": "x"}), is_main: true };
         assert_eq!(ended(&call, &"".into(), false, &json!({})), None);
     }
 }

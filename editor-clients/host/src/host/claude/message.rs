@@ -1,6 +1,4 @@
-//! The part of Claude Code's stream-json that rawr reads, as types. Nothing is decided here.
-//!
-//! Fields that rawr does not use are left out; lines that it does not know are passed over.
+//! The types of Claude Code's stream-json, as far as rawr reads it. Unknown fields and lines are ignored.
 
 use std::collections::HashMap;
 
@@ -11,21 +9,21 @@ use serde_json::Value;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ClaudeLine {
-    System(System),
-    /// A block of an answer, as soon as it is whole.
+    System(SystemLine),
+    /// A complete block of an answer.
     Assistant(AssistantMessage),
-    /// What a tool answered, or a text that Claude Code says in the user's place.
+    /// A tool's result, or a text that Claude Code sends as the user.
     User(AssistantMessage),
-    /// A request to the model as it runs.
-    StreamEvent(Streamed),
-    /// What becomes of a message that bears an id.
-    CommandLifecycle(Lifecycle),
+    /// The progress of a request to the model.
+    StreamEvent(StreamLine),
+    /// The state of a message with an id.
+    CommandLifecycle(MessageLifecycle),
     /// The end of a turn.
     Result(Box<TurnResult>),
     ControlResponse {
-        response: Reply,
+        response: ControlReply,
     },
-    /// Claude Code asks, and waits for an answer with the same id.
+    /// A request from Claude Code, which waits for an answer with the same id.
     ControlRequest {
         request_id: String,
         #[serde(default)]
@@ -37,10 +35,10 @@ pub(super) enum ClaudeLine {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub(super) enum System {
+pub(super) enum SystemLine {
     /// A turn begins.
-    Init(Init),
-    Status(Status),
+    Init(InitLine),
+    Status(ClaudeStatus),
     CompactBoundary {
         #[serde(default)]
         compact_metadata: CompactMetadata,
@@ -55,14 +53,14 @@ pub(super) enum System {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Init {
+pub(super) struct InitLine {
     pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) capabilities: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Status {
+pub(super) struct ClaudeStatus {
     pub(super) status: Option<String>,
     pub(super) compact_result: Option<String>,
     pub(super) compact_error: Option<String>,
@@ -84,49 +82,62 @@ pub(super) struct ApiRetry {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct AssistantMessage {
-    pub(super) message: Message,
-    /// A sub-agent's, started by that tool call.
+    pub(super) message: ClaudeMessage,
+    /// Set if a sub-agent wrote it: the tool call that started the sub-agent.
     pub(super) parent_tool_use_id: Option<String>,
-    /// What a tool answered, as data.
+    /// A tool's result as JSON.
     #[serde(default)]
     pub(super) tool_use_result: Value,
 }
 
+/// A message of the conversation, as in the stream and in the transcript.
 #[derive(Debug, Deserialize)]
-pub struct Message {
+pub struct ClaudeMessage {
+    /// The model that wrote it.
     pub model: Option<String>,
-    /// Whole only in a transcript.
-    pub usage: Option<Usage>,
+    /// The usage of its request. Complete only in a transcript.
+    pub usage: Option<ClaudeUsage>,
     #[serde(default)]
     content: Value,
 }
 
-/// A part of a message.
+/// A content block of a message.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+pub enum ClaudeBlock {
+    /// A text.
     Text {
+        /// The text.
         text: String,
     },
+    /// A tool call.
     ToolUse {
+        /// The id of the call.
         id: String,
+        /// The tool's name.
         name: String,
+        /// The tool's arguments.
         #[serde(default)]
         input: Value,
     },
+    /// The result of a tool call.
     ToolResult {
+        /// The id of the call.
         tool_use_id: String,
+        /// A text, or a list of content blocks.
         #[serde(default)]
         content: Value,
+        /// Whether the call failed.
         #[serde(default)]
         is_error: bool,
     },
+    /// A block of another kind.
     #[serde(other)]
     Unknown,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Streamed {
+pub(super) struct StreamLine {
     pub(super) event: StreamEvent,
     pub(super) parent_tool_use_id: Option<String>,
 }
@@ -139,9 +150,9 @@ pub(super) enum StreamEvent {
     },
     MessageDelta {
         #[serde(default)]
-        delta: Delta,
+        delta: StreamDelta,
         #[serde(default)]
-        usage: Usage,
+        usage: ClaudeUsage,
     },
     MessageStop,
     #[serde(other)]
@@ -151,25 +162,29 @@ pub(super) enum StreamEvent {
 #[derive(Debug, Deserialize)]
 pub(super) struct StreamStart {
     #[serde(default)]
-    pub(super) usage: Usage,
+    pub(super) usage: ClaudeUsage,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Delta {
+pub(super) struct StreamDelta {
     pub(super) stop_reason: Option<String>,
 }
 
-/// Of one request. What is absent was told before, or is nothing.
+/// The tokens of one request. An absent count was reported earlier in the stream, or is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub struct Usage {
+pub struct ClaudeUsage {
+    /// Input tokens that were not cached.
     pub input_tokens: Option<u64>,
+    /// Input tokens that were written to the cache.
     pub cache_creation_input_tokens: Option<u64>,
+    /// Input tokens that were read from the cache.
     pub cache_read_input_tokens: Option<u64>,
+    /// Output tokens.
     pub output_tokens: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Lifecycle {
+pub(super) struct MessageLifecycle {
     pub(super) command_uuid: String,
     pub(super) state: String,
 }
@@ -178,7 +193,7 @@ pub(super) struct Lifecycle {
 pub(super) struct TurnResult {
     #[serde(default)]
     pub(super) is_error: bool,
-    /// The last message of the agent, or what went wrong.
+    /// The agent's last message, or the error.
     pub(super) result: Option<String>,
     #[serde(default)]
     pub(super) errors: Vec<String>,
@@ -195,7 +210,7 @@ pub(super) struct ModelUsage {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub(super) enum Reply {
+pub(super) enum ControlReply {
     Success {
         request_id: String,
         #[serde(default)]
@@ -208,43 +223,45 @@ pub(super) enum Reply {
     },
 }
 
-/// What Claude Code says of itself when it is greeted.
+/// Claude Code's answer to `initialize`.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Greeting {
+pub(super) struct InitializeReply {
     pub(super) claude_code_version: Option<String>,
-    pub(super) account: Option<Account>,
+    pub(super) account: Option<ClaudeAccount>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Account {
+pub(super) struct ClaudeAccount {
     token_source: Option<String>,
     api_key_source: Option<String>,
     api_provider: Option<String>,
 }
 
-/// Who writes messages that no model wrote: errors, and what commands print.
+/// The model's name in messages that Claude Code wrote itself: errors and command output.
 const NO_MODEL: &str = "<synthetic>";
 
-impl Message {
+impl ClaudeMessage {
+    /// Whether a model wrote it, not Claude Code itself.
     pub fn is_by_a_model(&self) -> bool {
         self.model.as_deref() != Some(NO_MODEL)
     }
 
-    pub fn into_blocks(self) -> Vec<Block> {
+    /// Its content blocks. A content that is a plain string is one text block.
+    pub fn into_blocks(self) -> Vec<ClaudeBlock> {
         match self.content {
-            Value::String(text) => vec![Block::Text { text }],
+            Value::String(text) => vec![ClaudeBlock::Text { text }],
             Value::Array(blocks) => blocks
                 .into_iter()
-                .map(|block| serde_json::from_value(block).unwrap_or(Block::Unknown))
+                .map(|block| serde_json::from_value(block).unwrap_or(ClaudeBlock::Unknown))
                 .collect(),
             _ => Vec::new(),
         }
     }
 }
 
-impl Usage {
-    /// How much of the window it filled.
+impl ClaudeUsage {
+    /// The size of the context after the request, in tokens.
     pub fn context_tokens(self) -> u64 {
         let Self {
             input_tokens,
@@ -257,7 +274,7 @@ impl Usage {
         parts.into_iter().flatten().sum()
     }
 
-    /// With what came later in the same request, which goes before.
+    /// Merges the counts that were reported later in the same request. Later counts win.
     pub(super) fn and(self, later: Self) -> Self {
         Self {
             input_tokens: later.input_tokens.or(self.input_tokens),
@@ -270,8 +287,8 @@ impl Usage {
     }
 }
 
-impl Account {
-    /// Another provider's logins are that provider's business.
+impl ClaudeAccount {
+    /// Whether credentials are missing. Not checked for other providers.
     pub(super) fn is_missing(&self) -> bool {
         let none = |source: &Option<String>| {
             source.as_deref().is_none_or(|source| matches!(source, "" | "none"))

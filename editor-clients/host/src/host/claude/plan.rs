@@ -1,68 +1,69 @@
-//! The plan that Claude Code's agent keeps, folded from its calls: one list written whole, or tasks written one by one. Pure.
+//! The plan of Claude Code's agent, folded from its tool calls: `TodoWrite` replaces it, `TaskCreate` and `TaskUpdate` change
+//! single tasks. Pure.
 
 use rawr_protocol::{PlanStep, StepStatus};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The steps as they stand, in the order of their making.
+/// The current steps in the order of their creation.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct ClaudePlan {
     steps: Vec<(String, PlanStep)>,
 }
 
 #[derive(Deserialize)]
-struct Todos {
-    todos: Vec<Todo>,
+struct TodoWriteInput {
+    todos: Vec<TodoEntry>,
 }
 
 #[derive(Deserialize)]
-struct Todo {
+struct TodoEntry {
     content: String,
     status: String,
 }
 
 #[derive(Deserialize)]
-struct Created {
-    task: Task,
+struct TaskCreateResult {
+    task: CreatedTask,
 }
 
 #[derive(Deserialize)]
-struct Task {
+struct CreatedTask {
     id: String,
     subject: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Update {
+struct TaskUpdateInput {
     task_id: String,
     status: Option<String>,
     subject: Option<String>,
 }
 
-impl Plan {
-    /// The plan after a call that went well; `None` if the call did not concern it.
+impl ClaudePlan {
+    /// Applies a successful call. Returns the new plan; `None` if the call did not change it.
     pub fn called(&mut self, tool: &str, input: &Value, answer: &Value) -> Option<Vec<PlanStep>> {
         match tool {
-            "TodoWrite" => self.written(Todos::deserialize(input).ok()?),
-            "TaskCreate" => self.created(Created::deserialize(answer).ok()?.task),
-            "TaskUpdate" => self.updated(Update::deserialize(input).ok()?)?,
+            "TodoWrite" => self.written(TodoWriteInput::deserialize(input).ok()?),
+            "TaskCreate" => self.created(TaskCreateResult::deserialize(answer).ok()?.task),
+            "TaskUpdate" => self.updated(TaskUpdateInput::deserialize(input).ok()?)?,
             _ => return None,
         }
         Some(self.steps.iter().map(|(_, step)| step.clone()).collect())
     }
 
-    fn written(&mut self, Todos { todos }: Todos) {
-        let step = |todo: Todo| PlanStep { step: todo.content, status: status(&todo.status) };
+    fn written(&mut self, TodoWriteInput { todos }: TodoWriteInput) {
+        let step = |todo: TodoEntry| PlanStep { step: todo.content, status: status(&todo.status) };
         self.steps = todos.into_iter().map(|todo| (String::new(), step(todo))).collect();
     }
 
-    fn created(&mut self, Task { id, subject }: Task) {
+    fn created(&mut self, CreatedTask { id, subject }: CreatedTask) {
         self.steps.push((id, PlanStep { step: subject, status: StepStatus::Pending }));
     }
 
-    /// `None` for a task that was made before rawr listened.
-    fn updated(&mut self, update: Update) -> Option<()> {
+    /// `None` for an unknown task, such as one that was created before rawr joined.
+    fn updated(&mut self, update: TaskUpdateInput) -> Option<()> {
         let at = self.steps.iter().position(|(id, _)| *id == update.task_id)?;
         if update.status.as_deref() == Some("deleted") {
             self.steps.remove(at);
@@ -79,7 +80,7 @@ impl Plan {
     }
 }
 
-/// Whatever else a newer Claude Code says, it is not done.
+/// An unknown status counts as pending.
 fn status(said: &str) -> StepStatus {
     match said {
         "completed" => StepStatus::Completed,
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     fn check(calls: &[(&str, Value, Value)], expected: &str) {
-        let mut plan = Plan::default();
+        let mut plan = ClaudePlan::default();
         let mut told = None;
         for (tool, input, answer) in calls {
             told = plan.called(tool, input, answer);
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_written_whole_takes_the_place_of_the_one_before() {
+    fn todo_write_replaces_the_plan() {
         let list = |status: &str| {
             let todos = json!([{"content": "parser", "status": status, "activeForm": "…"}]);
             ("TodoWrite", json!({ "todos": todos }), Value::Null)
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_made_changed_and_taken_away_one_by_one() {
+    fn task_calls_add_change_and_delete_one_step() {
         let tasks = [created("1", "parser"), created("2", "docs")];
         check(&tasks, "parser pending, docs pending");
         let done = updated(json!({"taskId": "1", "status": "completed"}));
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_plan_or_not_known_is_no_news() {
+    fn other_calls_and_unknown_tasks_do_not_change_the_plan() {
         check(&[("Bash", json!({"command": "ls"}), Value::Null)], "no news");
         check(&[updated(json!({"taskId": "9", "status": "completed"}))], "no news");
         check(&[("TodoWrite", json!({"todos": "?"}), Value::Null)], "no news");

@@ -1,4 +1,4 @@
-//! A new conversation of Claude Code's: its id, and where its transcript is going to be. Writes nothing.
+//! The id of a new Claude Code conversation, and the path of its transcript.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::ClaudeSettings;
 
-/// Claude Code takes nothing but UUIDs.
+/// A random UUID, the only kind of id that Claude Code accepts.
 pub(super) fn fresh_id() -> String {
-    // Its keys are drawn anew each time, by the system's own randomness.
+    // Each `RandomState` has random keys.
     let draw = || RandomState::new().build_hasher().finish();
     uuid(u128::from(draw()) << 64 | u128::from(draw()))
 }
 
-/// Marked as random ones are.
+/// Sets the version and variant bits of a random UUID.
 fn uuid(random: u128) -> String {
     let marked = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{marked:032x}");
@@ -22,7 +22,7 @@ fn uuid(random: u128) -> String {
     parts.join("-")
 }
 
-/// `None` where Claude Code would shorten the folder's name in a way of its own.
+/// The path of the transcript. `None` if the folder's name is so long that Claude Code shortens it.
 pub(super) fn transcript(settings: &ClaudeSettings, session: &str) -> Option<PathBuf> {
     const LONGEST: usize = 200;
     let set = settings.environment.iter();
@@ -45,14 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_a_random_uuid_and_another_one_every_time() {
+    fn each_id_is_a_new_random_uuid() {
         assert_eq!(uuid(0), "00000000-0000-4000-8000-000000000000");
         assert_eq!(uuid(u128::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_ne!(fresh_id(), fresh_id());
     }
 
     #[test]
-    fn the_transcript_is_in_a_folder_named_after_the_work_folder() {
+    fn the_transcript_folder_is_named_after_the_working_folder() {
         let root = tempfile::tempdir().unwrap();
         let cwd = root.path().canonicalize().unwrap().join("my.project");
         std::fs::create_dir(&cwd).unwrap();

@@ -1,4 +1,4 @@
-//! Claude Code's lines folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
+//! Folds Claude Code's lines into host events: the running turn, its origin, its compaction. Pure.
 
 mod running;
 #[cfg(test)]
@@ -6,49 +6,50 @@ mod tests;
 
 use rawr_protocol::CompactionOrigin;
 
-use self::running::{Compaction, Running};
-use super::calls::{self, Call};
+use self::running::{ClaudeCompaction, ClaudeTurn};
+use super::calls::{self, ClaudeToolCall};
 use super::message::{
-    AssistantMessage, Block, ClaudeLine, Init, Lifecycle, Status, StreamEvent, System, TurnResult,
+    AssistantMessage, ClaudeBlock, ClaudeLine, ClaudeStatus, InitLine, MessageLifecycle,
+    StreamEvent, SystemLine, TurnResult,
 };
-use super::plan::Plan;
+use super::plan::ClaudePlan;
 use crate::host::{HostEvent, TurnKind};
 
-/// What is known of the conversation's turns.
+/// The state of the conversation's turns.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct ClaudeTurns {
     cwd: String,
-    /// A message that Claude Code was given and has not begun with.
-    promised: Option<Promised>,
-    running: Option<Running>,
-    plan: Plan,
+    /// A message that was sent to Claude Code and has not started its turn.
+    promised: Option<SentMessage>,
+    running: Option<ClaudeTurn>,
+    plan: ClaudePlan,
     model: Option<String>,
-    /// The model that answered last: Claude Code may fall back to another than it began the turn with.
+    /// The model that answered last. Claude Code may fall back to another model inside a turn.
     answers: Option<String>,
-    /// Told with the first result.
+    /// The context window in tokens, known after the first result.
     window: Option<u64>,
-    /// How many turns Claude Code has begun by itself.
+    /// The number of turns that Claude Code started by itself.
     own: u64,
 }
 
 #[derive(Debug)]
-struct Promised {
+struct SentMessage {
     turn_id: String,
     kind: TurnKind,
-    /// Who wants what it compacts, if it does.
+    /// Who requested its compaction, if it compacts.
     origin: CompactionOrigin,
 }
 
-/// How Claude Code says that it tells when it begins with a message.
+/// The capability of reporting when a message's turn starts.
 const TELLS_OF_MESSAGES: &str = "msg_lifecycle_v1";
 
-impl Turns {
+impl ClaudeTurns {
     pub(super) fn new(cwd: String) -> Self {
         Self {
             cwd,
             promised: None,
             running: None,
-            plan: Plan::default(),
+            plan: ClaudePlan::default(),
             model: None,
             answers: None,
             window: None,
@@ -56,17 +57,17 @@ impl Turns {
         }
     }
 
-    /// Whether a message now would fall into the middle of something.
+    /// Whether a turn runs or is about to start.
     pub(super) fn is_busy(&self) -> bool {
         self.running.is_some() || self.promised.is_some()
     }
 
-    /// The model that answers in the conversation itself, once one has.
+    /// The model that answered last in the main conversation.
     pub(super) fn model(&self) -> Option<&str> {
         self.answers.as_deref()
     }
 
-    /// A message is on its way. To be told before any line that came after it.
+    /// Records that a message was sent. Call it before reading any later line.
     pub(super) fn promise(&mut self, turn_id: &str, kind: TurnKind, text: &str) {
         let by_hand = text.split_whitespace().next() == Some("/compact");
         let origin = match kind {
@@ -74,25 +75,25 @@ impl Turns {
             TurnKind::Asked | TurnKind::Person { .. } if by_hand => CompactionOrigin::User,
             TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host => CompactionOrigin::Host,
         };
-        self.promised = Some(Promised { turn_id: turn_id.to_owned(), kind, origin });
+        self.promised = Some(SentMessage { turn_id: turn_id.to_owned(), kind, origin });
     }
 
     pub(super) fn read(&mut self, line: ClaudeLine) -> Vec<HostEvent> {
         let mut events = Vec::new();
         match line {
             ClaudeLine::CommandLifecycle(lifecycle) => self.lifecycle(&lifecycle, &mut events),
-            ClaudeLine::System(System::Init(init)) => self.init(init, &mut events),
-            ClaudeLine::System(System::Status(status)) => self.status(status, &mut events),
-            ClaudeLine::System(System::CompactBoundary { compact_metadata }) => {
+            ClaudeLine::System(SystemLine::Init(init)) => self.init(init, &mut events),
+            ClaudeLine::System(SystemLine::Status(status)) => self.status(status, &mut events),
+            ClaudeLine::System(SystemLine::CompactBoundary { compact_metadata }) => {
                 self.compacted(Ok(compact_metadata.post_tokens), &mut events);
             }
-            ClaudeLine::System(System::PermissionDenied { tool_name }) => {
+            ClaudeLine::System(SystemLine::PermissionDenied { tool_name }) => {
                 events.push(HostEvent::Notice(format!(
-                    "claude asked for approval of {tool_name}; declined, because nobody is there to ask: \
-                     `--permission-mode` or claude's settings.json can allow it"
+                    "claude asked for approval of {tool_name}; declined, because no user is present: \
+                     allow it with `--permission-mode` or in claude's settings.json"
                 )));
             }
-            ClaudeLine::System(System::ApiRetry(retry)) => {
+            ClaudeLine::System(SystemLine::ApiRetry(retry)) => {
                 let status = retry.error_status.map(|status| format!(" with {status}"));
                 events.push(HostEvent::Notice(format!(
                     "the model did not answer{}; claude tries again ({} of {})",
@@ -108,7 +109,7 @@ impl Turns {
             }
             ClaudeLine::Result(result) => self.ended(*result, &mut events),
             ClaudeLine::StreamEvent(_)
-            | ClaudeLine::System(System::Unknown)
+            | ClaudeLine::System(SystemLine::Unknown)
             | ClaudeLine::ControlResponse { .. }
             | ClaudeLine::ControlRequest { .. }
             | ClaudeLine::Unknown => {}
@@ -116,19 +117,19 @@ impl Turns {
         events
     }
 
-    fn lifecycle(&mut self, lifecycle: &Lifecycle, events: &mut Vec<HostEvent>) {
+    fn lifecycle(&mut self, lifecycle: &MessageLifecycle, events: &mut Vec<HostEvent>) {
         let ours = self.promised.take_if(|promised| {
             promised.turn_id == lifecycle.command_uuid && lifecycle.state != "queued"
         });
         let Some(promised) = ours else { return };
-        // Claude Code had begun a turn by itself, and takes the message up inside of it.
+        // Claude Code started a turn by itself and continues it with the message.
         if let Some(own) = self.running.take() {
             own.end(rawr_protocol::TurnStatus::Completed, None, None, events);
         }
         self.begin(promised, events);
     }
 
-    fn init(&mut self, init: Init, events: &mut Vec<HostEvent>) {
+    fn init(&mut self, init: InitLine, events: &mut Vec<HostEvent>) {
         self.model = init.model.or(self.model.take());
         if self.running.is_some() {
             return;
@@ -137,38 +138,38 @@ impl Turns {
         let promised = self.promised.take_if(|_| !tells).unwrap_or_else(|| {
             self.own += 1;
             let turn_id = format!("own-{}", self.own);
-            Promised { turn_id, kind: TurnKind::Host, origin: CompactionOrigin::Host }
+            SentMessage { turn_id, kind: TurnKind::Host, origin: CompactionOrigin::Host }
         });
         self.begin(promised, events);
     }
 
-    fn begin(&mut self, promised: Promised, events: &mut Vec<HostEvent>) {
-        let Promised { turn_id, kind, origin } = promised;
+    fn begin(&mut self, promised: SentMessage, events: &mut Vec<HostEvent>) {
+        let SentMessage { turn_id, kind, origin } = promised;
         events.push(HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: kind.clone() });
-        self.running = Some(Running::new(turn_id, kind, origin));
+        self.running = Some(ClaudeTurn::new(turn_id, kind, origin));
     }
 
-    fn status(&mut self, status: Status, events: &mut Vec<HostEvent>) {
+    fn status(&mut self, status: ClaudeStatus, events: &mut Vec<HostEvent>) {
         if status.compact_result.as_deref() == Some("failed") {
             let error =
                 status.compact_error.unwrap_or_else(|| "claude does not say why".to_owned());
             self.compacted(Err(error), events);
         } else if status.status.as_deref() == Some("compacting")
             && let Some(running) = &mut self.running
-            && running.compaction == Compaction::None
+            && running.compaction == ClaudeCompaction::None
         {
-            running.compaction = Compaction::Running;
+            running.compaction = ClaudeCompaction::Running;
             let (turn_id, origin) = (running.id.clone(), running.origin);
             events.push(HostEvent::CompactionStarted { turn_id, origin });
         }
     }
 
-    /// Of a compaction that has a turn of its own, the turn's end decides; one inside another turn is over here.
+    /// Records the result of a compaction. If the compaction has its own turn, the result is reported at the turn's end.
     fn compacted(&mut self, how: Result<Option<u64>, String>, events: &mut Vec<HostEvent>) {
         let Some(running) = &mut self.running else { return };
         if running.kind == TurnKind::Compaction {
-            running.compaction = Compaction::Over(how);
-        } else if std::mem::take(&mut running.compaction) != Compaction::None || how.is_ok() {
+            running.compaction = ClaudeCompaction::Over(how);
+        } else if std::mem::take(&mut running.compaction) != ClaudeCompaction::None || how.is_ok() {
             events.push(running.compaction_ended(how));
         }
     }
@@ -182,20 +183,22 @@ impl Turns {
         }
         for block in spoken.message.into_blocks() {
             match block {
-                Block::Text { text } if !by_a_model => running.said_by_claude = Some(text),
-                Block::Text { text } if is_main && running.kind != TurnKind::Compaction => {
+                ClaudeBlock::Text { text } if !by_a_model => running.said_by_claude = Some(text),
+                ClaudeBlock::Text { text } if is_main && running.kind != TurnKind::Compaction => {
                     running.last_agent_message = Some(text.clone());
                     events.push(HostEvent::AgentMessage { turn_id: running.id.clone(), text });
                 }
-                Block::ToolUse { id, name, input } => {
+                ClaudeBlock::ToolUse { id, name, input } => {
                     events.push(HostEvent::ToolStarted {
                         turn_id: running.id.clone(),
                         call_id: id.clone(),
                         name: name.clone(),
                     });
-                    running.calls.insert(id, Call { name, input, is_main });
+                    running.calls.insert(id, ClaudeToolCall { name, input, is_main });
                 }
-                Block::Text { .. } | Block::ToolResult { .. } | Block::Unknown => {}
+                ClaudeBlock::Text { .. }
+                | ClaudeBlock::ToolResult { .. }
+                | ClaudeBlock::Unknown => {}
             }
         }
     }
@@ -204,7 +207,7 @@ impl Turns {
         let Some(running) = &mut self.running else { return };
         let data = spoken.tool_use_result;
         for block in spoken.message.into_blocks() {
-            let Block::ToolResult { tool_use_id: call_id, content, is_error } = block else {
+            let ClaudeBlock::ToolResult { tool_use_id: call_id, content, is_error } = block else {
                 continue;
             };
             let Some(call) = running.calls.remove(&call_id) else { continue };
@@ -235,7 +238,7 @@ impl Turns {
     }
 
     fn requested(&mut self, event: StreamEvent, events: &mut Vec<HostEvent>) {
-        // What a compaction itself uses says nothing about the conversation.
+        // The usage of a compaction's own requests is not the size of the conversation.
         let Some(running) = self.running.as_mut().filter(|running| !running.compacts()) else {
             return;
         };
@@ -254,7 +257,7 @@ impl Turns {
     }
 
     fn ended(&mut self, result: TurnResult, events: &mut Vec<HostEvent>) {
-        // A hook of the user's may keep a message from the agent, and nothing else is told of it.
+        // A user's hook can block a message; then there is only the result.
         if self.running.is_none()
             && let Some(promised) = self.promised.take()
         {
@@ -271,7 +274,7 @@ impl Turns {
         running.end(status, result.result, error, events);
     }
 
-    /// Helpers of Claude Code's run on models of their own.
+    /// The window of the conversation's model. Claude Code's background requests may use other models.
     fn window_in(&self, result: &TurnResult) -> Option<u64> {
         let of = |model: &String| result.model_usage.get(model);
         let only = || match result.model_usage.len() {

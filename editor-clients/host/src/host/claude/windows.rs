@@ -1,9 +1,9 @@
-//! How many tokens Claude Code's models hold, for where Claude Code does not report it. A table; nothing is decided here.
+//! The context windows of Claude Code's models, for when Claude Code does not report them.
 
-/// Where no line of the table fits: newer models, and those that other companies serve.
+/// The window of models that are not in the table: newer models, and those of other providers.
 const UNKNOWN: u64 = 1_000_000;
 
-/// By the beginning of the model's name; the longest one that fits counts. As Claude Code 2.1.329 knows its models.
+/// Windows by prefix of the model's name; the longest matching prefix counts. As in Claude Code 2.1.329.
 const WINDOWS: [(&str, u64); 9] = [
     ("claude-3", 200_000),
     ("claude-haiku-3", 200_000),
@@ -18,21 +18,22 @@ const WINDOWS: [(&str, u64); 9] = [
 
 const FAMILY: &str = "claude-";
 
-/// What a person appends to a model's name to get its long window.
+/// The suffix of a model's name that selects its long window.
 const LONG: (&str, u64) = ("[1m]", 1_000_000);
 
-/// The longest window where the long ones are switched off.
+/// The longest window if long windows are disabled.
 const SHORT: u64 = 200_000;
 
-/// What a person has told Claude Code about windows. It reads the same variables, and its hooks inherit them.
+/// Window settings from Claude Code's environment variables, which its hooks inherit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WindowSettings {
     no_long_window: bool,
-    /// Of models that Claude Code does not know.
+    /// The window of models that Claude Code does not know.
     of_unknown: Option<u64>,
 }
 
 impl WindowSettings {
+    /// Reads the settings. `variable` looks up an environment variable.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_on = |value: String| {
             ["1", "true", "yes", "on"].contains(&value.trim().to_lowercase().as_str())
@@ -44,7 +45,7 @@ impl WindowSettings {
         }
     }
 
-    /// The window that goes with a model's name, as Anthropic, Bedrock or Vertex spell it.
+    /// The window of a model in tokens. The name may be Anthropic's, Bedrock's or Vertex's.
     pub fn window_of(&self, model: &str) -> u64 {
         let longest = if self.no_long_window { SHORT } else { u64::MAX };
         if model.ends_with(LONG.0) {
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_models_window_goes_by_the_longest_beginning_of_its_name() {
+    fn the_longest_matching_prefix_selects_the_window() {
         for (model, window) in [
             ("claude-opus-5-5", 1_000_000),
             ("claude-sonnet-5-20260801", 1_000_000),
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_tells_claude_code_about_windows_counts() {
+    fn claude_codes_environment_variables_change_the_window() {
         let settings = |name: &str, value: &str| {
             WindowSettings::read(|asked| (asked == name).then(|| value.to_owned()))
         };

@@ -1,4 +1,4 @@
-//! A thread that a person's own Codex works on, joined by rawr as a second client. It answers nobody's questions.
+//! Joins a thread of a user's own Codex as a second client. It must not answer the app-server's questions to the user.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,64 +7,71 @@ use rawr_protocol::{Host as HostInfo, HostCapabilities};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::connection::{Arrived, Connection, Experimental};
-use super::message::{Incoming, Status};
-use super::paused::Paused;
+use super::connection::{CodexConnection, ConnectionMessage, Experimental};
+use super::message::{CodexThreadStatus, Incoming};
+use super::paused::PausedGoalRecord;
 use super::rollout::LastUsage;
-use super::turns::{ThreadAccess, Turns};
+use super::turns::{CodexTurns, ThreadAccess};
 use super::{BASELINE_TOKENS, Codex, NAME, ThreadAnswer, goal, probe, rollout};
 use crate::host::{HostError, HostEvent, HostThread, ThreadOrigin};
 
-/// Which thread to join, and where.
+/// The thread to join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// Where the app-server listens.
+    /// The app-server's socket.
     pub socket: PathBuf,
+    /// The thread's id.
     pub thread_id: String,
-    /// rawr's own.
+    /// rawr's home.
     pub home: PathBuf,
+    /// Whether to use Codex's experimental methods.
     pub experimental: Experimental,
-    pub typed: Typed,
-    /// Since when somebody stands here who wants to hear of all turns. Of those that began before, nothing is told.
+    /// Whether user messages pass through the relay.
+    pub typed: UserMessageRoute,
+    /// Report turns that started since this time, in Unix milliseconds.
     pub since_ms: i64,
 }
 
-/// What becomes of what people type.
+/// How user messages reach Codex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
+pub enum UserMessageRoute {
+    /// Directly.
     GoesToCodex,
-    /// Somebody in between puts it to the driver first.
+    /// Through the relay, which may hold them.
     MayBeHeld,
 }
 
-/// A thread without a turn cannot be joined. It is tried again when something happens to it, and from time to time.
+/// Waits between attempts to join. A thread without a turn cannot be joined yet; a notification about it ends the wait.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl Codex {
-    /// Joins the thread as soon as there is something to join: before its first turn nothing of it is stored. `None`
-    /// for a helper of Codex's.
+    /// Joins the thread as soon as Codex has stored its first turn. `None` for an internal thread of Codex.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server cannot be reached, or if it or the thread closes.
     pub async fn attach(attachment: &Attachment) -> Result<Option<Self>, HostError> {
         let Attachment { socket, thread_id, home, experimental, typed, since_ms } = attachment;
-        let mut connection = Connection::reach(socket, *experimental).await?;
+        let mut connection = CodexConnection::reach(socket, *experimental).await?;
         let answer = resume(&mut connection, thread_id).await?;
         let Some(origin) = answer.thread.origin() else { return Ok(None) };
         let sample = probe::knows_sample(&mut connection).await?;
-        let status = answer.thread.status.unwrap_or(Status::Other);
-        let turns = Turns::beside_people(thread_id.clone());
+        let status = answer.thread.status.unwrap_or(CodexThreadStatus::Other);
+        let turns = CodexTurns::beside_people(thread_id.clone());
         let preview = answer.thread.preview.clone();
         let thread = about(answer, origin, sample, *typed);
         let mut codex = Self::with(thread, connection, turns, ThreadAccess::Shared);
         let turns = codex.seed(status, *since_ms).await?;
-        let is_first = status == Status::Active && turns <= 1;
-        // Codex writes it down a moment after the turn has begun.
+        let is_first = status == CodexThreadStatus::Active && turns <= 1;
+        // Codex stores it shortly after the turn started.
         if let Some(first) = preview.filter(|first| is_first && !first.is_empty()) {
             codex.turns.began_with(first);
         }
         let params = json!({"threadId": thread_id});
-        // A Codex that knows no goals has none.
+        // A Codex without goals refuses the request.
         if let Ok(about) = codex.connection.ask("thread/goal/get", params).await? {
-            codex.paused = Paused::of(home, thread_id);
+            codex.paused = PausedGoalRecord::of(home, thread_id);
             codex.take_up_goal(about);
         }
         Ok(Some(codex))
@@ -74,7 +81,7 @@ impl Codex {
         if self.goal.is_active() {
             let params = json!({"threadId": self.thread_id(), "status": goal::PAUSED});
             let answer = self.connection.ask("thread/goal/set", params).await?;
-            // What came before the answer is of a goal that was not paused yet.
+            // Notifications before the answer are about a goal that was not paused yet.
             self.catch_up();
             if let Ok(about) = answer {
                 self.goal.paused();
@@ -92,7 +99,7 @@ impl Codex {
         }
     }
 
-    /// One that a rawr before this one has paused and not set going again is set going by this one.
+    /// Adopts a goal that an earlier driver paused and did not resume.
     fn take_up_goal(&mut self, about: Value) {
         if self.paused.as_ref().is_some_and(|paused| paused.is_of(&about)) {
             self.goal.found_paused();
@@ -100,11 +107,11 @@ impl Codex {
         self.heard_of_goal(about);
     }
 
-    /// A goal that goes on, or that somebody has touched, is not owed any more.
+    /// Handles a notification about the goal. Deletes the record if rawr no longer has to resume the goal.
     pub(super) fn heard_of_goal(&mut self, about: Value) {
         self.goal.told(about);
         if !self.goal.is_owed() {
-            let forgotten = self.paused.as_ref().map_or(Ok(()), Paused::forget);
+            let forgotten = self.paused.as_ref().map_or(Ok(()), PausedGoalRecord::forget);
             self.tell_if_failed(forgotten);
         }
     }
@@ -112,21 +119,21 @@ impl Codex {
     fn tell_if_failed(&mut self, noted: std::io::Result<()>) {
         if let Err(error) = noted {
             let notice = format!(
-                "home cannot take a note of the goal that is paused ({error}): should rawr end early, resume it yourself"
+                "failed to record the paused goal ({error}); if rawr ends early, resume the goal yourself"
             );
             self.events.push_back(HostEvent::Notice(notice));
         }
     }
 
-    /// Codex tells how full the window is with the next sampling request only; what it told last stands in its file.
-    /// So does the turn that runs. Returns how many turns do.
-    async fn seed(&mut self, status: Status, since_ms: i64) -> Result<usize, HostError> {
+    /// Reads the last usage and the running turn from the thread's file, because Codex reports usage only after the next
+    /// sampling request. Returns the number of turns.
+    async fn seed(&mut self, status: CodexThreadStatus, since_ms: i64) -> Result<usize, HostError> {
         let path = self.thread.transcript.clone();
         let stored = tokio::task::spawn_blocking(move || path.map(|path| rollout::stored(&path)));
         let stored = stored.await.ok().flatten().unwrap_or_default();
         self.tell_of_missed(&stored, status, since_ms).await?;
         self.turns.joined_at(status);
-        if let Some(turn_id) = stored.open_turn().filter(|_| status == Status::Active) {
+        if let Some(turn_id) = stored.open_turn().filter(|_| status == CodexThreadStatus::Active) {
             self.turns.came_into(turn_id);
         }
         if let Some(last) = stored.last {
@@ -151,7 +158,10 @@ impl From<LastUsage> for HostEvent {
     }
 }
 
-async fn resume(connection: &mut Connection, thread_id: &str) -> Result<ThreadAnswer, HostError> {
+async fn resume(
+    connection: &mut CodexConnection,
+    thread_id: &str,
+) -> Result<ThreadAnswer, HostError> {
     let mut pause = FIRST_PAUSE;
     loop {
         let params = json!({"threadId": thread_id, "excludeTurns": true});
@@ -166,9 +176,9 @@ async fn resume(connection: &mut Connection, thread_id: &str) -> Result<ThreadAn
     }
 }
 
-/// Until something happens to the thread, or it has been long enough. Returns how long it may be next time.
+/// Waits for a notification about the thread, at most `pause`. Returns the next pause.
 async fn wait(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     thread_id: &str,
     pause: Duration,
 ) -> Result<Duration, HostError> {
@@ -182,8 +192,8 @@ async fn wait(
             },
         };
         match arrived {
-            Arrived::End { reason } => return Err(HostError::Gone { reason }),
-            Arrived::Message(Incoming::Notification { method, params })
+            ConnectionMessage::End { reason } => return Err(HostError::Gone { reason }),
+            ConnectionMessage::Message(Incoming::Notification { method, params })
                 if params["threadId"] == thread_id =>
             {
                 if method == "thread/closed" {
@@ -194,24 +204,29 @@ async fn wait(
                 tokio::time::sleep(FIRST_PAUSE).await;
                 return Ok(FIRST_PAUSE);
             }
-            Arrived::Message(_) | Arrived::Noise(_) => {}
+            ConnectionMessage::Message(_) | ConnectionMessage::Noise(_) => {}
         }
     }
 }
 
-fn about(answer: ThreadAnswer, origin: ThreadOrigin, sample: bool, typed: Typed) -> HostThread {
-    // A parent that asks for its sub-agent's answer is given what the last turn said: a packet after one of rawr's, and
-    // nothing at all after a compaction.
+fn about(
+    answer: ThreadAnswer,
+    origin: ThreadOrigin,
+    sample: bool,
+    typed: UserMessageRoute,
+) -> HostThread {
+    // A parent reads the last message of its sub-agent's last turn. rawr must not add turns or compact there: the message
+    // would be a packet, or missing.
     let is_persons = origin == ThreadOrigin::Person;
     let capabilities = HostCapabilities {
         inject_turn: is_persons,
         steer: is_persons,
         sample,
-        queue: is_persons && typed == Typed::MayBeHeld,
+        queue: is_persons && typed == UserMessageRoute::MayBeHeld,
         compact: is_persons,
         compact_by_person: false,
         judge: true,
-        // Codex compacts inside a turn only when it wants to.
+        // Codex offers no request for a compaction inside a turn.
         mid_turn_compact: false,
         inject_items: false,
     };

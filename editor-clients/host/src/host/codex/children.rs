@@ -1,34 +1,34 @@
-//! Sub-agents that the agent has spawned: to the arbiter each is a tool that runs for as long as it works. Pure; sends nothing.
+//! Sub-agents of the agent. Each is reported as a tool call that runs while the sub-agent works. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::message::{CollabCall, Item, Note, Status};
+use super::message::{CodexItem, CodexNotification, CodexThreadStatus, CollabCall};
 use crate::host::{HostEvent, TurnKind};
 use crate::text::one_line;
 
 #[derive(Debug, Default)]
-pub(super) struct Children {
-    /// What each was told to do, by its thread.
+pub(super) struct SubAgents {
+    /// The task of each sub-agent, by thread id.
     tasks: BTreeMap<String, String>,
-    /// Other threads that work, children or not: a child may be at work before it is known to be one.
+    /// Active threads other than the conversation. A sub-agent may be active before it is known to be one.
     at_work: BTreeSet<String>,
 }
 
-/// Of what a child was told.
+/// The width of a task in the tool's name.
 const WIDTH: usize = 80;
 
-impl Children {
-    /// What a note, and what the conversation made of it, say of children. It comes after the latter.
+impl SubAgents {
+    /// The events that a notification causes, to be reported after `made`, the conversation's own events.
     pub(super) fn read(
         &mut self,
-        note: &Note,
+        note: &CodexNotification,
         thread_id: &str,
         turn_id: Option<&str>,
         made: &[HostEvent],
     ) -> Vec<HostEvent> {
         let Some(turn_id) = turn_id else { return Vec::new() };
         let mut events = self.told(note, thread_id, turn_id);
-        // Whatever runs when a turn of the user's begins is forgotten there.
+        // A new turn resets the running tools, so the active sub-agents are reported again.
         let begins = |event: &HostEvent| {
             let HostEvent::TurnStarted { kind, .. } = event else { return false };
             matches!(kind, TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host)
@@ -40,16 +40,18 @@ impl Children {
         events
     }
 
-    fn told(&mut self, note: &Note, thread_id: &str, turn_id: &str) -> Vec<HostEvent> {
+    fn told(&mut self, note: &CodexNotification, thread_id: &str, turn_id: &str) -> Vec<HostEvent> {
         match note {
-            Note::ItemCompleted(note) if note.thread_id == thread_id => match &note.item {
-                Item::CollabAgentToolCall(call) => self.spawned(call, turn_id),
-                _ => Vec::new(),
-            },
-            Note::StatusChanged(note) if note.thread_id != thread_id => {
-                self.changed(&note.thread_id, note.status == Status::Active, turn_id)
+            CodexNotification::ItemCompleted(note) if note.thread_id == thread_id => {
+                match &note.item {
+                    CodexItem::CollabAgentToolCall(call) => self.spawned(call, turn_id),
+                    _ => Vec::new(),
+                }
             }
-            Note::Closed(note) => self.changed(&note.thread_id, false, turn_id),
+            CodexNotification::StatusChanged(note) if note.thread_id != thread_id => {
+                self.changed(&note.thread_id, note.status == CodexThreadStatus::Active, turn_id)
+            }
+            CodexNotification::Closed(note) => self.changed(&note.thread_id, false, turn_id),
             _ => Vec::new(),
         }
     }

@@ -1,4 +1,4 @@
-//! Requests and their replies over the wire. Everything else that arrives meanwhile is kept, in order, for whoever reads on.
+//! Requests to the app-server and their replies. Other messages that arrive meanwhile are queued in order.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -8,39 +8,41 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use super::message::{Incoming, Refusal};
-use super::wire::Wire;
+use super::message::{CodexError, Incoming};
+use super::wire::CodexTransport;
 use crate::host::HostError;
-use crate::host::pipes::Received;
+use crate::host::pipes::PipeMessage;
 
 /// A connection to one app-server.
 #[derive(Debug)]
-pub(super) struct Connection {
-    wire: Wire,
+pub(super) struct CodexConnection {
+    wire: CodexTransport,
     last_id: u64,
-    unread: VecDeque<Arrived>,
+    unread: VecDeque<ConnectionMessage>,
 }
 
-/// Whether Codex is asked for what it may still change. Without it there is neither a sample nor a queue.
+/// Whether to use Codex's experimental methods, which sampling and the queue need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Experimental {
+    /// Use them.
     #[default]
     Wanted,
+    /// Do not use them.
     Refused,
 }
 
-/// What came and was not the reply that somebody waits for.
+/// A message other than the awaited reply.
 #[derive(Debug)]
-pub(super) enum Arrived {
+pub(super) enum ConnectionMessage {
     Message(Incoming),
     Noise(String),
     End { reason: String },
 }
 
-/// Codex answers every request that rawr sends at once; a model's work comes as notifications.
+/// Timeout of a request. Codex answers at once; a model's work is reported in notifications.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Notifications that come often and mean nothing to rawr.
+/// Frequent notifications that rawr does not use.
 const UNWANTED: [&str; 7] = [
     "account/rateLimits/updated",
     "item/agentMessage/delta",
@@ -51,27 +53,27 @@ const UNWANTED: [&str; 7] = [
     "turn/diff/updated",
 ];
 
-impl Connection {
-    /// Starts `command` and shakes hands.
+impl CodexConnection {
+    /// Starts `command` and initializes the connection.
     pub(super) async fn open(binary: &Path, command: Command) -> Result<Self, HostError> {
-        let wire = Wire::start(super::NAME, command);
+        let wire = CodexTransport::start(super::NAME, command);
         let wire =
             wire.map_err(|source| HostError::NotStarted { path: binary.to_owned(), source })?;
         Self::greet(wire, Experimental::Wanted).await
     }
 
-    /// Reaches an app-server that runs already, and shakes hands.
+    /// Connects to a running app-server and initializes the connection.
     pub(super) async fn reach(
         socket: &Path,
         experimental: Experimental,
     ) -> Result<Self, HostError> {
-        let wire = Wire::reach(socket).await;
+        let wire = CodexTransport::reach(socket).await;
         let wire =
             wire.map_err(|source| HostError::NotReached { path: socket.to_owned(), source })?;
         Self::greet(wire, experimental).await
     }
 
-    async fn greet(wire: Wire, experimental: Experimental) -> Result<Self, HostError> {
+    async fn greet(wire: CodexTransport, experimental: Experimental) -> Result<Self, HostError> {
         let mut connection = Self { wire, last_id: 0, unread: VecDeque::new() };
         let hello = json!({
             "clientInfo": {"name": "rawr", "title": "rawr", "version": env!("CARGO_PKG_VERSION")},
@@ -86,7 +88,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the result.
     pub(super) async fn request(
         &mut self,
         method: &'static str,
@@ -96,7 +98,7 @@ impl Connection {
         answer.map_err(|refusal| HostError::Refused { method, message: refusal.message })
     }
 
-    /// The same, with the answer in its shape.
+    /// As [`request`](Self::request), with the result parsed.
     pub(super) async fn request_as<T: DeserializeOwned>(
         &mut self,
         method: &'static str,
@@ -106,21 +108,23 @@ impl Connection {
         serde_json::from_value(answer).map_err(|source| HostError::NotUnderstood { method, source })
     }
 
-    /// The same, for whom a refusal is an answer too.
+    /// As [`request`](Self::request), with a refusal as a value.
     pub(super) async fn ask(
         &mut self,
         method: &'static str,
         params: Value,
-    ) -> Result<Result<Value, Refusal>, HostError> {
+    ) -> Result<Result<Value, CodexError>, HostError> {
         let id = self.post(method, params);
         let answer = tokio::time::timeout(PATIENCE, async {
             loop {
                 match self.arrive().await {
-                    Arrived::Message(Incoming::Reply { id: replied, answer }) if replied == id => {
+                    ConnectionMessage::Message(Incoming::Reply { id: replied, answer })
+                        if replied == id =>
+                    {
                         return Ok(answer);
                     }
-                    Arrived::End { reason } => {
-                        self.unread.push_back(Arrived::End { reason: reason.clone() });
+                    ConnectionMessage::End { reason } => {
+                        self.unread.push_back(ConnectionMessage::End { reason: reason.clone() });
                         return Err(HostError::Gone { reason });
                     }
                     other => self.unread.push_back(other),
@@ -130,30 +134,32 @@ impl Connection {
         answer.await.unwrap_or(Err(HostError::Silent { method, seconds: PATIENCE.as_secs() }))
     }
 
-    /// Asks without waiting. Returns the id that the answer will bear.
+    /// Sends a request without waiting. Returns its id.
     pub(super) fn post(&mut self, method: &'static str, params: Value) -> u64 {
         self.last_id += 1;
         self.wire.send(&json!({"id": self.last_id, "method": method, "params": params}));
         self.last_id
     }
 
-    /// Answers a question of Codex: `reply` holds a `result` or an `error`.
+    /// Answers a request of Codex. `reply` contains a `result` or an `error`.
     pub(super) fn reply(&mut self, id: Value, mut reply: Value) {
         reply["id"] = id;
         self.wire.send(&reply);
     }
 
-    /// What arrived while an answer was waited for.
-    pub(super) fn take_unread(&mut self) -> Option<Arrived> {
+    /// The next message that was queued while a request waited.
+    pub(super) fn take_unread(&mut self) -> Option<ConnectionMessage> {
         self.unread.pop_front()
     }
 
-    /// What arrives next. May be cancelled at any time.
-    pub(super) async fn arrive(&mut self) -> Arrived {
+    /// Waits for the next message. Cancel safe.
+    pub(super) async fn arrive(&mut self) -> ConnectionMessage {
         match self.wire.receive().await {
-            Received::Message(message) => Arrived::Message(Incoming::from_value(message)),
-            Received::Noise(line) => Arrived::Noise(line),
-            Received::End { reason } => Arrived::End { reason },
+            PipeMessage::Message(message) => {
+                ConnectionMessage::Message(Incoming::from_value(message))
+            }
+            PipeMessage::Noise(line) => ConnectionMessage::Noise(line),
+            PipeMessage::End { reason } => ConnectionMessage::End { reason },
         }
     }
 

@@ -1,5 +1,4 @@
-//! A goal that a person gave Codex: it starts a turn whenever none runs, so that nothing else finds a quiet moment. rawr pauses
-//! it for as long as a sequence takes. Sends nothing itself.
+//! The state of a user's Codex goal. A goal starts a turn whenever none runs, so rawr pauses it during a sequence. Pure.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,13 +10,13 @@ pub(super) struct Goal {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum GoalState {
-    /// None, or one that starts nothing.
+    /// No goal, or one that does not start turns.
     #[default]
     Quiet,
     Active,
-    /// By rawr, and nobody has touched it since.
+    /// Paused by rawr and unchanged since.
     Paused,
-    /// The same, by a rawr before this one, or by one that has the thread.
+    /// Paused by another rawr process and unchanged since.
     FoundPaused,
 }
 
@@ -25,7 +24,7 @@ enum GoalState {
 #[serde(rename_all = "camelCase")]
 struct GoalNote {
     goal: Option<GoalStatus>,
-    /// The turn that has used something, or has set the status; `None` for what a person sets.
+    /// The turn that caused the notification; `None` if a user changed the goal.
     turn_id: Option<String>,
 }
 
@@ -38,13 +37,13 @@ pub(super) const ACTIVE: &str = "active";
 pub(super) const PAUSED: &str = "paused";
 
 impl Goal {
-    /// What Codex tells of it, asked or not. `null` is no goal.
+    /// Handles Codex's report of the goal. `null` means no goal.
     pub(super) fn told(&mut self, about: Value) {
         let about = serde_json::from_value::<GoalNote>(about).ok();
         let is_of_a_turn = about.as_ref().is_some_and(|about| about.turn_id.is_some());
         let goal = about.and_then(|about| about.goal);
         self.stand = match goal.as_ref().map(|goal| goal.status.as_str()) {
-            // No turn resumes a paused goal: what it used was counted before the pause, and is reported after it.
+            // A turn cannot resume a paused goal: this report is about usage from before the pause.
             Some(ACTIVE) if is_of_a_turn && self.is_owed() => self.stand,
             Some(ACTIVE) => GoalState::Active,
             Some(PAUSED) if self.is_owed() => self.stand,
@@ -60,7 +59,7 @@ impl Goal {
         self.stand = GoalState::Paused;
     }
 
-    /// As another rawr has left it.
+    /// The goal was found paused by another rawr process.
     pub(super) fn found_paused(&mut self) {
         self.stand = GoalState::FoundPaused;
     }
@@ -69,12 +68,12 @@ impl Goal {
         matches!(self.stand, GoalState::Paused | GoalState::FoundPaused)
     }
 
-    /// Whether it is not ours to set going, should we have no part in the thread.
+    /// Whether another rawr process paused it.
     pub(super) fn is_anothers(&self) -> bool {
         self.stand == GoalState::FoundPaused
     }
 
-    /// Whether it has to be set going again. Asked once.
+    /// Whether it must be resumed. True once.
     pub(super) fn resume(&mut self) -> bool {
         let owed = self.is_owed();
         if owed {
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rawr_paused_and_nobody_has_touched_is_set_going_again() {
+    fn an_unchanged_goal_that_rawr_paused_is_resumed() {
         check(&["active", "pause", "paused"], true);
         check(&["active", "pause"], true);
         check(&["paused", "pause"], false);
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_turn_has_used_is_no_word_of_a_person() {
+    fn a_usage_report_does_not_count_as_a_change_by_the_user() {
         check(&["counted", "pause"], true);
         check(&["active", "pause", "counted", "paused"], true);
         check(&["active", "pause", "paused", "counted"], true);

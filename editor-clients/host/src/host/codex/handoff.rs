@@ -1,5 +1,5 @@
-//! The handoff beside people: put in Codex's line, so that it is there before they can type, and taken from there. It
-//! withholds what the handoff's turn does until the driver asks for that turn, and no longer.
+//! The handoff in a shared thread. It is added to Codex's queue, so that it comes before anything that users type. The events
+//! of its turn are withheld until the driver claims the turn.
 
 use std::time::Duration;
 
@@ -9,45 +9,45 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Codex;
-use super::handoff_queue::Entry;
-use super::message::{Note, Refusal, SettingsNote};
+use super::handoff_queue::QueueEntry;
+use super::message::{CodexError, CodexNotification, SettingsNote};
 use crate::host::{HostError, SharedThread, WithheldWork};
 
-/// What became of the handoff that stood in line.
+/// The result of claiming the queued handoff.
 pub(super) enum HandedOver {
     NothingInLine,
     Begun {
         turn_id: String,
     },
-    /// Something else was faster.
+    /// Another turn was faster; the handoff was removed from the queue.
     TakenBack,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Queued {
-    queued_submission: Submission,
+struct QueueAddResult {
+    queued_submission: QueuedSubmission,
 }
 
 #[derive(Deserialize)]
-struct Submission {
+struct QueuedSubmission {
     id: String,
 }
 
 #[derive(Deserialize)]
-struct Deleted {
+struct QueueDeleteResult {
     deleted: bool,
 }
 
-/// How long Codex may take to begin what stands first in its line.
+/// How long Codex may take to start the first entry of its queue.
 const SOON: Duration = Duration::from_secs(10);
 
 impl Codex {
-    pub(super) fn read(&mut self, note: Note) {
+    pub(super) fn read(&mut self, note: CodexNotification) {
         if let Some(turn_id) = note.message_taken_in() {
             self.took_message = Some(turn_id.to_owned());
         }
-        if let Note::Settings(SettingsNote { thread_id, thread_settings }) = &note
+        if let CodexNotification::Settings(SettingsNote { thread_id, thread_settings }) = &note
             && *thread_id == self.thread.thread_id
             && thread_settings.model.is_some()
         {
@@ -68,7 +68,7 @@ impl Codex {
             self.events.extend(events);
         }
         if self.turns.has_compacted()
-            && let Some(Entry { name, text }) = self.handoff_queue.compacted()
+            && let Some(QueueEntry { name, text }) = self.handoff_queue.compacted()
         {
             let params = json!({
                 "threadId": self.thread_id(),
@@ -79,13 +79,14 @@ impl Codex {
         }
     }
 
-    /// A Codex without a line is asked for a turn when the time comes.
-    pub(super) fn put_in_line(&mut self, answer: Result<Value, Refusal>) {
-        let queued = answer.ok().and_then(|answer| serde_json::from_value::<Queued>(answer).ok());
+    /// Handles the answer to `thread/queue/add`. Without a queue, the handoff is started as a turn later.
+    pub(super) fn put_in_line(&mut self, answer: Result<Value, CodexError>) {
+        let queued =
+            answer.ok().and_then(|answer| serde_json::from_value::<QueueAddResult>(answer).ok());
         self.handoff_queue.taken(queued.map(|queued| queued.queued_submission.id));
     }
 
-    /// The turn of the handoff that stands in line. Behind something else it is taken out.
+    /// Claims the turn of the queued handoff. Removes the handoff if another turn runs before it.
     pub(super) async fn hand_over(&mut self) -> Result<HandedOver, HostError> {
         loop {
             if let Some(turn_id) = self.handoff_queue.claim() {
@@ -108,15 +109,14 @@ impl Codex {
         }
     }
 
-    /// Until the turn's message stands in the conversation: what is said next comes after it. A turn that has ended has
-    /// taken it in as well.
+    /// Waits until the turn's message is in the conversation, or the turn has ended, so that later messages come after it.
     pub(super) async fn until_message_in(&mut self, turn_id: &str) -> Result<(), HostError> {
         let until = Instant::now() + SOON;
         while self.took_message.as_deref() != Some(turn_id) && self.turns.current() == Some(turn_id)
         {
             match timeout_at(until, self.connection.arrive()).await {
                 Ok(arrived) => self.take(arrived),
-                // It was accepted all the same.
+                // The turn was accepted, so the message will follow.
                 Err(_) => return Ok(()),
             }
             self.ready()?;
@@ -124,13 +124,14 @@ impl Codex {
         Ok(())
     }
 
-    /// Whether it was there still.
+    /// Removes the handoff from the queue. Returns whether it was still queued.
     async fn take_out(&mut self) -> Result<bool, HostError> {
         let entry = self.handoff_queue.entry().map(str::to_owned);
         let params = json!({"threadId": self.thread_id(), "queuedSubmissionId": entry});
         let answer = self.connection.ask("thread/queue/delete", params).await?;
         self.catch_up();
-        let answer = answer.ok().and_then(|answer| serde_json::from_value::<Deleted>(answer).ok());
+        let answer =
+            answer.ok().and_then(|answer| serde_json::from_value::<QueueDeleteResult>(answer).ok());
         let is_out = answer.is_some_and(|answer| answer.deleted) && self.handoff_queue.is_queued();
         if is_out {
             self.handoff_queue.forget();
@@ -138,7 +139,7 @@ impl Codex {
         Ok(is_out)
     }
 
-    /// The driver will not ask for it.
+    /// The driver will not claim the turn: stop withholding its events.
     pub(super) fn give_up_claim(&mut self) {
         if self.handoff_queue.has_begun() {
             self.handoff_queue.forget();

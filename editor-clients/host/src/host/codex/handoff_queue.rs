@@ -1,15 +1,15 @@
-//! A handoff that waits in Codex's own line, so that it comes before whatever a goal or a person starts after a compaction.
-//! It is put there once the history is rewritten: a compaction that fails would not hold it back. Sends nothing itself.
+//! The state of a handoff in Codex's queue, where it comes before any turn that a goal or a user starts after the compaction.
+//! It is queued once the history is rewritten, because a failed compaction would not hold it back. Pure.
 
-use super::message::{Item, Note};
+use super::message::{CodexItem, CodexNotification};
 
-/// The handoff of the compaction that runs.
+/// The handoff of the running compaction.
 #[derive(Debug, Default)]
 pub(super) struct HandoffQueue {
     stand: QueueState,
-    /// What the last turn from the line began with.
+    /// The text of the last handoff that started from the queue.
     said: Option<String>,
-    /// Counts the names of its messages.
+    /// The number of entries so far, for unique names.
     count: u64,
 }
 
@@ -17,22 +17,22 @@ pub(super) struct HandoffQueue {
 enum QueueState {
     #[default]
     Nothing,
-    /// For the compaction that was asked for.
+    /// Prepared for the requested compaction.
     Ready { text: String },
-    /// In Codex's line.
+    /// In Codex's queue.
     Queued {
         name: String,
         text: String,
-        /// By which it can be taken out again.
+        /// Codex's id of the entry, needed to remove it.
         entry: Option<String>,
     },
-    /// Its turn has begun. Nothing of that is told before somebody claims it.
+    /// Its turn started. The turn's events are withheld until the driver claims it.
     Begun { turn_id: String },
 }
 
-/// What is to be put in line.
+/// An entry for Codex's queue.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct QueueEntry {
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -42,17 +42,17 @@ impl HandoffQueue {
         self.stand = QueueState::Ready { text };
     }
 
-    /// The history is rewritten.
-    pub(super) fn compacted(&mut self) -> Option<Entry> {
+    /// The history is rewritten. Returns the entry to queue, once.
+    pub(super) fn compacted(&mut self) -> Option<QueueEntry> {
         let QueueState::Ready { text } = &mut self.stand else { return None };
         let text = std::mem::take(text);
         self.count += 1;
         let name = format!("rawr-{}-{}", std::process::id(), self.count);
         self.stand = QueueState::Queued { name: name.clone(), text: text.clone(), entry: None };
-        Some(Entry { name, text })
+        Some(QueueEntry { name, text })
     }
 
-    /// Codex has taken it, or has not.
+    /// Records Codex's id of the entry; `None` if Codex refused it.
     pub(super) fn taken(&mut self, taken: Option<String>) {
         if let QueueState::Queued { entry, .. } = &mut self.stand {
             match taken {
@@ -62,10 +62,12 @@ impl HandoffQueue {
         }
     }
 
-    /// Whether this note begins the turn of what waits.
-    pub(super) fn begins(&mut self, note: &Note) -> bool {
-        let Note::ItemStarted(note) = note else { return false };
-        let Item::UserMessage { client_id: Some(client_id), .. } = &note.item else { return false };
+    /// Whether this notification starts the turn of the queued handoff.
+    pub(super) fn begins(&mut self, note: &CodexNotification) -> bool {
+        let CodexNotification::ItemStarted(note) = note else { return false };
+        let CodexItem::UserMessage { client_id: Some(client_id), .. } = &note.item else {
+            return false;
+        };
         let QueueState::Queued { name, text, .. } = &mut self.stand else { return false };
         let is_ours = name == client_id;
         if is_ours {
@@ -79,12 +81,12 @@ impl HandoffQueue {
         matches!(self.stand, QueueState::Queued { .. })
     }
 
-    /// Events that came since are not told while this holds.
+    /// Whether its turn started and is not claimed. Events are withheld meanwhile.
     pub(super) fn has_begun(&self) -> bool {
         matches!(self.stand, QueueState::Begun { .. })
     }
 
-    /// Whether this waits in Codex's line, or has begun a turn that is not claimed yet.
+    /// Whether this text is queued, or started a turn that is not claimed.
     pub(super) fn holds(&self, text: &str) -> bool {
         match &self.stand {
             QueueState::Queued { text: queued, .. } => queued == text,
@@ -93,7 +95,7 @@ impl HandoffQueue {
         }
     }
 
-    /// The turn that it has begun.
+    /// Claims the turn that it started.
     pub(super) fn claim(&mut self) -> Option<String> {
         match std::mem::take(&mut self.stand) {
             QueueState::Begun { turn_id } => Some(turn_id),
@@ -104,12 +106,12 @@ impl HandoffQueue {
         }
     }
 
-    /// Whether it has gone to the agent from the line, and must not go a second time.
+    /// Whether the queue already delivered this text to the agent.
     pub(super) fn has_said(&self, text: &str) -> bool {
         self.said.as_deref() == Some(text)
     }
 
-    /// What has to be said to Codex to take it out again.
+    /// Codex's id of the queued entry.
     pub(super) fn entry(&self) -> Option<&str> {
         match &self.stand {
             QueueState::Queued { entry, .. } => entry.as_deref(),
@@ -117,7 +119,7 @@ impl HandoffQueue {
         }
     }
 
-    /// Nobody will claim it, or it was taken out.
+    /// Discards the handoff.
     pub(super) fn forget(&mut self) {
         self.stand = QueueState::Nothing;
     }
@@ -129,25 +131,25 @@ mod tests {
 
     use super::*;
 
-    fn message(name: &str) -> Note {
+    fn message(name: &str) -> CodexNotification {
         let item = json!({"type": "userMessage", "id": "u", "clientId": name, "content": []});
         let params = json!({"threadId": "thread", "turnId": "t", "item": item});
-        Note::read("item/started", params).unwrap().unwrap()
+        CodexNotification::read("item/started", params).unwrap().unwrap()
     }
 
     #[test]
-    fn it_is_put_in_line_once_and_known_again_by_its_name() {
+    fn it_is_queued_once_and_recognized_by_its_name() {
         let mut line = HandoffQueue::default();
         assert_eq!(line.compacted(), None);
         line.prepare("go on".to_owned());
         assert!(!line.holds("go on"));
-        let Entry { name, text } = line.compacted().unwrap();
+        let QueueEntry { name, text } = line.compacted().unwrap();
         assert_eq!(text, "go on");
         assert_eq!(line.compacted(), None);
         line.taken(Some("q1".to_owned()));
         assert!(line.is_queued());
         assert_eq!(line.entry(), Some("q1"));
-        assert!(!line.begins(&message("somebody's")));
+        assert!(!line.begins(&message("another")));
         assert!(line.holds("go on") && !line.holds("and the docs"));
         assert!(line.begins(&message(&name)) && line.has_begun());
         assert!(line.holds("go on") && !line.holds("and the docs"));
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_codex_without_a_line_holds_nothing() {
+    fn without_a_queue_nothing_is_held() {
         let mut line = HandoffQueue::default();
         line.prepare("go on".to_owned());
         line.compacted().unwrap();

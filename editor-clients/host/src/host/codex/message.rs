@@ -1,19 +1,17 @@
-//! The part of Codex's app-server protocol that rawr reads, as types. Nothing is decided here.
-//!
-//! Fields that rawr does not use are left out; methods and items that it does not know are passed over.
+//! The types of Codex's app-server protocol, as far as rawr reads it. Unknown fields, methods and items are ignored.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// One line from Codex, told apart.
+/// A message from Codex.
 #[derive(Debug)]
 pub(super) enum Incoming {
     Reply {
         id: u64,
-        answer: Result<Value, Refusal>,
+        answer: Result<Value, CodexError>,
     },
-    /// Codex asks, and waits for an answer with the same id.
+    /// A request from Codex, which waits for an answer with the same id.
     Request {
         id: Value,
         method: String,
@@ -28,7 +26,7 @@ pub(super) enum Incoming {
 
 /// The error of a reply.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Refusal {
+pub(super) struct CodexError {
     #[serde(default)]
     pub(super) message: String,
 }
@@ -49,7 +47,7 @@ impl Incoming {
                     Self::Reply { id, answer: Ok(part("result").unwrap_or_default()) }
                 }
                 (Some(id), Some(error)) => {
-                    Self::Reply { id, answer: Err(Refusal::from_value(error)) }
+                    Self::Reply { id, answer: Err(CodexError::from_value(error)) }
                 }
                 (None, _) => Self::Unknown,
             },
@@ -58,16 +56,16 @@ impl Incoming {
     }
 }
 
-impl Refusal {
+impl CodexError {
     fn from_value(error: Value) -> Self {
         let text = error.to_string();
         serde_json::from_value(error).unwrap_or(Self { message: text })
     }
 }
 
-/// A notification that means something to rawr.
+/// A notification that rawr uses.
 #[derive(Debug, Clone)]
-pub(super) enum Note {
+pub(super) enum CodexNotification {
     StatusChanged(StatusChanged),
     /// The thread was unloaded, or deleted.
     Closed(ThreadClosed),
@@ -79,33 +77,33 @@ pub(super) enum Note {
     Plan(PlanNote),
     Settings(SettingsNote),
     Error(ErrorNote),
-    /// Said to the person at the keyboard, about one thread or about all.
+    /// A message for the user, about one thread or about all.
     Warning {
         thread_id: Option<String>,
         text: String,
     },
 }
 
-impl Note {
-    /// `None` for a method that means nothing here; an error for one that has changed its shape.
+impl CodexNotification {
+    /// `None` for an unused method; an error if the parameters have an unknown shape.
     pub(super) fn read(method: &str, params: Value) -> Option<Result<Self, serde_json::Error>> {
         fn shape<T: DeserializeOwned>(
             params: Value,
-            note: fn(T) -> Note,
-        ) -> Option<Result<Note, serde_json::Error>> {
+            note: fn(T) -> CodexNotification,
+        ) -> Option<Result<CodexNotification, serde_json::Error>> {
             Some(serde_json::from_value(params).map(note))
         }
         match method {
-            "thread/status/changed" => shape(params, Note::StatusChanged),
-            "thread/closed" => shape(params, Note::Closed),
-            "turn/started" => shape(params, Note::TurnStarted),
-            "turn/completed" => shape(params, Note::TurnCompleted),
-            "item/started" => shape(params, Note::ItemStarted),
-            "item/completed" => shape(params, Note::ItemCompleted),
-            "thread/tokenUsage/updated" => shape(params, Note::Usage),
-            "turn/plan/updated" => shape(params, Note::Plan),
-            "thread/settings/updated" => shape(params, Note::Settings),
-            "error" => shape(params, Note::Error),
+            "thread/status/changed" => shape(params, CodexNotification::StatusChanged),
+            "thread/closed" => shape(params, CodexNotification::Closed),
+            "turn/started" => shape(params, CodexNotification::TurnStarted),
+            "turn/completed" => shape(params, CodexNotification::TurnCompleted),
+            "item/started" => shape(params, CodexNotification::ItemStarted),
+            "item/completed" => shape(params, CodexNotification::ItemCompleted),
+            "thread/tokenUsage/updated" => shape(params, CodexNotification::Usage),
+            "turn/plan/updated" => shape(params, CodexNotification::Plan),
+            "thread/settings/updated" => shape(params, CodexNotification::Settings),
+            "error" => shape(params, CodexNotification::Error),
             "warning" | "configWarning" | "deprecationNotice" | "guardianWarning" => {
                 shape(params, Self::warning)
             }
@@ -135,18 +133,18 @@ impl Note {
     }
 }
 
-impl Note {
-    /// The turn that has just written a user message down.
+impl CodexNotification {
+    /// The turn that has just recorded a user message.
     pub(super) fn message_taken_in(&self) -> Option<&str> {
         match self {
-            Self::ItemCompleted(ItemNote { turn_id, item: Item::UserMessage { .. }, .. }) => {
-                Some(turn_id)
-            }
+            Self::ItemCompleted(ItemNote {
+                turn_id, item: CodexItem::UserMessage { .. }, ..
+            }) => Some(turn_id),
             _ => None,
         }
     }
 
-    /// The turn that something happens in. Not for a turn's own beginning and end.
+    /// The turn that the notification is about, except for its start and end.
     pub(super) fn inside_turn(&self) -> Option<&str> {
         match self {
             Self::ItemStarted(note) | Self::ItemCompleted(note) => Some(&note.turn_id),
@@ -163,7 +161,7 @@ pub(super) struct ThreadClosed {
     pub(super) thread_id: String,
 }
 
-/// What the next turn runs with.
+/// The settings of the next turn.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SettingsNote {
@@ -180,12 +178,12 @@ pub(super) struct ThreadSettings {
 #[serde(rename_all = "camelCase")]
 pub(super) struct StatusChanged {
     pub(super) thread_id: String,
-    pub(super) status: Status,
+    pub(super) status: CodexThreadStatus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-pub(super) enum Status {
+pub(super) enum CodexThreadStatus {
     Active,
     Idle,
     #[serde(other)]
@@ -196,27 +194,27 @@ pub(super) enum Status {
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnNote {
     pub(super) thread_id: String,
-    pub(super) turn: Turn,
+    pub(super) turn: CodexTurn,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Turn {
+pub(super) struct CodexTurn {
     pub(super) id: String,
-    pub(super) status: TurnStatus,
+    pub(super) status: CodexTurnStatus,
     pub(super) error: Option<TurnError>,
     #[serde(default)]
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<CodexItem>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum TurnStatus {
+pub(super) enum CodexTurnStatus {
     InProgress,
     Completed,
     Interrupted,
     Failed,
-    /// One of a newer Codex.
+    /// A status of a newer Codex.
     #[serde(other)]
     Other,
 }
@@ -231,17 +229,17 @@ pub(super) struct TurnError {
 pub(super) struct ItemNote {
     pub(super) thread_id: String,
     pub(super) turn_id: String,
-    pub(super) item: Item,
+    pub(super) item: CodexItem,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Item {
+pub(super) enum CodexItem {
     UserMessage {
-        /// As its sender named it.
+        /// The id that its client gave it.
         client_id: Option<String>,
         #[serde(default)]
-        content: Vec<Content>,
+        content: Vec<MessagePart>,
     },
     AgentMessage {
         text: String,
@@ -250,7 +248,7 @@ pub(super) enum Item {
         id: String,
         command: String,
         cwd: String,
-        /// Absent for a command that never ran, or that still does.
+        /// Absent for a command that never ran or still runs.
         exit_code: Option<i64>,
     },
     FileChange {
@@ -281,7 +279,7 @@ pub(super) enum Item {
     Other,
 }
 
-impl Item {
+impl CodexItem {
     /// The id and the name of a tool call.
     pub(super) fn tool(&self) -> Option<(&str, &str)> {
         match self {
@@ -302,7 +300,7 @@ impl Item {
     }
 }
 
-/// What an agent does with others.
+/// A call that concerns sub-agents.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CollabCall {
@@ -314,10 +312,10 @@ pub(super) struct CollabCall {
     pub(super) prompt: Option<String>,
 }
 
-/// A part of a user's message.
+/// A part of a user message.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-pub(super) enum Content {
+pub(super) enum MessagePart {
     Text {
         text: String,
     },
@@ -325,11 +323,11 @@ pub(super) enum Content {
     Other,
 }
 
-/// What a person wrote, without pictures and mentions.
-pub(super) fn words(content: &[Content]) -> String {
+/// The text of a user message, without images and mentions.
+pub(super) fn words(content: &[MessagePart]) -> String {
     let texts = content.iter().filter_map(|part| match part {
-        Content::Text { text } => Some(text.as_str()),
-        Content::Other => None,
+        MessagePart::Text { text } => Some(text.as_str()),
+        MessagePart::Other => None,
     });
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -339,21 +337,21 @@ pub(super) fn words(content: &[Content]) -> String {
 pub(super) struct UsageNote {
     pub(super) thread_id: String,
     pub(super) turn_id: String,
-    pub(super) token_usage: Tokens,
+    pub(super) token_usage: ThreadTokens,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
-    /// The running bill of the thread; never how full the window is.
-    pub(super) total: Breakdown,
-    pub(super) last: Breakdown,
+pub(super) struct ThreadTokens {
+    /// The total of all requests of the thread, not the size of the context.
+    pub(super) total: TokenBreakdown,
+    pub(super) last: TokenBreakdown,
     pub(super) model_context_window: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Breakdown {
+pub(super) struct TokenBreakdown {
     pub(super) total_tokens: u64,
     pub(super) input_tokens: u64,
     #[serde(default)]
@@ -370,21 +368,21 @@ pub(super) struct PlanNote {
     pub(super) thread_id: String,
     pub(super) turn_id: String,
     pub(super) explanation: Option<String>,
-    pub(super) plan: Vec<Step>,
+    pub(super) plan: Vec<CodexPlanStep>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Step {
+pub(super) struct CodexPlanStep {
     pub(super) step: String,
-    pub(super) status: StepStatus,
+    pub(super) status: CodexStepStatus,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum StepStatus {
+pub(super) enum CodexStepStatus {
     InProgress,
     Completed,
-    /// Whatever else a newer Codex says, it is not done.
+    /// Also an unknown status of a newer Codex.
     #[serde(other)]
     Pending,
 }

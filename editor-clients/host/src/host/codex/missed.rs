@@ -1,25 +1,25 @@
-//! Turns that ended before their thread was joined, although rawr stood there when they began: a quick model ends its first one
-//! in less time than Codex takes to store the thread. They are read off Codex's own record and heard as if they happened now.
+//! Turns that started while rawr was attached but ended before their thread could be joined: a fast model ends its first turn
+//! before Codex stores the thread. They are read from Codex's record and reported as if they happened now.
 
 use serde_json::{Value, json};
 
 use super::Codex;
-use super::message::{Item, Status, words};
-use super::rollout::{Stored, StoredTurn, named_at_ms};
+use super::message::{CodexItem, CodexThreadStatus, words};
+use super::rollout::{StoredThread, StoredTurn, named_at_ms};
 use crate::host::{HostError, HostEvent, is_marked};
 
-/// The newest of them. What the arbiter has been told of these before, by a driver that is gone, it knows.
+/// The largest number of turns to report, newest first. The sidecar ignores turns that an earlier driver reported.
 const MOST: usize = 16;
 
 impl Codex {
     pub(super) async fn tell_of_missed(
         &mut self,
-        stored: &Stored,
-        status: Status,
+        stored: &StoredThread,
+        status: CodexThreadStatus,
         since_ms: i64,
     ) -> Result<(), HostError> {
         let began_since = |turn: &&StoredTurn| named_at_ms(&turn.id) >= Some(since_ms);
-        let runs = usize::from(status == Status::Active);
+        let runs = usize::from(status == CodexThreadStatus::Active);
         let ended = stored.turns.iter().rev().skip(runs).take(MOST);
         let missed: Vec<_> = ended.filter(began_since).collect();
         if missed.is_empty() {
@@ -30,7 +30,7 @@ impl Codex {
             Ok(mut read) => read["thread"]["turns"].take(),
             Err(refusal) => {
                 let notice = format!(
-                    "codex does not tell of the turns before rawr came: {}",
+                    "failed to read the turns from before rawr joined: {}",
                     refusal.message
                 );
                 self.events.push_back(HostEvent::Notice(notice));
@@ -46,7 +46,7 @@ impl Codex {
         Ok(())
     }
 
-    /// The notes that Codex sent then. One of rawr's own turns is looked for by what it was asked for.
+    /// Replays the notifications of one turn. A turn of rawr is skipped, because its action is looked up in the record.
     fn hear_of(&mut self, turn: &StoredTurn, told: &Value) {
         let items = told["items"].as_array().map(Vec::as_slice).unwrap_or_default();
         if told["status"] == "inProgress" || items.iter().any(is_of_rawr) {
@@ -67,5 +67,5 @@ impl Codex {
 
 fn is_of_rawr(item: &Value) -> bool {
     let item = serde_json::from_value(item.clone());
-    matches!(item, Ok(Item::UserMessage { content, .. }) if is_marked(&words(&content)))
+    matches!(item, Ok(CodexItem::UserMessage { content, .. }) if is_marked(&words(&content)))
 }

@@ -1,6 +1,5 @@
-//! That rawr has paused a goal, noted in home for whoever stands beside the thread next, should this rawr be killed before the
-//! goal goes on. Codex changes a goal's time with every word of anybody's about it, and with nothing else: a goal that is found
-//! as it was noted has been touched by nobody since.
+//! Records in rawr's home that a goal was paused, so that the next driver resumes it if this one is killed. Codex changes a
+//! goal's timestamp whenever the goal is changed: a goal that equals its record has not been changed since.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,21 +8,21 @@ use serde_json::Value;
 
 use crate::private_fs::{make_folder, write_file};
 
-/// The note of one thread.
+/// The record of one thread.
 #[derive(Debug)]
-pub(super) struct Paused {
+pub(super) struct PausedGoalRecord {
     path: PathBuf,
 }
 
-impl Paused {
-    /// `None` for a thread whose id is no name for a file.
+impl PausedGoalRecord {
+    /// `None` for a thread id that is not a valid file name.
     pub(super) fn of(home: &Path, thread_id: &str) -> Option<Self> {
         let is_name = |id: &str| id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         let folder = home.join("rawr").join("paused");
         (!thread_id.is_empty() && is_name(thread_id)).then(|| Self { path: folder.join(thread_id) })
     }
 
-    /// `about` as Codex tells of the goal now.
+    /// Stores the goal as Codex reports it now.
     pub(super) fn write(&self, about: &Value) -> io::Result<()> {
         self.path.parent().map_or(Ok(()), make_folder)?;
         write_file(&self.path, &about["goal"].to_string())
@@ -50,9 +49,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_known_again_until_somebody_touches_it() {
+    fn a_goal_matches_its_record_until_it_is_changed() {
         let home = tempfile::tempdir().unwrap();
-        let paused = Paused::of(home.path(), "01a2-b").unwrap();
+        let paused = PausedGoalRecord::of(home.path(), "01a2-b").unwrap();
         let about = |time: u64| json!({"goal": {"status": "paused", "updatedAt": time}});
         assert!(!paused.is_of(&about(1)));
         paused.write(&about(1)).unwrap();
@@ -64,17 +63,20 @@ mod tests {
     }
 
     #[test]
-    fn it_is_its_owners_alone() {
+    fn only_the_owner_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
-        let paused = Paused::of(home.path(), "01a2-b").unwrap();
+        let paused = PausedGoalRecord::of(home.path(), "01a2-b").unwrap();
         paused.write(&json!({"goal": {}})).unwrap();
         assert_eq!(paused.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
-    fn a_thread_that_is_a_path_has_none() {
+    fn a_thread_id_that_is_a_path_has_no_record() {
         let home = Path::new("/home/of/rawr");
-        assert!(Paused::of(home, "../x").is_none() && Paused::of(home, "").is_none());
+        assert!(
+            PausedGoalRecord::of(home, "../x").is_none()
+                && PausedGoalRecord::of(home, "").is_none()
+        );
     }
 }

@@ -1,54 +1,63 @@
-//! What an installed Codex can do and how it is configured, for `rawr doctor`. Starts no conversation and calls no model.
+//! Detects the features and the configuration of an installed Codex, for `rawr doctor`. It must not start a conversation.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::Connection;
-use super::message::Refusal;
+use super::connection::CodexConnection;
+use super::message::CodexError;
 use super::{CodexSettings, version};
 use crate::host::HostError;
 
-/// What was found.
+/// The features and settings of a Codex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexProbe {
+    /// Its version.
     pub version: String,
-    /// `thread/sample`, experimental: a model answer outside the history.
+    /// Whether it has `thread/sample` (experimental): a model answer outside the history.
     pub thread_sample: bool,
-    /// `thread/queue/*`, experimental: a turn that Codex starts as soon as it is idle.
+    /// Whether it has `thread/queue/*` (experimental): turns that Codex starts as soon as it is idle.
     pub thread_queue: bool,
-    /// `[tools.update_plan] enabled`; while it is unset the agent has no plan, and Codex sends no plan signals.
-    /// `None` when this Codex does not tell.
+    /// `[tools.update_plan] enabled`. If unset, the agent has no plan tool and Codex sends no plan signals. `None` if this
+    /// Codex does not report its configuration.
     pub update_plan: Option<bool>,
-    /// `[features.token_budget]`: Codex's own heads-up and reset, which works against rawr's.
+    /// `[features.token_budget]`: Codex's own warning and reset, which conflicts with rawr.
     pub token_budget: Option<bool>,
-    /// The hooks that it finds in `settings.cwd`. `None` when this Codex does not tell.
+    /// The hooks that it finds in `settings.cwd`. `None` if this Codex does not list hooks.
     pub hooks: Option<Vec<ListedHook>>,
 }
 
 /// A hook that runs a command, as Codex lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedHook {
+    /// Its command line.
     pub command: String,
+    /// The file that defines it.
     pub file: PathBuf,
+    /// Whether Codex runs it.
     pub standing: HookTrust,
 }
 
-/// What Codex does with a hook.
+/// Whether Codex runs a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookTrust {
+    /// It runs.
     Runs,
-    /// Passed over without a word: a person has not trusted it, or not as it stands now.
+    /// Skipped silently, because the user has not trusted it or it changed since.
     Untrusted,
-    /// A person has switched it off.
+    /// The user disabled it.
     Off,
 }
 
-/// Asks a Codex of its own, started in `settings.cwd`.
+/// Starts an app-server in `settings.cwd`, reads its features and settings, and stops it.
+///
+/// # Errors
+///
+/// Fails if the process does not start or does not answer.
 pub async fn probe(settings: &CodexSettings) -> Result<CodexProbe, HostError> {
     let version = version(&settings.binary).await?;
-    let mut connection = Connection::open(&settings.binary, settings.command()).await?;
+    let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
     let thread_sample = knows_sample(&mut connection).await?;
     let thread_queue = knows_queue(&mut connection).await?;
     let layers = layers(&mut connection, &settings.cwd).await?;
@@ -78,7 +87,7 @@ struct HooksOfFolder {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HookAbout {
-    /// Other kinds run none.
+    /// Absent for other kinds of hooks.
     command: Option<String>,
     source_path: PathBuf,
     enabled: bool,
@@ -95,7 +104,7 @@ enum TrustStatus {
 }
 
 async fn hooks(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     cwd: &Path,
 ) -> Result<Option<Vec<ListedHook>>, HostError> {
     let answer = connection.ask("hooks/list", json!({"cwds": [cwd]})).await?;
@@ -119,27 +128,28 @@ impl HookAbout {
 
 const TOKEN_BUDGET: [&str; 2] = ["features", "token_budget"];
 
-/// As Codex is configured for all folders. A Codex that does not tell has none.
-pub(super) async fn has_token_budget(connection: &mut Connection) -> Result<bool, HostError> {
+/// Whether `token_budget` is on in the configuration for all folders. False if this Codex does not report it.
+pub(super) async fn has_token_budget(connection: &mut CodexConnection) -> Result<bool, HostError> {
     let answer = connection.ask("config/read", json!({"includeLayers": true})).await?;
     Ok(layers_in(answer).is_some_and(|layers| is_on(&layers, TOKEN_BUDGET)))
 }
 
-/// No conversation has this id, so that asking about it changes nothing.
+/// No thread has this id, so a request about it has no effect.
 const NO_THREAD: &str = "00000000-0000-7000-8000-000000000000";
 
-pub(super) async fn knows_sample(connection: &mut Connection) -> Result<bool, HostError> {
+pub(super) async fn knows_sample(connection: &mut CodexConnection) -> Result<bool, HostError> {
     let params = json!({"threadId": NO_THREAD, "expectedTurnId": NO_THREAD, "prompt": "."});
     knows(connection, "thread/sample", params).await
 }
 
-async fn knows_queue(connection: &mut Connection) -> Result<bool, HostError> {
+async fn knows_queue(connection: &mut CodexConnection) -> Result<bool, HostError> {
     knows(connection, "thread/queue/list", json!({"threadId": NO_THREAD})).await
 }
 
-/// A method that Codex has fails for want of the thread; one that it lacks, or keeps back, fails by its name.
+/// Whether Codex has a method: an unknown or disabled method fails with an error about the method, a known one with an error
+/// about the thread.
 async fn knows(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     method: &'static str,
     params: Value,
 ) -> Result<bool, HostError> {
@@ -150,27 +160,30 @@ async fn knows(
 }
 
 #[derive(Deserialize)]
-struct Config {
-    layers: Option<Vec<Layer>>,
+struct CodexConfig {
+    layers: Option<Vec<CodexConfigLayer>>,
 }
 
 #[derive(Deserialize)]
-struct Layer {
+struct CodexConfigLayer {
     config: Value,
 }
 
-/// The configuration files and flags that hold in `cwd`, the strongest first.
-async fn layers(connection: &mut Connection, cwd: &Path) -> Result<Option<Vec<Layer>>, HostError> {
+/// The configuration layers in `cwd`, highest precedence first.
+async fn layers(
+    connection: &mut CodexConnection,
+    cwd: &Path,
+) -> Result<Option<Vec<CodexConfigLayer>>, HostError> {
     let answer = connection.ask("config/read", json!({"includeLayers": true, "cwd": cwd})).await?;
     Ok(layers_in(answer))
 }
 
-fn layers_in(answer: Result<Value, Refusal>) -> Option<Vec<Layer>> {
-    serde_json::from_value::<Config>(answer.ok()?).ok()?.layers
+fn layers_in(answer: Result<Value, CodexError>) -> Option<Vec<CodexConfigLayer>> {
+    serde_json::from_value::<CodexConfig>(answer.ok()?).ok()?.layers
 }
 
 /// A feature may be a plain bool or a table with `enabled`.
-fn is_on(layers: &[Layer], [table, key]: [&str; 2]) -> bool {
+fn is_on(layers: &[CodexConfigLayer], [table, key]: [&str; 2]) -> bool {
     let set = layers.iter().find_map(|layer| {
         let value = layer.config.get(table)?.get(key)?;
         value.as_bool().or_else(|| value.get("enabled")?.as_bool())

@@ -1,4 +1,4 @@
-//! What became of something that Codex was asked for, read off its own record: a driver that has died cannot say.
+//! Looks up the outcome of an action in Codex's record of the thread, for a driver that took over from a dead one.
 
 use rawr_protocol::{Action, PendingAction};
 
@@ -14,7 +14,7 @@ impl Codex {
     ) -> Result<RecordedOutcome, HostError> {
         self.ready()?;
         let is_idle = self.is_idle().await?;
-        // This driver has put it in line. What its turn does is withheld until the turn is asked for.
+        // This driver queued it; its turn is claimed through the queue.
         if self.is_in_line(&asked.action) {
             return Ok(RecordedOutcome::NotFound);
         }

@@ -1,8 +1,8 @@
-//! Codex's questions to its client and what rawr answers: no. Pure; a person is not asked, because nobody may be there.
+//! Answers Codex's requests to its client. All approvals are declined, because no user may be present. Pure.
 
 use serde_json::{Value, json};
 
-/// The answer to a question, and what a person should know of it.
+/// The answer to a request, and a notice for the user.
 #[derive(Debug, PartialEq)]
 pub(super) struct RequestAnswer {
     /// The reply without its id.
@@ -10,7 +10,7 @@ pub(super) struct RequestAnswer {
     pub(super) notice: Option<String>,
 }
 
-/// Answers one question of Codex.
+/// Answers one request of Codex.
 pub(super) fn answer(method: &str, params: &Value) -> RequestAnswer {
     let declined = |result: Value, what: &str| RequestAnswer {
         reply: json!({ "result": result }),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn approvals_are_declined_and_told() {
+    fn approvals_are_declined_with_a_notice() {
         check(
             "item/commandExecution/requestApproval",
             json!({"command": "rm -r x"}),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_rawr_does_not_know_gets_an_error_so_that_codex_does_not_wait() {
+    fn an_unknown_request_gets_an_error() {
         let reply =
             json!({"error": {"code": -32601, "message": "rawr does not support new/question"}});
         check("new/question", json!({}), reply, None);

@@ -1,47 +1,50 @@
-//! Going back: a new Codex thread whose history is what an older thread's was after one of its turns. The older thread stays as it is.
+//! Restores a Codex thread: opens a new thread with an older thread's history up to one of its turns. The older thread is not
+//! changed.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::Connection;
+use super::connection::CodexConnection;
 use super::{Codex, CodexSettings, ThreadAnswer};
 use crate::host::{Host, HostError};
 
-/// Where to go back to.
+/// The point to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct RestorePoint {
+    /// The older thread.
     pub thread_id: String,
-    /// The thread's rollout, for where Codex does not find it by the thread's id.
+    /// The thread's rollout file, in case Codex does not find it by the thread's id.
     pub transcript: Option<PathBuf>,
-    /// The last turn that is to be there.
+    /// The last turn to keep.
     pub last_turn_id: Option<String>,
-    /// What a new thread is told where the history cannot be had.
+    /// The first message of a new thread, if the history cannot be restored.
     pub message: Option<String>,
 }
 
-/// What becomes of the new thread.
+/// How the new thread is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
-    /// rawr runs it, by its own settings.
+pub enum RestoreTarget {
+    /// rawr runs it, with the given settings.
     Work,
-    /// Somebody else resumes it.
+    /// Another Codex resumes it.
     Leave,
 }
 
-/// How it was gone back.
+/// How a thread was restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum RestoreMethod {
     /// A fork up to the turn.
     Fork,
-    /// A fork of the whole thread, from which the turns after it were taken.
+    /// A fork of the whole thread, with the later turns reverted.
     ForkReverted,
-    /// A new thread that was given a message.
+    /// A new thread that starts with a message.
     Message,
 }
 
-impl Way {
+impl RestoreMethod {
+    /// The name in JSON output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fork => "fork",
@@ -51,12 +54,14 @@ impl Way {
     }
 }
 
-/// A thread that was gone back to.
+/// A restored thread.
 #[derive(Debug)]
-pub struct Restored {
+pub struct RestoredThread {
+    /// The new thread.
     pub codex: Codex,
-    pub way: Way,
-    /// Why not in a better way.
+    /// How it was restored.
+    pub way: RestoreMethod,
+    /// Why better ways failed.
     pub tried: Vec<String>,
 }
 
@@ -74,28 +79,32 @@ struct TurnId {
 }
 
 /// A fork, or why there is none.
-type Tried<T> = Result<T, String>;
+type ForkAttempt<T> = Result<T, String>;
 
-/// Nobody talks for longer: a list that goes on beyond it is not believed.
+/// The largest number of pages of turns to read.
 const MOST_PAGES: usize = 1000;
 
 impl Codex {
-    /// Starts the process and opens a new thread in it, in the best way that this Codex offers.
+    /// Starts an app-server and opens a new thread in the best way that it supports.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process does not start, or if the history cannot be restored and there is no message.
     pub async fn restore(
         settings: &CodexSettings,
-        point: &Point,
-        then: Then,
-    ) -> Result<Restored, HostError> {
+        point: &RestorePoint,
+        then: RestoreTarget,
+    ) -> Result<RestoredThread, HostError> {
         let thread = match then {
-            Then::Work => settings.thread(),
-            Then::Leave => json!({"cwd": settings.cwd}),
+            RestoreTarget::Work => settings.thread(),
+            RestoreTarget::Leave => json!({"cwd": settings.cwd}),
         };
-        let mut connection = Connection::open(&settings.binary, settings.command()).await?;
+        let mut connection = CodexConnection::open(&settings.binary, settings.command()).await?;
         let mut tried = Vec::new();
         match open_fork(&mut connection, &thread, point).await? {
             Ok((answer, way)) => {
                 let codex = Self::on(connection, settings, answer).await?;
-                return Ok(Restored { codex, way, tried });
+                return Ok(RestoredThread { codex, way, tried });
             }
             Err(why) => tried.push(why),
         }
@@ -109,20 +118,20 @@ impl Codex {
         let params = json!({"threadId": answer.thread.id, "items": [item]});
         connection.request("thread/inject_items", params).await?;
         let codex = Self::on(connection, settings, answer).await?;
-        Ok(Restored { codex, way: Way::Message, tried })
+        Ok(RestoredThread { codex, way: RestoreMethod::Message, tried })
     }
 
-    /// Ends the process. The thread stays, for whoever resumes it.
+    /// Stops the app-server. The thread is stored and can be resumed.
     pub async fn leave(self) {
         self.close().await;
     }
 }
 
 async fn open_fork(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     thread: &Value,
-    point: &Point,
-) -> Result<Tried<(ThreadAnswer, Way)>, HostError> {
+    point: &RestorePoint,
+) -> Result<ForkAttempt<(ThreadAnswer, RestoreMethod)>, HostError> {
     let Some(last_turn) = &point.last_turn_id else {
         return Ok(Err("no turn had ended before the compaction".to_owned()));
     };
@@ -139,14 +148,14 @@ async fn open_fork(
         Ok(answer) => answer,
         Err(why) => return Ok(Err(why)),
     };
-    // A Codex that does not know the field forks all of it.
+    // A Codex that does not know `lastTurnId` forks the whole thread.
     match turn_after(connection, &answer.thread.id, last_turn).await? {
-        Ok(None) => Ok(Ok((answer, Way::Fork))),
+        Ok(None) => Ok(Ok((answer, RestoreMethod::Fork))),
         Ok(Some(next)) => {
             let params = json!({"threadId": answer.thread.id, "beforeTurnId": next});
             let reverted = connection.ask("thread/revert", params).await?;
             Ok(match reverted {
-                Ok(_) => Ok((answer, Way::ForkReverted)),
+                Ok(_) => Ok((answer, RestoreMethod::ForkReverted)),
                 Err(refusal) => Err(format!("thread/revert: {}", refusal.message)),
             })
         }
@@ -155,9 +164,9 @@ async fn open_fork(
 }
 
 async fn fork(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     params: Value,
-) -> Result<Tried<ThreadAnswer>, HostError> {
+) -> Result<ForkAttempt<ThreadAnswer>, HostError> {
     Ok(match connection.ask("thread/fork", params).await? {
         Ok(answer) => serde_json::from_value(answer)
             .map_err(|error| format!("failed to parse the answer to thread/fork: {error}")),
@@ -165,12 +174,12 @@ async fn fork(
     })
 }
 
-/// The first turn of a thread after this one; `None` where this is the last.
+/// The turn after this one; `None` if this is the last.
 async fn turn_after(
-    connection: &mut Connection,
+    connection: &mut CodexConnection,
     thread_id: &str,
     turn_id: &str,
-) -> Result<Tried<Option<String>>, HostError> {
+) -> Result<ForkAttempt<Option<String>>, HostError> {
     let (mut after, mut cursor) = (None, None);
     for _ in 0..MOST_PAGES {
         let mut params = json!({"threadId": thread_id, "limit": 50, "sortDirection": "desc"});

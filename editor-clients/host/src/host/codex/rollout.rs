@@ -1,5 +1,4 @@
-//! What a thread has come to, read off the file that Codex keeps of it: its turns, and how full its window was. Reads one
-//! file, and changes nothing.
+//! Reads a thread's turns and last usage from its rollout file, the JSON Lines file that Codex keeps of a thread.
 
 mod line;
 mod past;
@@ -10,10 +9,10 @@ use std::path::Path;
 
 use rawr_protocol::TokenUsage;
 
-pub use self::line::{Event, Item, RolloutLine};
+pub use self::line::{RolloutEvent, RolloutItem, RolloutLine};
 pub(super) use self::past::{named_at_ms, past};
 
-/// What the thread's last sampling request used.
+/// The usage of a sampling request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LastUsage {
     pub(super) turn_id: String,
@@ -21,28 +20,28 @@ pub(super) struct LastUsage {
     pub(super) context_window: Option<u64>,
 }
 
-/// A thread as its file tells it.
+/// A thread as stored in its file.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
-    /// All that have begun, oldest first.
+pub(super) struct StoredThread {
+    /// All turns, oldest first.
     pub(super) turns: Vec<StoredTurn>,
-    /// The last of them has not ended. If Codex is at work, it is at this.
+    /// Whether the last turn has not ended. If Codex is active, it runs this turn.
     is_open: bool,
-    /// `None` where there is no usage, or where the history was rewritten since.
+    /// The last usage. `None` if there is none, or if the history was rewritten since.
     pub(super) last: Option<LastUsage>,
 }
 
-/// A turn that has begun.
+/// A stored turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoredTurn {
     pub(super) id: String,
-    /// What its last sampling request used, where the history was not rewritten since.
+    /// Its last usage. `None` if the history was rewritten since.
     pub(super) last: Option<LastUsage>,
 }
 
-/// A file that cannot be read tells nothing.
-pub(super) fn stored(path: &Path) -> Stored {
-    let mut stored = Stored::default();
+/// Reads a rollout file. An unreadable file has no turns.
+pub(super) fn stored(path: &Path) -> StoredThread {
+    let mut stored = StoredThread::default();
     if let Ok(file) = File::open(path) {
         let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
         lines.for_each(|line| stored.line(&line));
@@ -50,7 +49,7 @@ pub(super) fn stored(path: &Path) -> Stored {
     stored
 }
 
-/// Most lines are long and none of these.
+/// Only lines with one of these are parsed; most other lines are long.
 const WORDS: [&str; 5] = [
     "\"token_count\"",
     "\"task_started\"",
@@ -59,7 +58,7 @@ const WORDS: [&str; 5] = [
     "\"compacted\"",
 ];
 
-impl Stored {
+impl StoredThread {
     pub(super) fn open_turn(&self) -> Option<String> {
         self.turns.last().filter(|_| self.is_open).map(|turn| turn.id.clone())
     }
@@ -77,15 +76,15 @@ impl Stored {
             return;
         }
         match serde_json::from_str(line) {
-            Ok(RolloutLine::EventMsg(Event::TaskStarted { turn_id, .. })) => {
+            Ok(RolloutLine::EventMsg(RolloutEvent::TaskStarted { turn_id, .. })) => {
                 self.turns.push(StoredTurn { id: turn_id, last: None });
                 self.is_open = true;
             }
-            Ok(RolloutLine::EventMsg(Event::TaskComplete { turn_id, .. })) => {
+            Ok(RolloutLine::EventMsg(RolloutEvent::TaskComplete { turn_id, .. })) => {
                 self.is_open &= self.turns.last().is_some_and(|last| last.id != turn_id);
             }
-            Ok(RolloutLine::EventMsg(Event::TurnAborted {})) => self.is_open = false,
-            Ok(RolloutLine::EventMsg(Event::TokenCount { info: Some(info) })) => {
+            Ok(RolloutLine::EventMsg(RolloutEvent::TurnAborted {})) => self.is_open = false,
+            Ok(RolloutLine::EventMsg(RolloutEvent::TokenCount { info: Some(info) })) => {
                 let turn_id = self.turns.last().map(|turn| turn.id.clone()).unwrap_or_default();
                 self.used(Some(LastUsage {
                     turn_id,
@@ -93,7 +92,7 @@ impl Stored {
                     context_window: info.model_context_window,
                 }));
             }
-            // What was told before it in the same turn is what the summary itself used.
+            // Earlier usage in the same turn is that of the summary's own request.
             Ok(RolloutLine::Compacted(_)) => self.used(None),
             Ok(
                 RolloutLine::SessionMeta { .. }
@@ -141,9 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_turn_runs_until_its_end_stands_in_the_file() {
+    fn the_last_turn_is_open_until_its_end_is_in_the_file() {
         let check = |lines: &[Value], expected: Option<&str>| {
-            let mut stored = Stored::default();
+            let mut stored = StoredThread::default();
             lines.iter().for_each(|line| stored.line(line.to_string().as_bytes()));
             assert_eq!(stored.open_turn().as_deref(), expected);
         };
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_count_is_the_one_that_counts() {
+    fn the_last_usage_wins() {
         check(&[], None);
         check(&[started("a"), count(10), started("b"), count(20), count(30)], Some(("b", 30)));
         let empty = event(json!({"type": "token_count", "info": null}));
@@ -169,21 +168,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_compaction_used_does_not_count() {
+    fn the_usage_of_a_compaction_is_ignored() {
         let before = [started("a"), count(10), started("c"), count(10), count(12), compacted()];
         check(&before, None);
         check(&[&before[..], &[count(4)]].concat(), Some(("c", 4)));
     }
 
-    /// Codex writes nothing of a compaction before its summary is there, so that the file alone cannot tell it from a turn.
+    /// Codex writes a compaction only with its summary, so the file cannot tell a running compaction from a turn.
     #[test]
-    fn a_compaction_under_way_or_one_that_failed_leaves_what_was_before() {
+    fn a_running_or_failed_compaction_keeps_the_earlier_usage() {
         check(&[started("a"), count(10), started("c")], Some(("a", 10)));
         check(&[started("a"), count(10), started("c"), count(10)], Some(("c", 10)));
     }
 
     #[test]
-    fn what_a_compaction_inside_a_turn_leaves_counts_until_the_next_request() {
+    fn the_usage_after_a_compaction_inside_a_turn_counts() {
         let lines = [started("a"), count(10), count(12), compacted(), count(4), count(7)];
         for (until, left) in [(4, None), (5, Some(("a", 4))), (6, Some(("a", 7)))] {
             check(&lines[..until], left);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_has_no_usage() {
+    fn a_missing_file_has_no_turns() {
         let stored = stored(Path::new("/no/such/rollout.jsonl"));
         assert_eq!((stored.turns.len(), stored.last), (0, None));
     }

@@ -1,4 +1,4 @@
-//! Where Codex is, and how one of ours is started: its process, its thread, and what is left to it. Opens no conversation.
+//! Finds Codex, and the options for starting its app-server and a thread.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,32 +7,40 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::NAME;
-use crate::host::find::{self, Program};
+use crate::host::find::{self, HostProgram};
 use crate::host::{HostError, OwnCompaction};
 
-/// How it is looked for.
-const PROGRAM: Program = Program { name: NAME, option: "--codex" };
+/// The program to look for.
+const PROGRAM: HostProgram = HostProgram { name: NAME, option: "--codex" };
 
-/// The binary to run: the one that a person named, else the first `codex` in the PATH.
+/// Finds the executable: the explicit one, otherwise the first `codex` in the PATH.
+///
+/// # Errors
+///
+/// [`HostError::NotAProgram`] if the explicit path is not executable, [`HostError::CodexNotFound`] without one.
 pub fn find_codex(explicit: Option<&Path>) -> Result<PathBuf, HostError> {
     find::find(&PROGRAM, explicit)?.ok_or(HostError::CodexNotFound)
 }
 
-/// Codex's own folder, which need not be rawr's. None where there is no home folder at all.
+/// Codex's folder: `CODEX_HOME`, or `.codex` in the home folder. `None` without a home folder.
 pub fn codex_home() -> Option<PathBuf> {
     let named = std::env::var_os("CODEX_HOME").filter(|home| !home.is_empty());
     named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".codex")))
 }
 
-/// What `codex --version` says, without the program's name.
+/// The version that `codex --version` prints.
+///
+/// # Errors
+///
+/// Fails if the program does not start or prints no version.
 pub async fn version(binary: &Path) -> Result<String, HostError> {
     find::version(&PROGRAM, binary).await
 }
 
-/// The oldest Codex, by its first two numbers, that rawr can stand beside: older screens refuse a socket for `--remote`.
+/// The oldest Codex version (major, minor) that rawr can attach to: older ones do not accept a socket for `--remote`.
 pub const LEAST_BESIDE: [u64; 2] = [0, 131];
 
-/// A version that is none is taken for a new one: only what is known to fail is refused.
+/// Whether a version is at least `major.minor`. True if it cannot be parsed.
 pub fn is_at_least(version: &str, [major, minor]: [u64; 2]) -> bool {
     let mut numbers = version.split(['.', '-', '+']).map(str::parse::<u64>);
     match (numbers.next(), numbers.next()) {
@@ -41,32 +49,37 @@ pub fn is_at_least(version: &str, [major, minor]: [u64; 2]) -> bool {
     }
 }
 
-/// How Codex is started.
+/// Options for starting Codex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexSettings {
+    /// The `codex` executable.
     pub binary: PathBuf,
-    /// Absolute: Codex and rawr both resolve paths by it.
+    /// The working folder. Must be absolute: Codex and rawr both resolve paths against it.
     pub cwd: PathBuf,
-    /// Codex's configured one if absent.
+    /// The model; `None` selects the one in Codex's configuration.
     pub model: Option<String>,
-    /// Codex's configured one if absent.
+    /// The sandbox; `None` selects the one in Codex's configuration.
     pub sandbox: Option<Sandbox>,
+    /// Whether Codex may compact by itself.
     pub own_compaction: OwnCompaction,
-    /// Further `-c key=value` settings; they give way to rawr's own.
+    /// Further `-c key=value` settings. rawr's own settings override them.
     pub overrides: Vec<String>,
-    /// Set beside the environment that rawr itself runs in.
+    /// Variables to set in addition to rawr's environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// What Codex's tools may touch.
+/// Codex's sandbox modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandbox {
+    /// Read files only.
     ReadOnly,
+    /// Write in the working folder.
     WorkspaceWrite,
+    /// No sandbox.
     DangerFullAccess,
 }
 
-/// As `-c key=value` settings.
+/// The `-c key=value` settings for Codex's own compaction.
 pub fn left_to_codex(own_compaction: OwnCompaction) -> &'static [&'static str] {
     match own_compaction {
         OwnCompaction::EmergencyBrakeOnly => &EMERGENCY_BRAKE_ONLY,
@@ -74,10 +87,10 @@ pub fn left_to_codex(own_compaction: OwnCompaction) -> &'static [&'static str] {
     }
 }
 
-/// For [`CodexSettings::overrides`]: gives the agent its plan tool. Without it Codex sends no plan signals.
+/// A value for [`CodexSettings::overrides`] that enables the agent's plan tool. Without it Codex sends no plan signals.
 pub const PLAN_TOOL_ON: &str = "tools.update_plan.enabled=true";
 
-/// Codex has no switch for its own compaction. These leave it only what it does when the window is full.
+/// Codex has no setting that disables its compaction. These leave only the compaction of a full window.
 const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
     "model_auto_compact_token_limit=9223372036854775807",
     "model_auto_compact_token_limit_scope=\"body_after_prefix\"",
@@ -85,7 +98,7 @@ const EMERGENCY_BRAKE_ONLY: [&str; 3] = [
 ];
 
 impl CodexSettings {
-    /// Codex as it is configured, in `cwd`.
+    /// Codex with its own configuration, in `cwd`.
     pub fn new(binary: PathBuf, cwd: PathBuf) -> Self {
         Self {
             binary,
@@ -98,9 +111,9 @@ impl CodexSettings {
         }
     }
 
-    /// How a thread of it is opened.
+    /// The parameters of `thread/start`.
     pub(super) fn thread(&self) -> Value {
-        // Nobody is there to approve: a tool that needs it fails, and the agent sees why.
+        // No user is present to approve: a tool that needs approval fails, and the agent sees why.
         let mut params = json!({"cwd": self.cwd, "approvalPolicy": "never"});
         if let Some(sandbox) = self.sandbox {
             params["sandbox"] = sandbox.name().into();

@@ -1,4 +1,4 @@
-//! Which threads of people and of sub-agents are at an app-server: those that are there, and those that come. It joins none of them.
+//! Lists the threads of users and sub-agents at an app-server, now and as they appear. It does not join them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -6,47 +6,55 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::{Arrived, Connection, Experimental};
-use super::message::{Incoming, Refusal};
+use super::connection::{CodexConnection, ConnectionMessage, Experimental};
+use super::message::{CodexError, Incoming};
 use super::{ThreadAbout, ThreadRead, probe};
 use crate::host::HostError;
 
-/// A look at an app-server that other clients use.
+/// A watch on the threads of an app-server.
 #[derive(Debug)]
-pub struct Threads {
-    connection: Connection,
+pub struct ThreadWatch {
+    connection: CodexConnection,
     found: VecDeque<String>,
     known: HashSet<String>,
-    /// Threads that were heard of, by the request that asks what they are.
+    /// Threads with a pending `thread/read`, by request id.
     asked: HashMap<u64, String>,
 }
 
-/// What was seen there.
+/// An item of the watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadFeedItem {
-    /// Each once, in no order that matters.
+    /// The id of a thread. Each is reported once, in any order.
     Thread(String),
-    /// The app-server has ended. Told again at every further call.
-    Gone { reason: String },
+    /// The app-server ended. Returned again by every further call.
+    Gone {
+        /// Why it ended.
+        reason: String,
+    },
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Loaded {
+struct LoadedThreads {
     data: Vec<String>,
     next_cursor: Option<String>,
 }
 
-impl Threads {
+impl ThreadWatch {
+    /// Connects to an app-server and lists its loaded threads.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server cannot be reached or does not answer.
     pub async fn reach(socket: &Path) -> Result<Self, HostError> {
-        let connection = Connection::reach(socket, Experimental::Wanted).await?;
+        let connection = CodexConnection::reach(socket, Experimental::Wanted).await?;
         let (found, known, asked) = (VecDeque::new(), HashSet::new(), HashMap::new());
         let mut threads = Self { connection, found, known, asked };
         threads.look().await?;
         Ok(threads)
     }
 
-    /// The next one. May be cancelled at any time.
+    /// Waits for the next thread. Cancel safe.
     pub async fn next(&mut self) -> ThreadFeedItem {
         loop {
             if let Some(thread_id) = self.found.pop_front() {
@@ -57,34 +65,45 @@ impl Threads {
                 None => self.connection.arrive().await,
             };
             match arrived {
-                Arrived::Message(Incoming::Notification { method, params }) => {
+                ConnectionMessage::Message(Incoming::Notification { method, params }) => {
                     self.heard(&method, params);
                 }
-                Arrived::Message(Incoming::Reply { id, answer }) => self.answered(id, answer),
-                Arrived::End { reason } => return ThreadFeedItem::Gone { reason },
-                Arrived::Message(_) | Arrived::Noise(_) => {}
+                ConnectionMessage::Message(Incoming::Reply { id, answer }) => {
+                    self.answered(id, answer)
+                }
+                ConnectionMessage::End { reason } => return ThreadFeedItem::Gone { reason },
+                ConnectionMessage::Message(_) | ConnectionMessage::Noise(_) => {}
             }
         }
     }
 
-    /// Whether Codex warns and resets by itself, which works against rawr.
+    /// Whether Codex's `token_budget` is on, which conflicts with rawr.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server does not answer.
     pub async fn has_token_budget(&mut self) -> Result<bool, HostError> {
         probe::has_token_budget(&mut self.connection).await
     }
 
-    /// Whoever has left a thread hears of it again, should somebody take it up again.
+    /// Reports the thread again when it becomes active again.
     pub fn forget(&mut self, thread_id: &str) {
         self.known.remove(thread_id);
     }
 
+    /// Disconnects.
     pub async fn close(self) {
         self.connection.close().await;
     }
 
-    /// Interrupts whatever runs in any thread.
+    /// Interrupts the running turns of all threads and disconnects.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the app-server does not answer.
     pub async fn interrupt_all(mut self) -> Result<(), HostError> {
         for thread_id in self.loaded().await? {
-            // Without a turn's id it is the one that runs. Refused where none does.
+            // An empty turn id means the running turn. Refused if there is none.
             let params = json!({"threadId": thread_id, "turnId": ""});
             let _refused = self.connection.ask("turn/interrupt", params).await?;
         }
@@ -98,12 +117,13 @@ impl Threads {
         Ok(())
     }
 
-    /// The threads that the app-server has in memory.
+    /// The threads that the app-server has loaded.
     async fn loaded(&mut self) -> Result<Vec<String>, HostError> {
         let (mut threads, mut cursor) = (Vec::new(), None);
         loop {
             let params = json!({ "cursor": cursor });
-            let loaded: Loaded = self.connection.request_as("thread/loaded/list", params).await?;
+            let loaded: LoadedThreads =
+                self.connection.request_as("thread/loaded/list", params).await?;
             threads.extend(loaded.data);
             cursor = loaded.next_cursor;
             if cursor.is_none() {
@@ -119,7 +139,7 @@ impl Threads {
                 self.is_about(about.ok());
             }
             ("thread/closed", Some(thread_id)) => drop(self.known.remove(thread_id)),
-            // A stored thread that is taken up again is not announced.
+            // A resumed thread has no `thread/started`.
             ("thread/status/changed", Some(thread_id)) if !self.known.contains(thread_id) => {
                 self.ask_about(thread_id.to_owned());
             }
@@ -134,8 +154,8 @@ impl Threads {
         }
     }
 
-    /// Codex cannot always read a thread that has had no turn; what it is shows when it is joined.
-    fn answered(&mut self, id: u64, answer: Result<Value, Refusal>) {
+    /// Handles the reply to `thread/read`. Codex may fail to read a thread without a turn; joining it later tells its origin.
+    fn answered(&mut self, id: u64, answer: Result<Value, CodexError>) {
         let Some(thread_id) = self.asked.remove(&id) else { return };
         let read = answer.ok().and_then(|answer| serde_json::from_value::<ThreadRead>(answer).ok());
         if read.is_none_or(|read| read.thread.origin().is_some()) {
@@ -143,7 +163,7 @@ impl Threads {
         }
     }
 
-    /// Whoever announces a thread says what it is.
+    /// Handles the description in `thread/started`.
     fn is_about(&mut self, about: Option<ThreadAbout>) {
         let Some(about) = about else { return };
         if self.known.insert(about.id.clone()) && about.origin().is_some() {

@@ -1,4 +1,4 @@
-//! Codex's notifications folded into host events: which turn runs, whose it is, how its compaction goes. Pure; sends nothing.
+//! Folds Codex's notifications into host events: the running turn, its kind, its compaction. Pure.
 
 mod middle;
 mod running;
@@ -10,49 +10,49 @@ use std::collections::HashSet;
 use rawr_protocol::{CompactionOrigin, PlanStep, TokenUsage};
 
 use self::middle::PendingUsage;
-use self::running::{Compaction, Running};
+use self::running::{CodexCompaction, CodexRunningTurn};
 use super::message::{
-    Breakdown, Item, ItemNote, Note, PlanNote, Status, StepStatus, Tokens, Turn, TurnStatus,
-    UsageNote, words,
+    CodexItem, CodexNotification, CodexStepStatus, CodexThreadStatus, CodexTurn, CodexTurnStatus,
+    ItemNote, PlanNote, ThreadTokens, TokenBreakdown, UsageNote, words,
 };
 use crate::host::{HostEvent, TurnKind, is_marked};
 
-/// What is known of one thread's turns. Notes about other threads are passed over: Codex runs helpers beside it.
+/// The state of one thread's turns. Notifications about other threads are ignored.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct CodexTurns {
     thread_id: String,
-    status: Status,
+    status: CodexThreadStatus,
     access: ThreadAccess,
-    /// What a person began the running turn with, where that was before we came.
+    /// The user message that started the running turn, if the turn started before rawr joined.
     began_with: Option<String>,
-    /// The turn that runs since before we came, until something is told of it.
+    /// The turn that was running when rawr joined, until a notification reports it.
     came_into: Option<String>,
-    /// A turn runs since before we came, and what it is at has not shown.
+    /// Set while a turn that was running when rawr joined may be a compaction.
     middle: Option<PendingUsage>,
-    /// Turns that Codex promised us and has not started.
+    /// Turns of this client that Codex accepted and has not started.
     promised: HashSet<String>,
-    /// A compaction was accepted, and its turn has not ended.
+    /// Codex accepted a compaction, and its turn has not ended.
     compaction_asked: bool,
-    running: Option<Running>,
-    /// The last turn that was started, running or not.
+    running: Option<CodexRunningTurn>,
+    /// The turn that started last.
     latest: Option<String>,
-    /// The bill and the context as last told. Codex tells both again at interrupts and steers, when nothing was sampled.
-    told: Option<(Breakdown, Breakdown)>,
+    /// The last reported total and context. Codex repeats both after interrupts and steers, without a sampling request.
+    told: Option<(TokenBreakdown, TokenBreakdown)>,
 }
 
-/// Who else starts turns of the thread.
+/// Who else can start turns in the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThreadAccess {
     Exclusive,
-    /// Whoever sits at another client. A turn says by its first item whose it is.
+    /// Users at other clients. The first item of a turn tells who started it.
     Shared,
 }
 
-impl Turns {
+impl CodexTurns {
     pub(super) fn new(thread_id: String) -> Self {
         Self {
             thread_id,
-            status: Status::Idle,
+            status: CodexThreadStatus::Idle,
             access: ThreadAccess::Exclusive,
             began_with: None,
             came_into: None,
@@ -65,18 +65,18 @@ impl Turns {
         }
     }
 
-    /// Of a thread that other clients use, too. To be told first what happened there before.
+    /// For a thread that other clients use. Report its earlier state first.
     pub(super) fn beside_people(thread_id: String) -> Self {
         Self { access: ThreadAccess::Shared, ..Self::new(thread_id) }
     }
 
-    /// The thread is at this now; what comes from here on is heard as it happens.
-    pub(super) fn joined_at(&mut self, status: Status) {
+    /// Sets the thread's status at the time of joining.
+    pub(super) fn joined_at(&mut self, status: CodexThreadStatus) {
         self.status = status;
-        self.middle = (status == Status::Active).then(PendingUsage::default);
+        self.middle = (status == CodexThreadStatus::Active).then(PendingUsage::default);
     }
 
-    /// What the thread's file says that its last sampling request used. Returned where it is true for certain.
+    /// Takes the last usage from the thread's file. Returns it if it is valid for certain.
     pub(super) fn found(&mut self, usage: HostEvent) -> Option<HostEvent> {
         match &mut self.middle {
             Some(middle) => {
@@ -87,7 +87,7 @@ impl Turns {
         }
     }
 
-    /// This turn runs, and its start was told to others.
+    /// A turn that was already running when rawr joined.
     pub(super) fn came_into(&mut self, turn_id: String) {
         self.came_into = Some(turn_id);
     }
@@ -96,14 +96,14 @@ impl Turns {
         self.came_into.as_deref()
     }
 
-    /// A turn runs, and this is how a person began it.
+    /// The user message that started the running turn.
     pub(super) fn began_with(&mut self, text: String) {
         self.began_with = Some(text);
     }
 
-    /// Whether asking for a turn or a compaction now would fall into the middle of something.
+    /// Whether a turn or a compaction runs or is about to start.
     pub(super) fn is_busy(&self) -> bool {
-        self.status == Status::Active
+        self.status == CodexThreadStatus::Active
             || self.running.is_some()
             || self.compaction_asked
             || !self.promised.is_empty()
@@ -115,46 +115,46 @@ impl Turns {
         running.or_else(|| self.promised.iter().next()).map(String::as_str)
     }
 
-    /// The turn that a look at the conversation has to name.
+    /// The turn that started last.
     pub(super) fn latest(&self) -> Option<&str> {
         self.latest.as_deref()
     }
 
-    /// Codex has accepted a turn of ours. To be told before any note that came after the acceptance.
+    /// Codex accepted a turn of this client. Call it before reading later notifications.
     pub(super) fn turn_promised(&mut self, turn_id: &str) {
         if self.running.as_ref().is_none_or(|running| running.id != turn_id) {
             self.promised.insert(turn_id.to_owned());
         }
     }
 
-    /// A turn that Codex has started for us by itself.
+    /// Codex started a turn from this client's queue entry.
     pub(super) fn turn_is_ours(&mut self, turn_id: &str) {
         self.promised.insert(turn_id.to_owned());
     }
 
-    /// Whether the history is rewritten, as it was asked for, and the compaction's turn is not over.
+    /// Whether a requested compaction has rewritten the history and its turn has not ended.
     pub(super) fn has_compacted(&self) -> bool {
-        let done = |running: &Running| {
+        let done = |running: &CodexRunningTurn| {
             running.kind == Some(TurnKind::Compaction)
-                && matches!(running.compaction, Compaction::Done { .. })
+                && matches!(running.compaction, CodexCompaction::Done { .. })
         };
         self.running.as_ref().is_some_and(done)
     }
 
-    /// Whether a turn runs that nobody asked for here.
+    /// Whether a turn runs that this client did not request.
     pub(super) fn runs_for_others(&self) -> bool {
-        let others = |running: &Running| {
+        let others = |running: &CodexRunningTurn| {
             matches!(running.kind, Some(TurnKind::Person { .. } | TurnKind::Host))
         };
         self.running.as_ref().is_some_and(others)
     }
 
-    /// Codex has accepted a compaction.
+    /// Codex accepted a compaction.
     pub(super) fn compaction_promised(&mut self) {
         self.compaction_asked = true;
     }
 
-    pub(super) fn read(&mut self, note: Note) -> Vec<HostEvent> {
+    pub(super) fn read(&mut self, note: CodexNotification) -> Vec<HostEvent> {
         if note.thread_id().is_some_and(|thread_id| thread_id != self.thread_id) {
             return Vec::new();
         }
@@ -168,31 +168,31 @@ impl Turns {
             }
         }
         match note {
-            Note::StatusChanged(note) => self.status = note.status,
-            Note::Closed(_) | Note::Settings(_) => {}
-            Note::TurnStarted(note) => {
+            CodexNotification::StatusChanged(note) => self.status = note.status,
+            CodexNotification::Closed(_) | CodexNotification::Settings(_) => {}
+            CodexNotification::TurnStarted(note) => {
                 self.middle = None;
                 self.started(note.turn.id, &mut events);
             }
-            Note::TurnCompleted(note) => self.completed(note.turn, &mut events),
-            Note::ItemStarted(note) => self.item_started(note, &mut events),
-            Note::ItemCompleted(note) => self.item_completed(note, &mut events),
-            Note::Usage(note) => self.usage(note, &mut events),
-            Note::Plan(note) => self.plan(note, &mut events),
-            // What Codex does not try again ends the turn, and comes with the turn's end.
-            Note::Error(note) if note.will_retry => {
+            CodexNotification::TurnCompleted(note) => self.completed(note.turn, &mut events),
+            CodexNotification::ItemStarted(note) => self.item_started(note, &mut events),
+            CodexNotification::ItemCompleted(note) => self.item_completed(note, &mut events),
+            CodexNotification::Usage(note) => self.usage(note, &mut events),
+            CodexNotification::Plan(note) => self.plan(note, &mut events),
+            // An error without a retry ends the turn and is reported with the turn's end.
+            CodexNotification::Error(note) if note.will_retry => {
                 events.push(HostEvent::Notice(note.error.message))
             }
-            Note::Error(_) => {}
-            Note::Warning { text, .. } => events.push(HostEvent::Notice(text)),
+            CodexNotification::Error(_) => {}
+            CodexNotification::Warning { text, .. } => events.push(HostEvent::Notice(text)),
         }
         events
     }
 
-    /// The turn that this note is the first word of. Of one that was come into that may be its end.
-    fn begun_before(&self, note: &Note) -> Option<String> {
+    /// The turn whose start was missed and which this notification reports first. For a joined turn that may be its end.
+    fn begun_before(&self, note: &CodexNotification) -> Option<String> {
         let turn_id = match note {
-            Note::TurnCompleted(note) => {
+            CodexNotification::TurnCompleted(note) => {
                 self.came_into.as_ref().filter(|turn_id| **turn_id == note.turn.id)?
             }
             note => note.inside_turn().filter(|turn_id| self.missed_the_start_of(turn_id))?,
@@ -200,11 +200,11 @@ impl Turns {
         Some(turn_id.to_owned())
     }
 
-    /// Whoever comes to a thread while a turn runs is not told of its start. Ids of turns grow with time, and things
-    /// are said late of turns that are over.
+    /// Whether a notification is about a running turn whose start was missed. Ids of turns grow with time, so a late
+    /// notification about an ended turn is recognized.
     fn missed_the_start_of(&self, turn_id: &str) -> bool {
         self.access == ThreadAccess::Shared
-            && self.status == Status::Active
+            && self.status == CodexThreadStatus::Active
             && self.running.is_none()
             && self.latest.as_deref().is_none_or(|latest| turn_id > latest)
     }
@@ -213,10 +213,10 @@ impl Turns {
         let promised = self.promised.remove(&turn_id);
         self.came_into = None;
         self.latest = Some(turn_id.clone());
-        let running = self.running.insert(Running {
+        let running = self.running.insert(CodexRunningTurn {
             id: turn_id,
             kind: None,
-            compaction: Compaction::None,
+            compaction: CodexCompaction::None,
             last_agent_message: None,
             ends_with_message: false,
         });
@@ -227,21 +227,21 @@ impl Turns {
             (false, false) if self.access == ThreadAccess::Exclusive => {
                 running.is(TurnKind::Host, events);
             }
-            // A person's, or the host's own.
+            // The first item tells whether a user or the host started it.
             (false, false) => {}
-            // The compaction, or a turn that Codex started just before it accepted that.
+            // The compaction, or a turn that Codex started just before it accepted the compaction.
             (false, true) => {}
         }
     }
 
-    fn completed(&mut self, turn: Turn, events: &mut Vec<HostEvent>) {
+    fn completed(&mut self, turn: CodexTurn, events: &mut Vec<HostEvent>) {
         self.promised.remove(&turn.id);
         let held = self.middle.take().and_then(PendingUsage::last);
         let Some(mut running) = self.running.take_if(|running| running.id == turn.id) else {
             events.extend(held);
             return;
         };
-        // A hook can end the compaction's turn before its item.
+        // A hook can end the compaction's turn before its first item.
         let kind = if self.compaction_asked { TurnKind::Compaction } else { TurnKind::Host };
         let compacts = *running.is(kind, events) == TurnKind::Compaction;
         events.extend(held);
@@ -251,7 +251,7 @@ impl Turns {
         let error = turn.error.map(|error| error.message);
         running.end_compaction(compacts, turn.status, error.as_deref(), events);
         let said = turn.items.into_iter().rev().find_map(|item| match item {
-            Item::AgentMessage { text } => Some(text),
+            CodexItem::AgentMessage { text } => Some(text),
             _ => None,
         });
         events.push(HostEvent::TurnCompleted {
@@ -265,10 +265,10 @@ impl Turns {
     fn item_started(&mut self, note: ItemNote, events: &mut Vec<HostEvent>) {
         let ItemNote { turn_id, item, .. } = note;
         self.middle = None;
-        let compacts = matches!(item, Item::ContextCompaction);
+        let compacts = matches!(item, CodexItem::ContextCompaction);
         let begins = self.turn(&turn_id).is_some_and(|running| running.kind.is_none());
         self.tell_kind(&turn_id, &item, events);
-        if let Item::UserMessage { content, .. } = &item
+        if let CodexItem::UserMessage { content, .. } = &item
             && !begins
         {
             self.joined(&turn_id, words(content), events);
@@ -278,7 +278,7 @@ impl Turns {
             let (call_id, name) = (call_id.to_owned(), name.to_owned());
             events.push(HostEvent::ToolStarted { turn_id, call_id, name });
         } else if compacts && let Some(running) = self.turn(&turn_id) {
-            running.compaction = Compaction::Running { estimate: None };
+            running.compaction = CodexCompaction::Running { estimate: None };
             events.push(HostEvent::CompactionStarted { turn_id, origin: running.origin() });
         }
     }
@@ -288,7 +288,7 @@ impl Turns {
         let middle = self.middle.take();
         self.tell_kind(&turn_id, &item, events);
         match &item {
-            Item::AgentMessage { text } => {
+            CodexItem::AgentMessage { text } => {
                 if let Some(running) = self.turn(&turn_id) {
                     running.last_agent_message = Some(text.clone());
                     running.ends_with_message = true;
@@ -296,7 +296,7 @@ impl Turns {
                 events
                     .push(HostEvent::AgentMessage { turn_id: turn_id.clone(), text: text.clone() });
             }
-            Item::CommandExecution { id, command, cwd, exit_code: Some(exit_code) } => {
+            CodexItem::CommandExecution { id, command, cwd, exit_code: Some(exit_code) } => {
                 events.push(HostEvent::CommandFinished {
                     turn_id: turn_id.clone(),
                     call_id: id.clone(),
@@ -305,11 +305,11 @@ impl Turns {
                     cwd: cwd.clone(),
                 });
             }
-            Item::ContextCompaction => self.compacted(&turn_id, middle, events),
-            Item::EnteredReviewMode => {
+            CodexItem::ContextCompaction => self.compacted(&turn_id, middle, events),
+            CodexItem::EnteredReviewMode => {
                 events.push(HostEvent::ReviewEntered { turn_id: turn_id.clone() })
             }
-            Item::ExitedReviewMode => {
+            CodexItem::ExitedReviewMode => {
                 events.push(HostEvent::ReviewLeft { turn_id: turn_id.clone() })
             }
             _ => {}
@@ -320,8 +320,8 @@ impl Turns {
         }
     }
 
-    /// A message in the middle of a turn. In a thread without people it is the driver's; in a thread with people it
-    /// is the driver's where it is marked as such.
+    /// Handles a message inside a turn. In an exclusive thread it is the driver's; in a shared thread it is the driver's if
+    /// it has rawr's marker.
     fn joined(&mut self, turn_id: &str, text: String, events: &mut Vec<HostEvent>) {
         if self.access == ThreadAccess::Shared && !is_marked(&text) && self.turn(turn_id).is_some()
         {
@@ -329,7 +329,8 @@ impl Turns {
         }
     }
 
-    /// Of a compaction that was asked for, the turn's end decides; one inside another turn is over here.
+    /// The history was rewritten. For a requested compaction the turn's end is reported; a compaction inside another turn ends
+    /// here.
     fn compacted(
         &mut self,
         turn_id: &str,
@@ -338,19 +339,19 @@ impl Turns {
     ) {
         let Some(running) = self.turn(turn_id) else { return };
         let estimate = match (running.compaction, middle) {
-            (Compaction::Running { estimate }, _) => estimate,
-            // It began before we came.
+            (CodexCompaction::Running { estimate }, _) => estimate,
+            // It started before rawr joined.
             (_, Some(middle)) => {
                 let origin = running.origin();
                 events.push(HostEvent::CompactionStarted { turn_id: turn_id.to_owned(), origin });
                 middle.estimate()
             }
-            (Compaction::None | Compaction::Done { .. }, None) => return,
+            (CodexCompaction::None | CodexCompaction::Done { .. }, None) => return,
         };
         if running.kind == Some(TurnKind::Compaction) {
-            running.compaction = Compaction::Done { estimate };
+            running.compaction = CodexCompaction::Done { estimate };
         } else {
-            running.compaction = Compaction::None;
+            running.compaction = CodexCompaction::None;
             let (turn_id, origin) = (turn_id.to_owned(), CompactionOrigin::Host);
             events.push(HostEvent::CompactionCompleted { turn_id, origin, tokens_after: estimate });
         }
@@ -359,8 +360,8 @@ impl Turns {
     fn usage(&mut self, note: UsageNote, events: &mut Vec<HostEvent>) {
         let UsageNote { turn_id, token_usage: tokens, .. } = note;
         if let Some(running) = self.turn(&turn_id) {
-            if let Compaction::Running { estimate } = &mut running.compaction {
-                // The old value, the compaction's own request, then an estimate of the new history without input.
+            if let CodexCompaction::Running { estimate } = &mut running.compaction {
+                // Codex reports the old value, the compaction's own request, then an estimate without input tokens.
                 if tokens.last.input_tokens == 0 {
                     *estimate = Some(tokens.last.total_tokens);
                 }
@@ -379,7 +380,7 @@ impl Turns {
             return;
         }
         self.told = Some(told);
-        self.tell_kind(&turn_id, &Item::Other, events);
+        self.tell_kind(&turn_id, &CodexItem::Other, events);
         let ends = self
             .turn(&turn_id)
             .is_some_and(|running| std::mem::take(&mut running.ends_with_message));
@@ -388,27 +389,27 @@ impl Turns {
 
     fn plan(&mut self, note: PlanNote, events: &mut Vec<HostEvent>) {
         self.middle = None;
-        self.tell_kind(&note.turn_id, &Item::Other, events);
+        self.tell_kind(&note.turn_id, &CodexItem::Other, events);
         self.goes_on(&note.turn_id);
         let steps = note.plan.into_iter().map(|step| PlanStep {
             step: step.step,
             status: match step.status {
-                StepStatus::Pending => rawr_protocol::StepStatus::Pending,
-                StepStatus::InProgress => rawr_protocol::StepStatus::InProgress,
-                StepStatus::Completed => rawr_protocol::StepStatus::Completed,
+                CodexStepStatus::Pending => rawr_protocol::StepStatus::Pending,
+                CodexStepStatus::InProgress => rawr_protocol::StepStatus::InProgress,
+                CodexStepStatus::Completed => rawr_protocol::StepStatus::Completed,
             },
         });
         events.push(HostEvent::PlanUpdated {
             turn_id: note.turn_id,
-            // Codex names none.
+            // Codex does not report one.
             call_id: None,
             steps: steps.collect(),
             explanation: note.explanation,
         });
     }
 
-    /// The first thing inside a turn that we did not start says what the turn is.
-    fn tell_kind(&mut self, turn_id: &str, first: &Item, events: &mut Vec<HostEvent>) {
+    /// Sets the kind of a turn from its first item.
+    fn tell_kind(&mut self, turn_id: &str, first: &CodexItem, events: &mut Vec<HostEvent>) {
         if self.promised.remove(turn_id) {
             if let Some(running) = self.turn(turn_id) {
                 running.is(TurnKind::Asked, events);
@@ -416,8 +417,8 @@ impl Turns {
             return;
         }
         let kind = match first {
-            Item::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
-            Item::UserMessage { content, .. } if self.access == ThreadAccess::Shared => {
+            CodexItem::ContextCompaction if self.compaction_asked => TurnKind::Compaction,
+            CodexItem::UserMessage { content, .. } if self.access == ThreadAccess::Shared => {
                 TurnKind::Person { text: words(content) }
             }
             _ => TurnKind::Host,
@@ -433,12 +434,12 @@ impl Turns {
         }
     }
 
-    fn turn(&mut self, turn_id: &str) -> Option<&mut Running> {
+    fn turn(&mut self, turn_id: &str) -> Option<&mut CodexRunningTurn> {
         self.running.as_mut().filter(|running| running.id == turn_id)
     }
 }
 
-fn used(turn_id: String, tokens: &Tokens, needs_follow_up: bool) -> HostEvent {
+fn used(turn_id: String, tokens: &ThreadTokens, needs_follow_up: bool) -> HostEvent {
     HostEvent::Usage {
         turn_id,
         usage: TokenUsage {
@@ -453,12 +454,12 @@ fn used(turn_id: String, tokens: &Tokens, needs_follow_up: bool) -> HostEvent {
     }
 }
 
-/// Of a turn that is over, anything but a known good end is safest read as a failure.
-fn ended(status: TurnStatus) -> rawr_protocol::TurnStatus {
+/// An ended turn with an unknown status counts as failed.
+fn ended(status: CodexTurnStatus) -> rawr_protocol::TurnStatus {
     match status {
-        TurnStatus::Completed => rawr_protocol::TurnStatus::Completed,
-        TurnStatus::Interrupted => rawr_protocol::TurnStatus::Interrupted,
-        TurnStatus::Failed | TurnStatus::InProgress | TurnStatus::Other => {
+        CodexTurnStatus::Completed => rawr_protocol::TurnStatus::Completed,
+        CodexTurnStatus::Interrupted => rawr_protocol::TurnStatus::Interrupted,
+        CodexTurnStatus::Failed | CodexTurnStatus::InProgress | CodexTurnStatus::Other => {
             rawr_protocol::TurnStatus::Failed
         }
     }

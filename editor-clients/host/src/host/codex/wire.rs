@@ -1,4 +1,4 @@
-//! How messages reach an app-server and come back: over the pipes of a process of ours, or a socket of somebody else's. Knows no message.
+//! The transport to an app-server: the pipes of a child process, or the socket of a running app-server.
 
 mod socket;
 
@@ -7,28 +7,28 @@ use std::path::Path;
 use serde_json::Value;
 use tokio::process::Command;
 
-use self::socket::Socket;
-use crate::host::pipes::{Pipes, Received};
+use self::socket::CodexSocket;
+use crate::host::pipes::{PipeMessage, ProcessPipes};
 
-/// One way to an app-server. Nothing is lost when a wait is cancelled.
+/// A transport to an app-server. Its waits are cancel safe.
 #[derive(Debug)]
-pub(super) enum Wire {
-    Pipes(Box<Pipes>),
-    Socket(Box<Socket>),
+pub(super) enum CodexTransport {
+    Pipes(Box<ProcessPipes>),
+    Socket(Box<CodexSocket>),
 }
 
-impl Wire {
-    /// Starts the process, without a shell. It is killed when this is dropped.
+impl CodexTransport {
+    /// Starts the process without a shell. Dropping this kills it.
     pub(super) fn start(name: &'static str, command: Command) -> std::io::Result<Self> {
-        Ok(Self::Pipes(Box::new(Pipes::start(name, command)?)))
+        Ok(Self::Pipes(Box::new(ProcessPipes::start(name, command)?)))
     }
 
-    /// Reaches an app-server that listens on a unix socket.
+    /// Connects to an app-server that listens on a unix socket.
     pub(super) async fn reach(socket: &Path) -> std::io::Result<Self> {
-        Ok(Self::Socket(Box::new(Socket::connect(socket).await?)))
+        Ok(Self::Socket(Box::new(CodexSocket::connect(socket).await?)))
     }
 
-    /// Queues one message. It is on its way while [`receive`](Self::receive) or [`close`](Self::close) is awaited.
+    /// Queues one message. It is written while [`receive`](Self::receive) or [`close`](Self::close) is awaited.
     pub(super) fn send(&mut self, message: &Value) {
         match self {
             Self::Pipes(pipes) => pipes.send(message),
@@ -36,15 +36,15 @@ impl Wire {
         }
     }
 
-    /// The next message. May be cancelled at any time.
-    pub(super) async fn receive(&mut self) -> Received {
+    /// Waits for the next message. Cancel safe.
+    pub(super) async fn receive(&mut self) -> PipeMessage {
         match self {
             Self::Pipes(pipes) => pipes.receive().await,
             Self::Socket(socket) => socket.receive().await,
         }
     }
 
-    /// The process, where it is ours and runs.
+    /// The process id of a child process, while it runs.
     pub(super) fn process_id(&self) -> Option<u32> {
         match self {
             Self::Pipes(pipes) => pipes.process_id(),
@@ -52,7 +52,7 @@ impl Wire {
         }
     }
 
-    /// Ends the process, or only hangs up.
+    /// Stops the child process, or closes the socket.
     pub(super) async fn close(self) {
         match self {
             Self::Pipes(pipes) => pipes.close().await,

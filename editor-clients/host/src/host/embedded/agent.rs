@@ -1,52 +1,54 @@
-//! The agent's loop: turns of sampling requests and tool calls, one after the other. Whoever asks it for more at a time is refused.
+//! The agent's loop: turns of sampling requests and tool calls, one turn at a time. A second turn is refused as busy.
 
 use std::sync::Arc;
 
 use rawr_protocol::{TokenUsage, TurnStatus};
 use tokio::sync::{mpsc, oneshot};
 
-use super::history::{CALL, History, Item, tokens_of};
-use super::mailbox::{AgentInput, Mailbox, MailboxResult, Order};
-use super::model::{Call, Model, ModelDelta, ModelError, ModelRequest, Reply, TokenCount};
+use super::history::{AgentHistory, AgentItem, CALL, tokens_of};
+use super::mailbox::{AgentInput, AgentOrder, Mailbox, MailboxResult};
+use super::model::{
+    Model, ModelDelta, ModelError, ModelRequest, ModelToolCall, SampleReply, TokenCount,
+};
 use super::tools::Tool;
 use super::{EmbeddedSettings, files, shell};
-use crate::host::{CompactionOrder, HostError, HostEvent, Next, TurnKind};
+use crate::host::{CompactionOrder, HostError, HostEvent, NextRequest, TurnKind};
 
 pub(super) struct Agent<M> {
     pub(super) settings: EmbeddedSettings,
     pub(super) model: Arc<M>,
-    pub(super) history: History,
+    pub(super) history: AgentHistory,
     pub(super) mailbox: Mailbox<M>,
-    /// Counts the ids of turns and calls.
+    /// The last number in an id of a turn or call.
     count: u64,
 }
 
 /// Why a turn ends early.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum TurnStop {
     Interrupted,
     Failed(String),
 }
 
-/// What became of a sampling request.
+/// The result of a sampling request.
 enum SampledReply {
-    Reply(Reply),
-    /// It was cut off for a compaction, after it had said this.
+    Reply(SampleReply),
+    /// It was aborted for a compaction, with the text so far.
     CutOff {
         said: String,
         order: CompactionOrder,
     },
 }
 
-/// What the agent is told when it has answered a text of rawr's and its own work is not done.
+/// The message that continues the agent's own work after it answered a text from rawr.
 const GO_ON: &str = "Go on with your work where you left off.";
 
-/// What stands in the place of a result that there will never be.
+/// The result of a call that was not run.
 const NOT_RUN: &str = "not run: the turn was stopped";
 
 impl<M: Model> Agent<M> {
     pub(super) fn new(
-        history: History,
+        history: AgentHistory,
         settings: EmbeddedSettings,
         model: M,
         orders: mpsc::UnboundedReceiver<AgentInput>,
@@ -58,27 +60,27 @@ impl<M: Model> Agent<M> {
         Self { settings, model, history, mailbox, count }
     }
 
-    /// Until nobody can order any more.
+    /// Runs until all senders of orders are dropped.
     pub(super) async fn run(mut self) {
         loop {
             self.mailbox.history = self.history.snapshot();
             let Some(order) = self.mailbox.next_order().await else { return };
-            // Whoever dropped the reply does not wait for it.
+            // A failed send means that the requester was dropped.
             match order {
-                Order::StartTurn { items, reply } => {
+                AgentOrder::StartTurn { items, reply } => {
                     let turn_id = self.next_id("turn");
                     let _ = reply.send(Ok(turn_id.clone()));
                     self.turn(&turn_id, items).await;
                 }
-                Order::Compact { order, reply } => {
+                AgentOrder::Compact { order, reply } => {
                     let _ = reply.send(Ok(()));
                     let turn_id = self.next_id("turn");
                     self.compaction_turn(turn_id, &order).await;
                 }
-                Order::Steer { reply, .. } => refuse(reply, HostError::NoTurn),
-                Order::Interrupt { reply } => refuse(reply, HostError::NoTurn),
-                // Of a turn that has ended.
-                Order::GoOn { .. } => {}
+                AgentOrder::Steer { reply, .. } => refuse(reply, HostError::NoTurn),
+                AgentOrder::Interrupt { reply } => refuse(reply, HostError::NoTurn),
+                // For a turn that has ended.
+                AgentOrder::GoOn { .. } => {}
             }
         }
     }
@@ -92,7 +94,7 @@ impl<M: Model> Agent<M> {
         let started = HostEvent::TurnStarted { turn_id: turn_id.to_owned(), kind: TurnKind::Asked };
         self.mailbox.tell(started);
         for item in items {
-            self.history.push(Item::user(item));
+            self.history.push(AgentItem::user(item));
         }
         self.mailbox.begin_turn(turn_id);
         let mut last_agent_message = None;
@@ -100,15 +102,15 @@ impl<M: Model> Agent<M> {
         self.mailbox.end_turn();
         let (status, error) = match ended {
             Ok(()) => (TurnStatus::Completed, None),
-            Err(Stop::Interrupted) => (TurnStatus::Interrupted, None),
-            Err(Stop::Failed(error)) => (TurnStatus::Failed, Some(error)),
+            Err(TurnStop::Interrupted) => (TurnStatus::Interrupted, None),
+            Err(TurnStop::Failed(error)) => (TurnStatus::Failed, Some(error)),
         };
         let turn_id = turn_id.to_owned();
         self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
-    /// Sampling requests with a pause after each, in which the driver says how it goes on.
-    async fn steps(&mut self, turn_id: &str, last: &mut Option<String>) -> Result<(), Stop> {
+    /// Runs sampling requests, with a pause after each until the driver resumes the turn.
+    async fn steps(&mut self, turn_id: &str, last: &mut Option<String>) -> Result<(), TurnStop> {
         loop {
             let before = self.history.tokens();
             let (has_calls, counted) = match self.request(turn_id).await? {
@@ -124,7 +126,7 @@ impl<M: Model> Agent<M> {
                     let output = tokens_of(said.len());
                     if !said.trim().is_empty() {
                         let calls = Vec::new();
-                        self.history.push(Item::Assistant { text: Some(said.clone()), calls });
+                        self.history.push(AgentItem::Assistant { text: Some(said.clone()), calls });
                         self.say(turn_id, said, last);
                     }
                     self.compact_inside(turn_id, &order).await?;
@@ -137,29 +139,29 @@ impl<M: Model> Agent<M> {
             let steered = self.mailbox.take_steered();
             if !has_calls && steered.is_empty() {
                 match next {
-                    Next::AsAnswered => return Ok(()),
-                    Next::More => self.history.push(Item::user(GO_ON)),
+                    NextRequest::AsAnswered => return Ok(()),
+                    NextRequest::More => self.history.push(AgentItem::user(GO_ON)),
                 }
             }
             for text in steered {
-                self.history.push(Item::user(text));
+                self.history.push(AgentItem::user(text));
             }
         }
     }
 
-    /// Does what a reply asks for. Returns whether it asks for anything.
+    /// Records a reply and runs its tool calls. Returns whether it has any.
     async fn take(
         &mut self,
         turn_id: &str,
-        reply: Reply,
+        reply: SampleReply,
         last: &mut Option<String>,
-    ) -> Result<bool, Stop> {
-        let Reply { message, mut calls, counted } = reply;
+    ) -> Result<bool, TurnStop> {
+        let SampleReply { message, mut calls, counted } = reply;
         for call in calls.iter_mut().filter(|call| call.id.is_empty()) {
             self.count += 1;
             call.id = format!("{CALL}{}", self.count);
         }
-        self.history.push(Item::Assistant { text: message.clone(), calls: calls.clone() });
+        self.history.push(AgentItem::Assistant { text: message.clone(), calls: calls.clone() });
         if let Some(counted) = &counted {
             self.history.measure(counted);
         }
@@ -179,7 +181,7 @@ impl<M: Model> Agent<M> {
                 },
                 Err(_) => NOT_RUN.to_owned(),
             };
-            self.history.push(Item::Result { call_id: call.id, text });
+            self.history.push(AgentItem::Result { call_id: call.id, text });
         }
         stopped
     }
@@ -189,10 +191,10 @@ impl<M: Model> Agent<M> {
         self.mailbox.tell(HostEvent::AgentMessage { turn_id: turn_id.to_owned(), text });
     }
 
-    async fn request(&mut self, turn_id: &str) -> Result<SampledReply, Stop> {
+    async fn request(&mut self, turn_id: &str) -> Result<SampledReply, TurnStop> {
         let history = self.history.snapshot();
         self.mailbox.history = Arc::clone(&history);
-        let mut stream = Stream::new(self, turn_id);
+        let mut stream = RunningRequest::new(self, turn_id);
         let Self { model, mailbox, settings, .. } = self;
         let answer = async {
             tokio::time::sleep(settings.pace).await;
@@ -204,12 +206,12 @@ impl<M: Model> Agent<M> {
         }
     }
 
-    /// A request beside the conversation, such as for a summary.
+    /// A request outside the turn, such as for a summary.
     pub(super) async fn ask(
         &mut self,
-        history: &[Item],
+        history: &[AgentItem],
         want: ModelRequest<'_>,
-    ) -> Result<Result<Reply, ModelError>, Stop> {
+    ) -> Result<Result<SampleReply, ModelError>, TurnStop> {
         let Self { model, mailbox, settings, .. } = self;
         let events = mailbox.events();
         let mut hear = notice_of_retries(events);
@@ -220,27 +222,27 @@ impl<M: Model> Agent<M> {
         mailbox.while_working(answer).await
     }
 
-    /// Until the driver lets the turn go on. Compactions inside a turn happen here.
-    async fn pause(&mut self, turn_id: &str) -> Result<Next, Stop> {
+    /// Waits until the driver resumes the turn. Compactions inside a turn run here.
+    async fn pause(&mut self, turn_id: &str) -> Result<NextRequest, TurnStop> {
         self.mailbox.history = self.history.snapshot();
         loop {
             match self.mailbox.next_order().await {
-                None => return Err(Stop::Interrupted),
-                Some(Order::GoOn { turn_id: of, next }) => {
+                None => return Err(TurnStop::Interrupted),
+                Some(AgentOrder::GoOn { turn_id: of, next }) => {
                     if of == turn_id {
                         return Ok(next);
                     }
                 }
-                Some(Order::Compact { order, reply }) => {
+                Some(AgentOrder::Compact { order, reply }) => {
                     let _ = reply.send(Ok(()));
                     self.compact_inside(turn_id, &order).await?;
                 }
-                Some(Order::Interrupt { reply }) => {
+                Some(AgentOrder::Interrupt { reply }) => {
                     let _ = reply.send(Ok(()));
-                    return Err(Stop::Interrupted);
+                    return Err(TurnStop::Interrupted);
                 }
-                Some(Order::Steer { text, reply }) => self.mailbox.steer(text, reply),
-                Some(Order::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
+                Some(AgentOrder::Steer { text, reply }) => self.mailbox.steer(text, reply),
+                Some(AgentOrder::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
             }
         }
     }
@@ -260,8 +262,8 @@ impl<M: Model> Agent<M> {
         });
     }
 
-    /// What the model is told of a call.
-    async fn call(&mut self, turn_id: &str, call: &Call) -> Result<String, Stop> {
+    /// Runs a tool call. Returns its result for the model.
+    async fn call(&mut self, turn_id: &str, call: &ModelToolCall) -> Result<String, TurnStop> {
         let tool = match Tool::read(call) {
             Ok(tool) => tool,
             Err(problem) => return Ok(problem),
@@ -284,7 +286,7 @@ impl<M: Model> Agent<M> {
         turn_id: &str,
         call_id: &str,
         tool: Tool,
-    ) -> Result<String, Stop> {
+    ) -> Result<String, TurnStop> {
         let turn = || turn_id.to_owned();
         let Self { mailbox, settings, .. } = self;
         match tool {
@@ -322,13 +324,13 @@ impl<M: Model> Agent<M> {
     }
 }
 
-impl From<ModelError> for Stop {
+impl From<ModelError> for TurnStop {
     fn from(error: ModelError) -> Self {
         Self::Failed(error.to_string())
     }
 }
 
-/// Whoever dropped the reply does not wait for it.
+/// Refuses an order. A failed send means that the requester was dropped.
 pub(super) fn refuse<T>(reply: oneshot::Sender<Result<T, HostError>>, error: HostError) {
     let _ = reply.send(Err(error));
 }
@@ -343,21 +345,21 @@ pub(super) fn notice_of_retries(
     }
 }
 
-/// A request as it is heard: what it has said, and how full the window has got.
-struct Stream {
+/// A running request: its text so far and the estimated usage.
+struct RunningRequest {
     turn_id: String,
     said: String,
     bytes: usize,
     before: u64,
     window: u64,
-    /// Tokens between two estimates, and how many estimates were told.
+    /// Tokens between two estimates, and the number of estimates reported.
     every: Option<u64>,
     told: u64,
     notice: Box<dyn FnMut(ModelDelta<'_>) + Send>,
     events: mpsc::UnboundedSender<HostEvent>,
 }
 
-impl Stream {
+impl RunningRequest {
     fn new<M: Model>(agent: &Agent<M>, turn_id: &str) -> Self {
         let events = agent.mailbox.events();
         Self {
@@ -389,7 +391,7 @@ impl Stream {
         let output = tokens_of(self.bytes);
         if self.every.is_some_and(|every| output >= (self.told + 1).saturating_mul(every)) {
             self.told = self.every.map_or(0, |every| output / every.max(1));
-            // Without a listener there is nobody to tell.
+            // A failed send means that the receiver was dropped.
             let _ = self.events.send(self.estimate(output));
         }
     }

@@ -1,4 +1,4 @@
-//! A model behind an OpenAI-compatible endpoint: chat completions with tools, streamed. It keeps nothing of a conversation.
+//! A model behind an OpenAI-compatible endpoint: streamed chat completions with tools. Stateless.
 
 mod body;
 mod send;
@@ -10,62 +10,78 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::send::{RetryPlan, Sender};
-use self::stream::Stream;
-use super::history::Item;
-use super::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, Reply};
-use crate::host::Tuning;
+use self::send::{ChatClient, RetryPlan};
+use self::stream::CompletionStream;
+use super::history::AgentItem;
+use super::model::{DeltaSink, Model, ModelDelta, ModelError, ModelRequest, SampleReply};
+use crate::host::SummaryTuning;
 
-/// Where the model is and how it is asked.
+/// Settings of an endpoint.
 #[derive(Clone)]
 pub struct ChatSettings {
+    /// The model's name.
     pub model: String,
-    /// What `/chat/completions` is put behind.
+    /// The URL before `/chat/completions`.
     pub base_url: String,
+    /// The API key.
     pub key: Option<String>,
-    /// Whether the endpoint also offers `/responses/compact`.
+    /// Whether the endpoint has `/responses/compact`.
     pub compacts: bool,
-    pub retry: Retry,
+    /// When to retry a failed request.
+    pub retry: RetrySettings,
 }
 
-/// What is done about a request that failed for a passing reason.
+/// When to retry a request after a transient failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetrySettings {
+    /// The number of retries.
     pub times: u32,
-    /// Before the first repetition; each further one waits twice as long.
+    /// The wait before the first retry. It doubles with each further one.
     pub first_wait: Duration,
-    /// Who asks for more patience than this is not waited for.
+    /// Fail if the endpoint asks for a longer wait.
     pub longest_wait: Duration,
 }
 
-impl Default for Retry {
+impl Default for RetrySettings {
     fn default() -> Self {
         let (first_wait, longest_wait) = (Duration::from_millis(500), Duration::from_secs(60));
         Self { times: 4, first_wait, longest_wait }
     }
 }
 
-/// The endpoint, ready to be asked.
+/// The client of an endpoint.
 pub struct Chat {
     model: String,
     completions: Url,
     compaction: Option<Url>,
-    sender: Sender,
+    sender: ChatClient,
 }
 
-/// Why there is no asking.
+/// Why settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
-    #[error("{url:?} is no base URL ({why}): it looks like http://127.0.0.1:8080/v1")]
-    Url { url: String, why: String },
+    /// The base URL is invalid.
+    #[error("{url:?} is not a base URL ({why}): use one like http://127.0.0.1:8080/v1")]
+    Url {
+        /// The URL from the settings.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The key is not a valid header value.
     #[error("the API key contains characters that are not allowed in an HTTP header")]
     Key,
+    /// The HTTP client could not be created.
     #[error("failed to create the HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
 
 impl Chat {
-    /// Looks at the settings; asks nobody yet.
+    /// Checks the settings. Sends no request.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the URL or the key is invalid.
     pub fn new(settings: ChatSettings) -> Result<Self, ChatError> {
         let ChatSettings { model, base_url, key, compacts, retry } = settings;
         let bad = |why: &dyn std::fmt::Display| ChatError::Url {
@@ -79,11 +95,11 @@ impl Chat {
             return Err(bad(&"neither http nor https"));
         }
         let compaction = if compacts { Some(under("responses/compact")?) } else { None };
-        Ok(Self { model, completions, compaction, sender: Sender::new(key, retry)? })
+        Ok(Self { model, completions, compaction, sender: ChatClient::new(key, retry)? })
     }
 
-    /// One request until its stream has ended well.
-    async fn complete(&self, body: &Value, hear: DeltaSink<'_>) -> Result<Reply, ModelError> {
+    /// Sends one request, with retries, and reads its stream to the end.
+    async fn complete(&self, body: &Value, hear: DeltaSink<'_>) -> Result<SampleReply, ModelError> {
         let mut again = RetryPlan::new(self.sender.retry());
         loop {
             let failure = match self.stream(body, hear).await {
@@ -96,14 +112,19 @@ impl Chat {
         }
     }
 
-    async fn stream(&self, body: &Value, hear: DeltaSink<'_>) -> Result<Reply, send::Failure> {
+    async fn stream(
+        &self,
+        body: &Value,
+        hear: DeltaSink<'_>,
+    ) -> Result<SampleReply, send::RequestFailure> {
         let mut response = self.sender.post(&self.completions, body).await?;
         if send::is_whole(&response) {
-            // Some servers do not stream whatever they are told.
+            // Some servers do not stream.
             let text = send::text(response, &self.completions).await?;
-            return Stream::read_whole(&text).map_err(|error| error.at(&self.completions));
+            return CompletionStream::read_whole(&text)
+                .map_err(|error| error.at(&self.completions));
         }
-        let mut stream = Stream::default();
+        let mut stream = CompletionStream::default();
         while let Some(bytes) = send::chunk(&mut response, &self.completions).await? {
             stream.push(bytes.as_ref(), hear).map_err(|error| error.at(&self.completions))?;
             if stream.is_done() {
@@ -121,13 +142,13 @@ impl Model for Chat {
 
     async fn sample(
         &self,
-        history: &[Item],
+        history: &[AgentItem],
         want: ModelRequest<'_>,
         hear: DeltaSink<'_>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<SampleReply, ModelError> {
         let body = body::of(&self.model, history, want);
         match self.complete(&body, hear).await {
-            // Not every endpoint knows how to be held to a schema; the instructions ask for JSON as well.
+            // Not every endpoint supports a response schema; the instructions also ask for JSON.
             Err(ModelError::Refused(_)) if body.get("response_format").is_some() => {
                 let mut body = body;
                 if let Some(fields) = body.as_object_mut() {
@@ -141,17 +162,17 @@ impl Model for Chat {
 
     async fn rewrite(
         &self,
-        history: &[Item],
-        tuning: &Tuning,
-    ) -> Option<Result<Vec<Item>, ModelError>> {
+        history: &[AgentItem],
+        tuning: &SummaryTuning,
+    ) -> Option<Result<Vec<AgentItem>, ModelError>> {
         let url = self.compaction.as_ref()?;
         Some(self.rewrite_at(url, history, tuning).await)
     }
 }
 
-/// What an endpoint's own compaction answers.
+/// The answer of `/responses/compact`.
 #[derive(Deserialize)]
-struct Rewritten {
+struct CompactResponse {
     output: Vec<Value>,
 }
 
@@ -159,9 +180,9 @@ impl Chat {
     async fn rewrite_at(
         &self,
         url: &Url,
-        history: &[Item],
-        tuning: &Tuning,
-    ) -> Result<Vec<Item>, ModelError> {
+        history: &[AgentItem],
+        tuning: &SummaryTuning,
+    ) -> Result<Vec<AgentItem>, ModelError> {
         let model = tuning.model.as_ref().unwrap_or(&self.model);
         let (instructions, input) = body::as_responses_input(history);
         let body = json!({"model": model, "instructions": instructions, "input": input});
@@ -176,8 +197,8 @@ impl Chat {
                 Err(failure) => tokio::time::sleep(again.after(failure)?.time).await,
             }
         };
-        let answer: Rewritten = serde_json::from_str(&text).map_err(|error| {
-            ModelError::Failed(format!("POST {url}: the answer is not understood: {error}"))
+        let answer: CompactResponse = serde_json::from_str(&text).map_err(|error| {
+            ModelError::Failed(format!("POST {url}: failed to parse the answer: {error}"))
         })?;
         body::from_responses_output(&answer.output)
     }

@@ -1,40 +1,41 @@
-//! How the agent's history is rewritten: by the model's provider, or by a summary of the model's own; in a turn of its own or inside one. When is not decided here.
+//! Compacts the agent's history: with the provider's compaction or with a summary by the model, in a separate turn or inside
+//! one.
 
 use rawr_protocol::{CompactionOrigin, TurnStatus};
 
-use super::agent::{Agent, Stop};
+use super::agent::{Agent, TurnStop};
 use super::history::without_oldest;
 use super::model::{Model, ModelError, ModelRequest};
-use crate::host::{CompactionOrder, Compactor, HostEvent, Tuning, TurnKind};
+use crate::host::{CompactionOrder, Compactor, HostEvent, SummaryTuning, TurnKind};
 
 impl<M: Model> Agent<M> {
-    /// A compaction that is a turn to whoever watches.
+    /// Runs a compaction as a separate turn.
     pub(super) async fn compaction_turn(&mut self, turn_id: String, order: &CompactionOrder) {
         let started =
             HostEvent::TurnStarted { turn_id: turn_id.clone(), kind: TurnKind::Compaction };
         self.mailbox.tell(started);
         let (status, error) = match self.compact(&turn_id, order).await {
             Ok(()) => (TurnStatus::Completed, None),
-            Err(Stop::Interrupted) => (TurnStatus::Interrupted, Some(INTERRUPTED.to_owned())),
-            Err(Stop::Failed(error)) => (TurnStatus::Failed, Some(error)),
+            Err(TurnStop::Interrupted) => (TurnStatus::Interrupted, Some(INTERRUPTED.to_owned())),
+            Err(TurnStop::Failed(error)) => (TurnStatus::Failed, Some(error)),
         };
         let last_agent_message = None;
         self.mailbox.tell(HostEvent::TurnCompleted { turn_id, status, last_agent_message, error });
     }
 
-    /// A compaction that fails is told and leaves the turn as it was.
+    /// Runs a compaction inside a turn. A failure is reported, and the turn continues.
     pub(super) async fn compact_inside(
         &mut self,
         turn_id: &str,
         order: &CompactionOrder,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnStop> {
         match self.compact(turn_id, order).await {
-            Ok(()) | Err(Stop::Failed(_)) => Ok(()),
-            Err(Stop::Interrupted) => Err(Stop::Interrupted),
+            Ok(()) | Err(TurnStop::Failed(_)) => Ok(()),
+            Err(TurnStop::Interrupted) => Err(TurnStop::Interrupted),
         }
     }
 
-    async fn compact(&mut self, turn_id: &str, order: &CompactionOrder) -> Result<(), Stop> {
+    async fn compact(&mut self, turn_id: &str, order: &CompactionOrder) -> Result<(), TurnStop> {
         let turn = || turn_id.to_owned();
         let origin = CompactionOrigin::Rawr;
         self.mailbox.tell(HostEvent::CompactionStarted { turn_id: turn(), origin });
@@ -47,8 +48,8 @@ impl<M: Model> Agent<M> {
             }
             Err(stop) => {
                 let error = match stop {
-                    Stop::Interrupted => INTERRUPTED.to_owned(),
-                    Stop::Failed(error) => error.clone(),
+                    TurnStop::Interrupted => INTERRUPTED.to_owned(),
+                    TurnStop::Failed(error) => error.clone(),
                 };
                 HostEvent::CompactionFailed { turn_id: turn(), origin, error }
             }
@@ -57,8 +58,8 @@ impl<M: Model> Agent<M> {
         rewritten
     }
 
-    /// The history is touched in one step at the end, or not at all.
-    async fn rewrite(&mut self, order: &CompactionOrder) -> Result<(), Stop> {
+    /// Rewrites the history, all at once or not at all.
+    async fn rewrite(&mut self, order: &CompactionOrder) -> Result<(), TurnStop> {
         if order.by == Compactor::Provider {
             let history = self.history.snapshot();
             let Self { model, mailbox, .. } = self;
@@ -82,8 +83,8 @@ impl<M: Model> Agent<M> {
         Ok(())
     }
 
-    /// Of a history that the model cannot take as a whole, the newer part is summed up.
-    async fn summary(&mut self, tuning: &Tuning) -> Result<String, Stop> {
+    /// Asks for a summary. If the history is too long for the model, only the newer part is summarized.
+    async fn summary(&mut self, tuning: &SummaryTuning) -> Result<String, TurnStop> {
         let instructions = self.settings.prompts.compact.clone();
         let want = ModelRequest::Summary { instructions: &instructions, tuning };
         let mut history = self.history.snapshot();
@@ -95,22 +96,22 @@ impl<M: Model> Agent<M> {
                         history = std::sync::Arc::new(newer);
                         continue;
                     }
-                    None => return Err(Stop::Failed(ModelError::TooLong(error).to_string())),
+                    None => return Err(TurnStop::Failed(ModelError::TooLong(error).to_string())),
                 },
                 Err(error) => return Err(error.into()),
             };
             let summary = reply.message.unwrap_or_default();
             if summary.trim().is_empty() {
-                return Err(Stop::Failed("the model wrote no summary".to_owned()));
+                return Err(TurnStop::Failed("the model wrote no summary".to_owned()));
             }
             return Ok(summary);
         }
     }
 }
 
-const INTERRUPTED: &str = "it was interrupted";
+const INTERRUPTED: &str = "the compaction was interrupted";
 
-/// How much of the user's messages outlives a compaction: an eighth of the window, and no host keeps more than this.
+/// The tokens of user messages to keep: an eighth of the window, at most 20,000.
 fn user_tokens(context_window: u64) -> u64 {
     (context_window / 8).min(20_000)
 }

@@ -1,12 +1,12 @@
-//! The agent's files: read and written below the working directory and nowhere else, links included. Knows nothing of turns.
+//! The agent's file tools. They must not read or write outside the working directory, also not through links.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// More of a file than this in one answer tells the model nothing that it could not ask for.
+/// The largest answer in bytes. The model can ask for the following lines.
 const READ_BYTES: usize = 32 * 1024;
 
-/// Some lines of a text file, each with its number.
+/// Reads lines of a text file, with line numbers.
 pub(super) fn read(
     cwd: &Path,
     path: &str,
@@ -18,7 +18,7 @@ pub(super) fn read(
     let about = file.metadata().map_err(cannot)?;
     // A pipe or a device might never end.
     if !about.is_file() {
-        return Err(format!("{path} is no regular file"));
+        return Err(format!("{path} is not a regular file"));
     }
     let first = first_line.unwrap_or(1).max(1);
     let mut reader = BufReader::new(std::fs::File::open(&file).map_err(cannot)?);
@@ -26,7 +26,7 @@ pub(super) fn read(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        // One line may be as long as the file.
+        // Limit the length of one line.
         let most = (READ_BYTES as u64) + 1;
         if (&mut reader).take(most).read_until(b'\n', &mut line).map_err(cannot)? == 0 {
             break;
@@ -47,18 +47,18 @@ pub(super) fn read(
     Ok(text)
 }
 
-/// Writes a whole file, and the folders that it needs.
+/// Writes a whole file and creates its missing folders.
 pub(super) fn write(cwd: &Path, path: &str, content: &str) -> Result<(), String> {
     let file = inside(cwd, path)?;
     if file.metadata().is_ok_and(|about| !about.is_file()) {
-        return Err(format!("{path} is no regular file"));
+        return Err(format!("{path} is not a regular file"));
     }
     let folder = file.parent().unwrap_or(cwd);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, content));
     written.map_err(|error| format!("{path} cannot be written: {error}"))
 }
 
-/// Where a path really leads. An error if that is not below the working directory, or cannot be known.
+/// Resolves a path. Fails if it is not below the working directory.
 fn inside(cwd: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("{path} is not below the working directory");
     let root = cwd.canonicalize().map_err(|error| format!("the working directory: {error}"))?;
@@ -74,12 +74,12 @@ fn inside(cwd: &Path, path: &str) -> Result<PathBuf, String> {
                 return Err(outside());
             }
         }
-        // Below a folder that is missing there is nothing that could lead elsewhere.
+        // Below a missing folder there can be no link.
         if is_missing {
             continue;
         }
         match real.symlink_metadata() {
-            // A link that leads nowhere is refused as well: writing would make what it names.
+            // A dangling link is refused as well, because writing would create its target.
             Ok(about) if about.is_symlink() => {
                 real = real.canonicalize().map_err(|_| outside())?;
                 if !real.starts_with(&root) {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_out_are_refused() {
+    fn paths_outside_the_working_directory_are_refused() {
         let place = WorkspaceFile::new();
         for path in ["../up.txt", "/tmp/rawr-never.txt", "a/../../up.txt", "a/../b.txt", "", "."] {
             place.check_refused(path);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_out_are_refused_wherever_they_stand() {
+    fn links_outside_the_working_directory_are_refused() {
         let place = WorkspaceFile::new();
         place.link("file.txt", "other/secret.txt");
         place.link("folder", "other");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_stay_inside_are_followed() {
+    fn links_inside_the_working_directory_are_followed() {
         let place = WorkspaceFile::new();
         place.link("shortcut", "work/inner");
         write(&place.work(), "shortcut/a.txt", "one\n").unwrap();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_path_below_the_folder_is_as_good_as_a_relative_one() {
+    fn an_absolute_path_below_the_working_directory_is_accepted() {
         let place = WorkspaceFile::new();
         let path = place.work().join("new/a.txt");
         write(&place.work(), path.to_str().unwrap(), "one\n").unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_numbered_and_a_long_file_says_where_it_goes_on() {
+    fn lines_are_numbered_and_a_long_answer_names_the_next_line() {
         let place = WorkspaceFile::new();
         let long = "x".repeat(99);
         let text: String = (0..1000).map(|_| format!("{long}\n")).collect();
@@ -193,10 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_neither_read_nor_written() {
+    fn only_regular_files_are_read_and_written() {
         let place = WorkspaceFile::new();
         let error = read(&place.work(), "inner", None, None).unwrap_err();
-        assert_eq!(error, "inner is no regular file");
+        assert_eq!(error, "inner is not a regular file");
         assert!(write(&place.work(), "inner", "x").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Where orders come in and events go out, also while the agent is at work. It does no work of its own but questions beside the turn.
+//! The agent's channels: orders in, events out, also while a turn runs. Questions outside the turn run here as tasks.
 
 use std::future::Future;
 use std::pin::pin;
@@ -7,58 +7,60 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::agent::{Stop, notice_of_retries, refuse};
-use super::history::Item;
+use super::agent::{TurnStop, notice_of_retries, refuse};
+use super::history::AgentItem;
 use super::model::{Model, ModelRequest};
-use crate::host::{CompactionOrder, HostError, HostEvent, Next, Question, Timing};
+use crate::host::{
+    CompactionOrder, CompactionTiming, HostError, HostEvent, ModelQuestion, NextRequest,
+};
 
-type Answer<T> = oneshot::Sender<Result<T, HostError>>;
+type OrderReply<T> = oneshot::Sender<Result<T, HostError>>;
 
-/// What the agent can be asked for.
+/// An order to the agent.
 #[derive(Debug)]
-pub(super) enum Order {
-    StartTurn { items: Vec<String>, reply: Answer<String> },
-    Steer { text: String, reply: Answer<String> },
-    Compact { order: CompactionOrder, reply: Answer<()> },
-    GoOn { turn_id: String, next: Next },
-    Interrupt { reply: Answer<()> },
+pub(super) enum AgentOrder {
+    StartTurn { items: Vec<String>, reply: OrderReply<String> },
+    Steer { text: String, reply: OrderReply<String> },
+    Compact { order: CompactionOrder, reply: OrderReply<()> },
+    GoOn { turn_id: String, next: NextRequest },
+    Interrupt { reply: OrderReply<()> },
 }
 
-/// A question beside the turn.
+/// A question outside the turn.
 #[derive(Debug)]
-pub(super) enum Aside {
-    /// About the conversation as it stands.
-    Sample(Question),
-    /// That stands alone.
-    Judge(Question),
+pub(super) enum SideQuestion {
+    /// About the current conversation.
+    Sample(ModelQuestion),
+    /// Without the conversation.
+    Judge(ModelQuestion),
 }
 
-/// All that can be said to the agent.
+/// A message to the agent.
 #[derive(Debug)]
 pub(super) enum AgentInput {
-    Order(Order),
-    Aside(Aside),
-    /// What is the conversation?
+    Order(AgentOrder),
+    Aside(SideQuestion),
+    /// Asks for the conversation.
     History {
-        reply: oneshot::Sender<Arc<Vec<Item>>>,
+        reply: oneshot::Sender<Arc<Vec<AgentItem>>>,
     },
 }
 
 pub(super) struct Mailbox<M> {
     orders: mpsc::UnboundedReceiver<AgentInput>,
     events: mpsc::UnboundedSender<HostEvent>,
-    /// The turn that runs.
+    /// The running turn.
     turn_id: Option<String>,
-    /// What was added to it and the model has not seen.
+    /// Texts that were added to it and not yet sent to the model.
     steered: Vec<String>,
     model: Arc<M>,
     /// The conversation that questions are about.
-    pub(super) history: Arc<Vec<Item>>,
-    /// Dropped with the agent, and what runs in it with it.
+    pub(super) history: Arc<Vec<AgentItem>>,
+    /// The running questions. Dropping it aborts them.
     side_requests: JoinSet<()>,
 }
 
-/// How work ended that can be cut off.
+/// The result of work that can be aborted.
 pub(super) enum MailboxResult<T> {
     Done(T),
     CutOff(CompactionOrder),
@@ -69,13 +71,13 @@ impl<M: Model> Mailbox<M> {
         orders: mpsc::UnboundedReceiver<AgentInput>,
         events: mpsc::UnboundedSender<HostEvent>,
         model: Arc<M>,
-        history: Arc<Vec<Item>>,
+        history: Arc<Vec<AgentItem>>,
     ) -> Self {
         let (steered, side_requests) = (Vec::new(), JoinSet::new());
         Self { orders, events, turn_id: None, steered, model, history, side_requests }
     }
 
-    /// Without a listener there is nobody to tell, and the orders will end too.
+    /// Sends an event. A failed send means that the receiver was dropped; the orders then end too.
     pub(super) fn tell(&self, event: HostEvent) {
         let _ = self.events.send(event);
     }
@@ -101,45 +103,45 @@ impl<M: Model> Mailbox<M> {
         std::mem::take(&mut self.steered)
     }
 
-    pub(super) fn steer(&mut self, text: String, reply: Answer<String>) {
+    pub(super) fn steer(&mut self, text: String, reply: OrderReply<String>) {
         match &self.turn_id {
             Some(turn_id) => {
                 self.steered.push(text);
-                // Whoever dropped the reply does not wait for it.
+                // A failed send means that the requester was dropped.
                 let _ = reply.send(Ok(turn_id.clone()));
             }
-            // A compaction with a turn of its own.
+            // A compaction runs as a separate turn.
             None => refuse(reply, HostError::Busy),
         }
     }
 
-    /// `None` once nobody can order any more. Questions are seen to on the way.
-    pub(super) async fn next_order(&mut self) -> Option<Order> {
+    /// The next order; `None` once all senders are dropped. Questions are started on the way.
+    pub(super) async fn next_order(&mut self) -> Option<AgentOrder> {
         loop {
             match self.orders.recv().await? {
                 AgentInput::Order(order) => return Some(order),
                 AgentInput::Aside(aside) => self.see_to(aside),
                 AgentInput::History { reply } => {
-                    // Whoever dropped the reply does not wait for it.
+                    // A failed send means that the requester was dropped.
                     let _ = reply.send(Arc::clone(&self.history));
                 }
             }
         }
     }
 
-    fn see_to(&mut self, aside: Aside) {
-        // Those that have ended are of no more interest.
+    fn see_to(&mut self, aside: SideQuestion) {
+        // Remove the questions that have ended.
         while self.side_requests.try_join_next().is_some() {}
         let (model, history, events) =
             (Arc::clone(&self.model), Arc::clone(&self.history), self.events.clone());
         self.side_requests.spawn(async move {
             let mut hear = notice_of_retries(events.clone());
             let (request_id, reply) = match &aside {
-                Aside::Sample(question) => {
+                SideQuestion::Sample(question) => {
                     let want = ModelRequest::Aside { question: &question.text };
                     (&question.request_id, model.sample(&history, want, &mut hear).await)
                 }
-                Aside::Judge(question) => {
+                SideQuestion::Judge(question) => {
                     let want = ModelRequest::Judgment {
                         instructions: &question.instructions,
                         question: &question.text,
@@ -153,19 +155,19 @@ impl<M: Model> Mailbox<M> {
                 message.ok_or_else(|| "the model answered nothing".to_owned())
             });
             let answer = match aside {
-                Aside::Judge(_) => answer.map(|message| json_in(&message).to_owned()),
-                Aside::Sample(_) => answer,
+                SideQuestion::Judge(_) => answer.map(|message| json_in(&message).to_owned()),
+                SideQuestion::Sample(_) => answer,
             };
             let request_id = request_id.clone();
             let _ = events.send(HostEvent::Answered { request_id, answer });
         });
     }
 
-    /// Does `work` while it hears what is said. A compaction that is to come at once cuts it off.
+    /// Runs `work` while handling orders. A compaction with [`CompactionTiming::AtOnce`] aborts it.
     pub(super) async fn while_sampling<T>(
         &mut self,
         work: impl Future<Output = T>,
-    ) -> Result<MailboxResult<T>, Stop> {
+    ) -> Result<MailboxResult<T>, TurnStop> {
         let mut work = pin!(work);
         loop {
             let order = tokio::select! {
@@ -174,7 +176,7 @@ impl<M: Model> Mailbox<M> {
                 done = &mut work => return Ok(MailboxResult::Done(done)),
             };
             match self.heed(order)? {
-                Some((order, reply)) if order.timing == Timing::AtOnce => {
+                Some((order, reply)) if order.timing == CompactionTiming::AtOnce => {
                     let _ = reply.send(Ok(()));
                     return Ok(MailboxResult::CutOff(order));
                 }
@@ -184,11 +186,11 @@ impl<M: Model> Mailbox<M> {
         }
     }
 
-    /// The same for what nothing but an interrupt cuts off.
+    /// Runs `work` while handling orders. Only an interrupt aborts it.
     pub(super) async fn while_working<T>(
         &mut self,
         work: impl Future<Output = T>,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, TurnStop> {
         let mut work = pin!(work);
         loop {
             let order = tokio::select! {
@@ -202,28 +204,28 @@ impl<M: Model> Mailbox<M> {
         }
     }
 
-    /// What is said to an agent at work. Gives back the wish for a compaction.
+    /// Handles an order during a turn. Returns an order to compact.
     fn heed(
         &mut self,
-        order: Option<Order>,
-    ) -> Result<Option<(CompactionOrder, Answer<()>)>, Stop> {
+        order: Option<AgentOrder>,
+    ) -> Result<Option<(CompactionOrder, OrderReply<()>)>, TurnStop> {
         match order {
-            None => return Err(Stop::Interrupted),
-            Some(Order::Interrupt { reply }) => {
+            None => return Err(TurnStop::Interrupted),
+            Some(AgentOrder::Interrupt { reply }) => {
                 let _ = reply.send(Ok(()));
-                return Err(Stop::Interrupted);
+                return Err(TurnStop::Interrupted);
             }
-            Some(Order::Compact { order, reply }) => return Ok(Some((order, reply))),
-            Some(Order::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
-            Some(Order::Steer { text, reply }) => self.steer(text, reply),
-            // Said to a pause that is over.
-            Some(Order::GoOn { .. }) => {}
+            Some(AgentOrder::Compact { order, reply }) => return Ok(Some((order, reply))),
+            Some(AgentOrder::StartTurn { reply, .. }) => refuse(reply, HostError::Busy),
+            Some(AgentOrder::Steer { text, reply }) => self.steer(text, reply),
+            // For a pause that has ended.
+            Some(AgentOrder::GoOn { .. }) => {}
         }
         Ok(None)
     }
 }
 
-/// The object in an answer that was to be JSON alone: models like to put a fence around it.
+/// The JSON object in an answer. Models often put it in a code fence.
 fn json_in(message: &str) -> &str {
     match (message.find('{'), message.rfind('}')) {
         (Some(first), Some(last)) if first < last => &message[first..=last],

@@ -1,111 +1,138 @@
-//! What the embedded agent needs of a model. Knows no provider.
+//! The interface of a model for the embedded agent, independent of a provider.
 
 use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::history::{Item, tokens_of};
+use super::history::{AgentItem, tokens_of};
 use super::tools::Tool;
-use crate::host::Tuning;
+use crate::host::SummaryTuning;
 
-/// Answers over a history. Several requests may run at a time: the turn's, and questions beside it.
+/// A model. Several requests may run at a time: the turn's request, and questions outside the turn.
 pub trait Model: Send + Sync + 'static {
+    /// The model's name.
     fn name(&self) -> &str;
 
-    /// One sampling request. What it hears on the way is told to `hear`.
+    /// Sends one sampling request. `hear` receives the pieces of the answer.
     fn sample(
         &self,
-        history: &[Item],
+        history: &[AgentItem],
         want: ModelRequest<'_>,
         hear: DeltaSink<'_>,
-    ) -> impl Future<Output = Result<Reply, ModelError>> + Send;
+    ) -> impl Future<Output = Result<SampleReply, ModelError>> + Send;
 
-    /// The history as the provider itself compacts it; `None` where it does not offer that.
+    /// Compacts the history with the provider's compaction; `None` if the provider has none.
     fn rewrite(
         &self,
-        history: &[Item],
-        tuning: &Tuning,
-    ) -> impl Future<Output = Option<Result<Vec<Item>, ModelError>>> + Send;
+        history: &[AgentItem],
+        tuning: &SummaryTuning,
+    ) -> impl Future<Output = Option<Result<Vec<AgentItem>, ModelError>>> + Send;
 }
 
-/// What a sampling request is for.
+/// The purpose of a sampling request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ModelRequest<'w> {
     /// The next message or tool calls.
     Step,
-    /// A summary of the history, by these instructions.
-    Summary { instructions: &'w str, tuning: &'w Tuning },
-    /// The answer to a question about the history, outside of it.
-    Aside { question: &'w str },
-    /// The answer to a question that stands alone, as JSON of this schema.
-    Judgment { instructions: &'w str, question: &'w str, schema: &'w Value },
+    /// A summary of the history.
+    Summary {
+        /// The request for the summary.
+        instructions: &'w str,
+        /// The model that writes it.
+        tuning: &'w SummaryTuning,
+    },
+    /// The answer to a question about the history, without adding to it.
+    Aside {
+        /// The question.
+        question: &'w str,
+    },
+    /// The answer to a question without the history, as JSON.
+    Judgment {
+        /// The system prompt.
+        instructions: &'w str,
+        /// The question.
+        question: &'w str,
+        /// JSON Schema of the answer.
+        schema: &'w Value,
+    },
 }
 
-/// Listens to a request while it runs.
+/// Receives the pieces of an answer while a request runs.
 pub type DeltaSink<'h> = &'h mut (dyn FnMut(ModelDelta<'_>) + Send);
 
-/// What a request says while it runs.
+/// A piece of an answer, or a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelDelta<'h> {
     /// A piece of the message.
     Text(&'h str),
     /// A piece of a tool call.
     Call(&'h str),
-    /// It failed and is made again: what was heard so far does not count.
-    RetryPlan { why: &'h str },
+    /// The request failed and is retried. Discard the earlier pieces.
+    RetryPlan {
+        /// The error and the wait.
+        why: &'h str,
+    },
 }
 
-/// What a model answers. One without calls ends the turn.
+/// A model's answer. An answer without calls ends the turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reply {
+pub struct SampleReply {
+    /// The message.
     pub message: Option<String>,
-    pub calls: Vec<Call>,
-    /// As the provider counts; without it the size is estimated.
+    /// The tool calls.
+    pub calls: Vec<ModelToolCall>,
+    /// The provider's token count. Without it the size is estimated.
     pub counted: Option<TokenCount>,
 }
 
 /// The tokens of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenCount {
+    /// Input tokens.
     pub input: u64,
+    /// Input tokens that were read from the provider's cache.
     pub cached_input: Option<u64>,
+    /// Output tokens.
     pub output: u64,
-    /// Of the output; it does not stay in the context.
+    /// Output tokens for reasoning, which do not stay in the context.
     pub reasoning: Option<u64>,
 }
 
 /// A tool call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
-    /// The provider's name for it, by which its result is known; empty if there is none.
+pub struct ModelToolCall {
+    /// The provider's id of the call, which its result repeats; empty if there is none.
     pub id: String,
+    /// The tool's name.
     pub name: String,
-    /// JSON, if the model keeps to what it was told.
+    /// The arguments, normally JSON.
     pub arguments: String,
 }
 
-/// Why a model gave no answer, for people.
+/// Why a model gave no answer. The texts are for users.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
+    /// The conversation is larger than the context window.
     #[error("the conversation does not fit the model's context window: {0}")]
     TooLong(String),
-    /// The endpoint does not want a request of this form.
+    /// The endpoint does not support a request of this form.
     #[error("{0}")]
     Refused(String),
+    /// Any other failure, after all retries.
     #[error("{0}")]
     Failed(String),
 }
 
 impl TokenCount {
-    /// What the next request carries at least.
+    /// The size of the context after the request, in tokens.
     pub(super) fn context(&self) -> u64 {
         (self.input + self.output).saturating_sub(self.reasoning.unwrap_or(0))
     }
 }
 
-impl Reply {
-    /// The provider's count, else an estimate over a context of this size.
+impl SampleReply {
+    /// The provider's count, otherwise an estimate with `before` input tokens.
     pub(super) fn counted(&self, before: u64) -> TokenCount {
         let estimate = || {
             let calls = self.calls.iter().map(|call| call.name.len() + call.arguments.len());
@@ -116,7 +143,7 @@ impl Reply {
     }
 }
 
-impl From<&Tool> for Call {
+impl From<&Tool> for ModelToolCall {
     fn from(tool: &Tool) -> Self {
         let (name, arguments) = tool.written();
         Self { id: String::new(), name, arguments }

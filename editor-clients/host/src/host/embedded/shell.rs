@@ -1,4 +1,4 @@
-//! Runs the agent's commands, for real and each within its limits. Knows nothing of turns.
+//! Runs the agent's shell commands with limits on time and output.
 
 use std::collections::VecDeque;
 use std::process::Stdio;
@@ -11,29 +11,29 @@ use tokio::time::{Instant, sleep_until};
 use super::EmbeddedSettings;
 use crate::posix::{end_with_parent, in_own_session};
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CommandResult {
     pub(super) exit_code: i64,
     pub(super) output: String,
 }
 
-/// More output than this tells the model nothing new; its beginning and its end tell most.
+/// The largest output in bytes. The middle of a longer output is left out.
 const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// What shells say of a program that is not there.
+/// A shell's exit code for a missing program.
 const NOT_FOUND: i64 = 127;
 
-/// What `timeout` says of a program that it stopped.
+/// The exit code of `timeout` for a program that it stopped.
 const OUT_OF_TIME: i64 = 124;
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 const LONGEST: u64 = 3600;
 
-/// How long to read on after a command has ended: something out of our reach may hold its output open.
+/// How long to read output after the command ended. Another process may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs one line. Dropped, it kills the command and everything that the command started.
+/// Runs one command line. Dropping the future kills the command and its descendants.
 pub(super) async fn run(
     settings: &EmbeddedSettings,
     line: &str,
@@ -47,7 +47,7 @@ pub(super) async fn run(
     let limit = timeout_seconds.map_or(TIME_LIMIT, |it| Duration::from_secs(it.min(LONGEST)));
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).current_dir(&settings.cwd);
-    // A question for a name or a password would never be answered.
+    // A prompt for a user name or password would never be answered.
     command.env("GIT_TERMINAL_PROMPT", "0");
     command.envs(settings.environment.iter().cloned());
     for name in &settings.hidden {
@@ -64,7 +64,7 @@ pub(super) async fn run(
 }
 
 async fn watch(mut child: Child, limit: Duration) -> CommandResult {
-    let group = Group::of(&child);
+    let group = ProcessGroup::of(&child);
     let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
     let mut clip = OutputTail::default();
     let deadline = Instant::now() + limit;
@@ -72,7 +72,7 @@ async fn watch(mut child: Child, limit: Duration) -> CommandResult {
         tokio::select! {
             piece = piece_of(&mut out), if out.is_some() => clip.push(&piece),
             piece = piece_of(&mut err), if err.is_some() => clip.push(&piece),
-            // A command that a signal ended has no code; it certainly did not succeed.
+            // A command that was ended by a signal has no exit code.
             status = child.wait() => {
                 break status.ok().and_then(|status| status.code()).map_or(-1, i64::from);
             }
@@ -94,7 +94,7 @@ async fn watch(mut child: Child, limit: Duration) -> CommandResult {
     CommandResult { exit_code, output: clip.text() }
 }
 
-/// What is there to read; at the end of the pipe nothing, and the pipe is gone.
+/// Reads a piece. At the end of the pipe it is empty, and the pipe becomes `None`.
 async fn piece_of(pipe: &mut Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     let mut piece = Vec::with_capacity(8 * 1024);
     let read = match pipe {
@@ -107,28 +107,28 @@ async fn piece_of(pipe: &mut Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     piece
 }
 
-/// A command and what it started. Dropping it kills them.
-struct Group {
+/// The process group of a command. Dropping it kills the group.
+struct ProcessGroup {
     leader: Option<rustix::process::Pid>,
 }
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(leader) = self.leader {
-            // Most often there is nothing left to kill.
+            // Usually the group has already ended.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// The beginning and the end of an output.
+/// Keeps the beginning and the end of an output.
 #[derive(Default)]
 struct OutputTail {
     head: Vec<u8>,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_output_the_beginning_and_the_end_are_kept() {
+    fn a_long_output_keeps_its_beginning_and_end() {
         let half = OUTPUT_BYTES / 2;
         let (first, last) = ("a".repeat(half), "z".repeat(half));
         check(&["short ", "output"], "short output");

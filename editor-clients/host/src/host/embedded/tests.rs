@@ -1,4 +1,4 @@
-//! The embedded agent by its events: what a driver would see of it.
+//! Tests of the embedded agent by its events.
 
 mod inside;
 mod side_requests;
@@ -12,7 +12,7 @@ use expect_test::Expect;
 use tempfile::TempDir;
 
 use super::*;
-use crate::host::{HostError, Tuning};
+use crate::host::{HostError, SummaryTuning};
 
 fn shell(command: &str) -> Tool {
     Tool::Shell { command: command.to_owned(), timeout_seconds: None }
@@ -23,11 +23,11 @@ fn plan() -> Tool {
 }
 
 fn on(words: &str, replies: Vec<ScriptLine>) -> Scene {
-    Scene { cue: Cue::words(words), replies }
+    Scene { cue: SceneCue::words(words), replies }
 }
 
 fn summary(text: &str) -> Scene {
-    Scene { cue: Cue::Summary, replies: vec![ScriptLine::says(text)] }
+    Scene { cue: SceneCue::Summary, replies: vec![ScriptLine::says(text)] }
 }
 
 fn settings(folder: &TempDir) -> EmbeddedSettings {
@@ -51,10 +51,10 @@ fn agent(folder: &TempDir, scenes: Vec<Scene>) -> Embedded {
     Embedded::start(settings(folder), Script::new(scenes))
 }
 
-/// A script, and what it was asked over.
+/// A script that records the histories of its requests.
 struct Spied {
     script: Script,
-    seen: Arc<Mutex<Vec<Vec<Item>>>>,
+    seen: Arc<Mutex<Vec<Vec<AgentItem>>>>,
 }
 
 impl Model for Spied {
@@ -64,19 +64,19 @@ impl Model for Spied {
 
     async fn sample(
         &self,
-        history: &[Item],
+        history: &[AgentItem],
         want: ModelRequest<'_>,
         hear: DeltaSink<'_>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<SampleReply, ModelError> {
         self.seen.lock().unwrap().push(history.to_vec());
         self.script.sample(history, want, hear).await
     }
 
     async fn rewrite(
         &self,
-        history: &[Item],
-        tuning: &Tuning,
-    ) -> Option<Result<Vec<Item>, ModelError>> {
+        history: &[AgentItem],
+        tuning: &SummaryTuning,
+    ) -> Option<Result<Vec<AgentItem>, ModelError>> {
         self.script.rewrite(history, tuning).await
     }
 }
@@ -106,7 +106,7 @@ fn brief(event: &HostEvent) -> String {
     }
 }
 
-/// The events up to the end of a turn, one a line. Whatever is paused is let go on.
+/// The events up to the end of a turn, one per line. Paused turns are resumed.
 async fn turn(host: &mut Embedded) -> String {
     let mut seen = String::new();
     loop {
@@ -115,14 +115,14 @@ async fn turn(host: &mut Embedded) -> String {
         match event {
             HostEvent::TurnCompleted { .. } | HostEvent::Gone { .. } => return seen,
             HostEvent::Usage { turn_id, .. } => {
-                host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+                host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
             }
             _ => {}
         }
     }
 }
 
-/// The events up to the agent's next pause, and the turn that pauses.
+/// The events up to the next pause, and the paused turn.
 async fn pause(host: &mut Embedded) -> (String, String) {
     let mut seen = String::new();
     loop {
@@ -135,7 +135,7 @@ async fn pause(host: &mut Embedded) -> (String, String) {
     }
 }
 
-/// Events until one of them begins with these words.
+/// The events up to one that starts with these words.
 async fn until(host: &mut Embedded, words: &str) -> String {
     let mut seen = String::new();
     loop {

@@ -1,46 +1,57 @@
-//! The agent's tools: how a model is told of them, and what it wrote read as one of them. Runs nothing.
+//! The agent's tools: their definitions for the model, and the parsing of calls.
 
 use rawr_protocol::PlanStep;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::model::Call;
+use super::model::ModelToolCall;
 
-/// What an agent can do beside talking.
+/// A call of one of the agent's tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Tool {
+    /// Replaces the plan.
     UpdatePlan {
+        /// All steps.
         plan: Vec<PlanStep>,
+        /// The reason for the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
     },
+    /// Runs a command line with `sh`.
     Shell {
+        /// The command line.
         command: String,
+        /// Stop it after this time; 120 if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_seconds: Option<u64>,
     },
-    /// Paths are below the working directory.
+    /// Reads lines of a file below the working directory.
     ReadFile {
+        /// The file.
         path: String,
-        /// The first one is 1.
+        /// The first line, counted from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first_line: Option<usize>,
+        /// The largest number of lines.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<usize>,
     },
+    /// Writes a file below the working directory.
     WriteFile {
+        /// The file.
         path: String,
+        /// Its new content.
         content: String,
     },
 }
 
-/// The field that tells tools apart, beside their arguments.
+/// The field with the tool's name, next to the arguments.
 const NAME: &str = "tool";
 
 impl Tool {
-    /// What is wrong with a call is for the model, which may then write a better one.
-    pub(super) fn read(call: &Call) -> Result<Self, String> {
+    /// Parses a call. The error is for the model, which may correct the call.
+    pub(super) fn read(call: &ModelToolCall) -> Result<Self, String> {
         let no_such =
             || format!("there is no tool {:?}: use one of {}", call.name, NAMES.join(", "));
         if !NAMES.contains(&call.name.as_str()) {
@@ -48,19 +59,19 @@ impl Tool {
         }
         let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
         let not_understood = |why: &dyn std::fmt::Display| {
-            format!("the arguments of {} are not understood: {why}", call.name)
+            format!("failed to parse the arguments of {}: {why}", call.name)
         };
         let mut value: Value =
             serde_json::from_str(arguments).map_err(|error| not_understood(&error))?;
         let Some(fields) = value.as_object_mut() else {
-            return Err(not_understood(&"they are no JSON object"));
+            return Err(not_understood(&"not a JSON object"));
         };
         fields.retain(|_, value| !value.is_null());
         fields.insert(NAME.to_owned(), call.name.as_str().into());
         serde_json::from_value(value).map_err(|error| not_understood(&error))
     }
 
-    /// The name and the arguments, as a model would have written them.
+    /// The name and the arguments as a model writes them.
     pub(super) fn written(&self) -> (String, String) {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         let name = value.as_object_mut().and_then(|fields| fields.remove(NAME));
@@ -70,7 +81,7 @@ impl Tool {
 
 const NAMES: [&str; 4] = ["update_plan", "shell", "read_file", "write_file"];
 
-/// For the provider: what there is, when to use it, and the schema of its arguments.
+/// The tool definitions for the provider.
 pub(super) fn definitions() -> Vec<Value> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let number = |about: &str| json!({"type": "integer", "minimum": 1, "description": about});
@@ -144,9 +155,9 @@ fn tool(name: &str, about: &str, properties: Value, required: &[&str]) -> Value 
 mod tests {
     use super::*;
 
-    fn call(name: &str, arguments: &str) -> Call {
+    fn call(name: &str, arguments: &str) -> ModelToolCall {
         let (name, arguments) = (name.to_owned(), arguments.to_owned());
-        Call { id: "1".to_owned(), name, arguments }
+        ModelToolCall { id: "1".to_owned(), name, arguments }
     }
 
     fn check_wrong(name: &str, arguments: &str, words: &str) {
@@ -155,23 +166,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_call_is_told_to_the_model() {
+    fn an_invalid_call_is_explained_to_the_model() {
         check_wrong("browse", "{}", "use one of update_plan, shell, read_file, write_file");
-        check_wrong("shell", "{\"command\": \"ls", "arguments of shell are not understood");
-        check_wrong("shell", "[]", "no JSON object");
+        check_wrong("shell", "{\"command\": \"ls", "failed to parse the arguments of shell");
+        check_wrong("shell", "[]", "not a JSON object");
         check_wrong("shell", "", "missing field `command`");
         check_wrong("write_file", "{\"path\": \"a\"}", "missing field `content`");
     }
 
     #[test]
-    fn an_argument_that_is_null_is_an_argument_that_is_absent() {
+    fn a_null_argument_counts_as_absent() {
         let read = Tool::read(&call("shell", r#"{"command": "ls", "timeout_seconds": null}"#));
         let command = "ls".to_owned();
         assert_eq!(read, Ok(Tool::Shell { command, timeout_seconds: None }));
     }
 
     #[test]
-    fn every_tool_that_is_offered_can_be_read_as_it_is_written() {
+    fn every_defined_tool_round_trips() {
         let path = || "a.txt".to_owned();
         let tools = [
             Tool::UpdatePlan { plan: Vec::new(), explanation: None },
@@ -180,7 +191,7 @@ mod tests {
             Tool::WriteFile { path: path(), content: "text".to_owned() },
         ];
         for (tool, definition) in tools.iter().zip(definitions()) {
-            let call = Call::from(tool);
+            let call = ModelToolCall::from(tool);
             assert_eq!(Tool::read(&call).as_ref(), Ok(tool));
             assert_eq!(definition["function"]["name"], call.name);
         }

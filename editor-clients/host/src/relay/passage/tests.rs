@@ -1,4 +1,4 @@
-//! Whatever comes, in whatever chunks, all of it goes on, in order; and what begins a turn is seen in any chunks.
+//! Tests with random input and chunk sizes: every byte passes in order, and messages that start a turn are found.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -38,59 +38,62 @@ fn says(words: &str) -> String {
         .to_string()
 }
 
-fn question(words: &str) -> Question {
-    Question { thread_id: "t".to_owned(), text: words.to_owned() }
+fn question(words: &str) -> PreflightQuestion {
+    PreflightQuestion { thread_id: "t".to_owned(), text: words.to_owned() }
 }
 
-/// Everything that comes out of these chunks, the end included.
-fn pass<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, welcome: Welcome) -> Vec<Piece> {
-    pass_by(Passage::default(), chunks, welcome)
+/// The output for these chunks, including the rest at the end.
+fn pass<'c>(
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+    welcome: HandshakeAnswer,
+) -> Vec<RelayChunk> {
+    pass_by(RelayBuffer::default(), chunks, welcome)
 }
 
 fn pass_by<'c>(
-    mut passage: Passage,
+    mut passage: RelayBuffer,
     chunks: impl IntoIterator<Item = &'c [u8]>,
-    welcome: Welcome,
-) -> Vec<Piece> {
+    welcome: HandshakeAnswer,
+) -> Vec<RelayChunk> {
     let mut pieces: Vec<_> =
         chunks.into_iter().flat_map(|chunk| passage.take(chunk, welcome)).collect();
-    pieces.extend(passage.rest().map(|bytes| Piece { bytes, turn: Turn::AtOnce }));
+    pieces.extend(passage.rest().map(|bytes| RelayChunk { bytes, turn: ChunkTiming::AtOnce }));
     pieces
 }
 
-fn bytes_of(pieces: &[Piece]) -> Vec<u8> {
+fn bytes_of(pieces: &[RelayChunk]) -> Vec<u8> {
     pieces.iter().flat_map(|piece| piece.bytes.clone()).collect()
 }
 
-fn questions_of(pieces: &[Piece]) -> Vec<(Vec<u8>, Question)> {
-    let asked = |piece: &Piece| match &piece.turn {
-        Turn::Asks(question) => Some((piece.bytes.clone(), question.clone())),
-        Turn::AtOnce | Turn::Unseen => None,
+fn questions_of(pieces: &[RelayChunk]) -> Vec<(Vec<u8>, PreflightQuestion)> {
+    let asked = |piece: &RelayChunk| match &piece.turn {
+        ChunkTiming::Asks(question) => Some((piece.bytes.clone(), question.clone())),
+        ChunkTiming::AtOnce | ChunkTiming::Unseen => None,
     };
     pieces.iter().filter_map(asked).collect()
 }
 
-/// The greeting, and these frames.
+/// The handshake, then these frames.
 fn stream(frames: &[Vec<u8>]) -> Vec<u8> {
     [GREETING.to_vec(), frames.concat()].concat()
 }
 
-fn questions(frames: &[Vec<u8>]) -> Vec<Question> {
+fn questions(frames: &[Vec<u8>]) -> Vec<PreflightQuestion> {
     let stream = stream(frames);
-    let pieces = pass([stream.as_slice()], Welcome::Plain);
+    let pieces = pass([stream.as_slice()], HandshakeAnswer::Plain);
     assert_eq!(bytes_of(&pieces), stream);
     questions_of(&pieces).into_iter().map(|(_, question)| question).collect()
 }
 
 #[test]
-fn what_begins_a_turn_is_asked_about_and_nothing_else() {
+fn only_messages_that_start_a_turn_are_questions() {
     let other = text(r#"{"id": 2, "method": "turn/interrupt", "params": {"threadId": "t"}}"#);
     let frames = [text(&says("one")), other, frame(0x89, b"ping"), text(&says("two"))];
     assert_eq!(questions(&frames), [question("one"), question("two")]);
 }
 
 #[test]
-fn a_message_in_fragments_is_put_together() {
+fn a_fragmented_message_is_assembled() {
     let message = says("one");
     let (begin, end) = message.as_bytes().split_at(30);
     let fragments = [frame(0x01, begin), frame(0x00, b""), frame(0x80, end)];
@@ -98,7 +101,7 @@ fn a_message_in_fragments_is_put_together() {
 }
 
 #[test]
-fn a_ping_inside_a_message_is_not_held_up() {
+fn a_ping_inside_a_message_is_not_held() {
     let message = says("one");
     let (begin, end) = message.as_bytes().split_at(30);
     let frames = [frame(0x01, begin), frame(0x89, b"?"), frame(0x80, end), text(&says("two"))];
@@ -112,7 +115,7 @@ fn long_messages_are_understood() {
 }
 
 #[test]
-fn after_something_foreign_nothing_is_asked_about() {
+fn after_an_unknown_frame_everything_passes() {
     let unmasked = vec![0x81, 0x00];
     let compressed = frame(0xc1, b"x");
     let of_another_kind = frame(0x83, b"x");
@@ -135,9 +138,9 @@ fn after_something_foreign_nothing_is_asked_about() {
 }
 
 #[test]
-fn in_another_language_nothing_is_asked_about() {
+fn with_extensions_everything_passes() {
     let stream = stream(&[text(&says("one"))]);
-    let pieces = pass([stream.as_slice()], Welcome::Other);
+    let pieces = pass([stream.as_slice()], HandshakeAnswer::Other);
     assert_eq!(bytes_of(&pieces), stream);
     assert_eq!(questions_of(&pieces), []);
 }
@@ -155,7 +158,7 @@ fn a_welcome_without_extensions_is_plain() {
     assert!(!units::is_plain_welcome(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
 }
 
-/// Frames of all sorts, some of which no client would send.
+/// Random frames, including invalid ones.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "[a-z ]{0,40}".prop_map(|words| text(&says(&words))),
@@ -170,7 +173,7 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Cut into pieces of these sizes, over and over.
+/// Splits the bytes into chunks with these repeating sizes.
 fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
     let (mut rest, mut cut) = (bytes, Vec::new());
     let mut sizes = sizes.iter().copied().cycle();
@@ -183,10 +186,10 @@ fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
 }
 
 proptest! {
-    // Each takes a second, and a smaller one would tell no more.
+    // Each case takes a second, so there are few of them.
     #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 0, ..ProptestConfig::default() })]
 
-    /// As with pasted images. It is not kept, in one frame or in more.
+    /// An oversized message, such as a pasted image, is not buffered, in one frame or in several.
     #[test]
     fn behind_a_message_that_is_too_large_the_next_one_is_asked_about(
         sizes in vec(1_usize..100_000, 1..40),
@@ -199,9 +202,9 @@ proptest! {
             false => text(&large),
         };
         let stream = stream(&[text(&says("one")), large, text(&says("two"))]);
-        let (mut passage, mut pieces) = (Passage::default(), Vec::new());
+        let (mut passage, mut pieces) = (RelayBuffer::default(), Vec::new());
         for chunk in chunks(&stream, &sizes) {
-            pieces.extend(passage.take(chunk, Welcome::Plain));
+            pieces.extend(passage.take(chunk, HandshakeAnswer::Plain));
             prop_assert!(passage.waiting.len() <= units::LARGEST);
         }
         prop_assert!(bytes_of(&pieces) == stream);
@@ -218,10 +221,10 @@ proptest! {
         is_plain: bool,
         largest in 20_usize..600,
     ) {
-        let welcome = if is_plain { Welcome::Plain } else { Welcome::Other };
+        let welcome = if is_plain { HandshakeAnswer::Plain } else { HandshakeAnswer::Other };
         let stream = stream(&frames);
-        let whole = pass_by(Passage::up_to(largest), [stream.as_slice()], welcome);
-        let cut = pass_by(Passage::up_to(largest), chunks(&stream, &sizes), welcome);
+        let whole = pass_by(RelayBuffer::up_to(largest), [stream.as_slice()], welcome);
+        let cut = pass_by(RelayBuffer::up_to(largest), chunks(&stream, &sizes), welcome);
         prop_assert_eq!(bytes_of(&whole), stream.clone());
         prop_assert_eq!(bytes_of(&cut), stream);
         prop_assert_eq!(questions_of(&cut), questions_of(&whole));
@@ -232,6 +235,6 @@ proptest! {
         bytes in vec(any::<u8>(), 0..2000),
         sizes in vec(1_usize..200, 1..8),
     ) {
-        prop_assert_eq!(bytes_of(&pass(chunks(&bytes, &sizes), Welcome::Plain)), bytes);
+        prop_assert_eq!(bytes_of(&pass(chunks(&bytes, &sizes), HandshakeAnswer::Plain)), bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Claude Code's transcript, folded into its last turn. Pure.
+//! Folds Claude Code's transcript into its last turn. Pure.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -8,18 +8,18 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{LastTurn, UsedTokens, holds};
-use rawr_host::host::claude::{Block, Call, Message, Plan, ended};
+use rawr_host::host::claude::{ClaudeBlock, ClaudeMessage, ClaudePlan, ClaudeToolCall, ended};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct TranscriptLine {
     #[serde(rename = "type")]
     kind: String,
     subtype: Option<String>,
-    message: Option<Message>,
+    message: Option<ClaudeMessage>,
     #[serde(default)]
     is_sidechain: bool,
-    /// Written by Claude Code itself.
+    /// Whether Claude Code wrote it, not the user.
     #[serde(default)]
     is_meta: bool,
     #[serde(default)]
@@ -27,7 +27,7 @@ struct Entry {
     cwd: Option<String>,
 }
 
-/// How messages begin that no person wrote: what commands of Claude Code's own do, and its summaries.
+/// Prefixes of messages that the user did not write: output of Claude Code's commands, and its summaries.
 const OF_ITS_OWN: [&str; 4] = [
     "<local-command-",
     "<command-name>",
@@ -36,7 +36,7 @@ const OF_ITS_OWN: [&str; 4] = [
 ];
 
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
-    let mut fold = Fold::default();
+    let mut fold = TranscriptFold::default();
     for line in lines {
         let counts = ["\"type\":\"user\"", "\"type\":\"assistant\"", "\"compact_boundary\""];
         if counts.iter().any(|word| holds(line, word))
@@ -49,14 +49,14 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
 }
 
 #[derive(Default)]
-struct Fold {
+struct TranscriptFold {
     turn: LastTurn,
-    calls: HashMap<String, Call>,
-    plan: Plan,
+    calls: HashMap<String, ClaudeToolCall>,
+    plan: ClaudePlan,
 }
 
-impl Fold {
-    fn read(&mut self, entry: Entry) {
+impl TranscriptFold {
+    fn read(&mut self, entry: TranscriptLine) {
         match (entry.kind.as_str(), entry.subtype.as_deref()) {
             ("system", Some("compact_boundary")) => {
                 let (said, model) = (take(&mut self.turn.said), self.turn.model.take());
@@ -68,8 +68,8 @@ impl Fold {
         }
     }
 
-    fn spoke(&mut self, entry: Entry) {
-        let Some(message) = entry.message.filter(Message::is_by_a_model) else { return };
+    fn spoke(&mut self, entry: TranscriptLine) {
+        let Some(message) = entry.message.filter(ClaudeMessage::is_by_a_model) else { return };
         let is_main = !entry.is_sidechain;
         if is_main {
             self.turn.model.clone_from(&message.model);
@@ -79,22 +79,26 @@ impl Fold {
         }
         for block in message.into_blocks() {
             match block {
-                Block::ToolUse { id, name, input } => {
-                    self.calls.insert(id, Call { name, input, is_main });
+                ClaudeBlock::ToolUse { id, name, input } => {
+                    self.calls.insert(id, ClaudeToolCall { name, input, is_main });
                 }
-                Block::Text { text } if is_main => self.turn.said = text,
-                Block::Text { .. } | Block::ToolResult { .. } | Block::Unknown => {}
+                ClaudeBlock::Text { text } if is_main => self.turn.said = text,
+                ClaudeBlock::Text { .. }
+                | ClaudeBlock::ToolResult { .. }
+                | ClaudeBlock::Unknown => {}
             }
         }
     }
 
-    fn answered(&mut self, entry: Entry) {
-        let Entry { message, is_sidechain, is_meta, tool_use_result, cwd, .. } = entry;
+    fn answered(&mut self, entry: TranscriptLine) {
+        let TranscriptLine { message, is_sidechain, is_meta, tool_use_result, cwd, .. } = entry;
         let mut prompt = None;
-        for block in message.map(Message::into_blocks).unwrap_or_default() {
+        for block in message.map(ClaudeMessage::into_blocks).unwrap_or_default() {
             match block {
-                Block::Text { text } if !is_meta && !is_sidechain => prompt = prompt.or(Some(text)),
-                Block::ToolResult { tool_use_id, content, is_error } => {
+                ClaudeBlock::Text { text } if !is_meta && !is_sidechain => {
+                    prompt = prompt.or(Some(text))
+                }
+                ClaudeBlock::ToolResult { tool_use_id, content, is_error } => {
                     let Some(call) = self.calls.remove(&tool_use_id) else { continue };
                     if let Some((command, exit_code)) =
                         ended(&call, &content, is_error, &tool_use_result)
@@ -111,7 +115,7 @@ impl Fold {
                         self.turn.signals.push(Signal::PlanUpdated { steps, explanation: None });
                     }
                 }
-                Block::Text { .. } | Block::ToolUse { .. } | Block::Unknown => {}
+                ClaudeBlock::Text { .. } | ClaudeBlock::ToolUse { .. } | ClaudeBlock::Unknown => {}
             }
         }
         let is_a_persons = |text: &String| !OF_ITS_OWN.iter().any(|tag| text.starts_with(tag));
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_counts_from_the_last_message_of_the_person_on() {
+    fn a_turn_starts_at_the_users_last_message() {
         let mut lines = vec![user("first")];
         lines.extend(committed("a"));
         lines.push(user("second"));
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_is_followed_from_its_beginning() {
+    fn the_plan_includes_earlier_turns() {
         let made = json!({"task": {"id": "1", "subject": "parser"}});
         check(
             &[
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_claude_code_writes_by_itself_is_no_message_of_the_person() {
+    fn messages_by_claude_code_start_no_turn() {
         let mut meta = user("Stop hook feedback: go on");
         meta["isMeta"] = json!(true);
         let mut lines = vec![user("first")];
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_agent_uses_a_window_of_its_own_and_errors_use_none() {
+    fn sub_agents_and_errors_do_not_change_the_usage() {
         let mut aside = assistant(5_000, json!({"type": "text", "text": "sub"}));
         aside["isSidechain"] = json!(true);
         let mut error = assistant(0, json!({"type": "text", "text": "API Error"}));
@@ -224,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_compaction_nothing_is_known_until_the_next_request() {
+    fn the_usage_is_unknown_after_a_compaction() {
         let boundary = json!({"type": "system", "subtype": "compact_boundary"});
         let mut lines = vec![user("first")];
         lines.extend(committed("a"));
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_may_be_behind_what_the_agent_has_said() {
+    fn a_transcript_may_lack_the_agents_last_message() {
         let behind = |lines: &[Value], said| {
             let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
             last_turn(lines.iter().map(|line| line.as_bytes())).is_behind(said)
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_and_odd_lines_are_passed_over() {
+    fn invalid_lines_are_ignored() {
         let lines: [&[u8]; 3] = [b"\"type\":\"user\", torn", b"", b"{\"type\":\"user\"}"];
         assert_eq!(last_turn(lines.into_iter()), LastTurn::default());
     }

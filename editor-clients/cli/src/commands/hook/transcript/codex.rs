@@ -1,11 +1,11 @@
-//! Codex's rollout, folded into its last turn. Pure. A plan stands in no rollout as such, and is not looked for.
+//! Folds Codex's rollout into its last turn. Pure. A rollout does not contain the plan.
 
 use rawr_protocol::{CommandLine, Signal};
 
 use super::{LastTurn, UsedTokens, holds};
-use rawr_host::host::codex::rollout::{Event, Item, RolloutLine};
+use rawr_host::host::codex::rollout::{RolloutEvent, RolloutItem, RolloutLine};
 
-/// How Codex names the turns, and the sessions, of `codex exec`.
+/// Codex's name of the turns and sessions of `codex exec`.
 const EXEC: &str = "exec";
 
 pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
@@ -24,30 +24,32 @@ pub(super) fn last_turn<'l>(lines: impl Iterator<Item = &'l [u8]>) -> LastTurn {
 fn read(turn: &mut LastTurn, line: RolloutLine) {
     match line {
         RolloutLine::Compacted(_) => turn.used = None,
-        // Older releases of Codex do not say it of each turn.
+        // Older releases of Codex do not record it for each turn.
         RolloutLine::SessionMeta { source } => {
             turn.is_headless = source == EXEC;
         }
-        RolloutLine::EventMsg(Event::TaskStarted { turn_attribution, .. }) => {
+        RolloutLine::EventMsg(RolloutEvent::TaskStarted { turn_attribution, .. }) => {
             turn.signals.clear();
             if let Some(trigger) = turn_attribution.and_then(|it| it.turn_trigger) {
                 turn.is_headless = trigger == EXEC;
             }
         }
-        // An estimate after a compaction has no input; the compaction's own request came before.
-        RolloutLine::EventMsg(Event::TokenCount { info: Some(info) })
+        // The estimate after a compaction has no input tokens; the earlier usage is the compaction's own.
+        RolloutLine::EventMsg(RolloutEvent::TokenCount { info: Some(info) })
             if info.last_token_usage.input_tokens.is_some_and(|tokens| tokens > 0) =>
         {
             let tokens = info.last_token_usage.total_tokens;
             turn.used = Some(UsedTokens { tokens, window: info.model_context_window });
         }
-        RolloutLine::EventMsg(Event::ItemCompleted {
-            item: Item::CommandExecution { command, exit_code: Some(exit_code) },
+        RolloutLine::EventMsg(RolloutEvent::ItemCompleted {
+            item: RolloutItem::CommandExecution { command, exit_code: Some(exit_code) },
         }) => {
             let command = CommandLine::Words(command);
             turn.signals.push(Signal::CommandFinished { command, exit_code, cwd: None });
         }
-        RolloutLine::EventMsg(Event::ItemCompleted { item: Item::AgentMessage { content } }) => {
+        RolloutLine::EventMsg(RolloutEvent::ItemCompleted {
+            item: RolloutItem::AgentMessage { content },
+        }) => {
             turn.said = content.into_iter().map(|part| part.text).collect();
         }
         RolloutLine::EventMsg(_) | RolloutLine::ResponseItem(_) | RolloutLine::Other => {}
@@ -78,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_turn_begins_anew() {
+    fn the_next_turn_starts_empty() {
         assert_eq!(up_to(48).signals, []);
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of other people's settings. Touches no file.
+//! Tests that other settings keep their text.
 
 use expect_test::{Expect, expect};
 
@@ -162,7 +162,7 @@ fn nothing_is_done_to_a_file_that_is_not_understood() {
         ("{ // mine\n}", "comment on line 1"),
         ("{ mine }", "invalid JSON"),
         ("\u{feff}{}", "byte order mark"),
-        (r#"{"hooks": {}, "hooks": {}}"#, "`hooks` stands there twice"),
+        (r#"{"hooks": {}, "hooks": {}}"#, "duplicate key `hooks`"),
         ("[]", "`{}`"),
         (r#"{"hooks": []}"#, "`hooks`"),
         (r#"{"hooks": {"Stop": {}}}"#, "`hooks.Stop`"),

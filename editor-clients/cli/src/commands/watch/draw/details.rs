@@ -1,14 +1,14 @@
-//! All that is known of the selected thread, as the other commands say it, with the sequence's way and the last decisions.
+//! The selected thread in full, like `rawr status`, with the steps of its sequence and the last decisions.
 
 use ratatui::text::{Line, Span};
 use rawr_protocol::{Decision, FateStatus, HeadsUp, Phase};
 
 use super::Drawing;
-use crate::commands::watch::link::Details;
-use crate::commands::watch::view::Row;
+use crate::commands::watch::link::ThreadDetails;
+use crate::commands::watch::view::ThreadRow;
 use crate::render::{self, BOLD, DIM, GOOD, OURS, ago, fact};
 
-/// How many decisions are listed; `e` shows them all.
+/// The number of listed decisions; `e` shows all.
 const DECISIONS: usize = 8;
 
 pub(super) fn details(drawing: &Drawing<'_>) -> Vec<Line<'static>> {
@@ -48,8 +48,8 @@ pub(super) fn deadline(heads_up: &HeadsUp, now_ms: i64) -> Option<String> {
     })
 }
 
-/// The steps of a sequence: those behind it, the one that it is at, those to come.
-fn way(drawing: &Drawing<'_>, row: &Row, details: &Details) -> Option<Line<'static>> {
+/// The completed, current and pending steps of a sequence.
+fn way(drawing: &Drawing<'_>, row: &ThreadRow, details: &ThreadDetails) -> Option<Line<'static>> {
     const STEPS: [&str; 4] = ["heads-up", "packet", "compaction", "handoff"];
     let at = match row.thread.phase {
         Phase::Idle => return None,

@@ -1,4 +1,4 @@
-//! The threads, two lines each: who, and how full and at what. Only those that fit are looked at.
+//! The list of threads, two lines each: name, then usage and phase. Only the visible ones are rendered.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 
 use super::Drawing;
-use crate::commands::watch::view::Row;
+use crate::commands::watch::view::ThreadRow;
 use crate::render::{BOLD, DIM, OURS, WARN, ago, pressure, tier_style};
 use rawr_host::text::one_line;
 use rawr_protocol::Phase;
@@ -17,7 +17,7 @@ const BAR: u8 = 10;
 pub(super) fn threads(drawing: &Drawing<'_>, frame: &mut Frame<'_>, area: Rect) {
     let view = drawing.view;
     if view.threads.is_empty() {
-        let line = drawing.ink.span(DIM, "no thread yet: one appears here as soon as it begins");
+        let line = drawing.ink.span(DIM, "no threads yet: new ones appear here");
         frame.render_widget(Text::from(super::wrapped(&line.into(), area.width.into(), 0)), area);
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn threads(drawing: &Drawing<'_>, frame: &mut Frame<'_>, area: Rect) 
 
 fn row_lines(
     drawing: &Drawing<'_>,
-    row: &Row,
+    row: &ThreadRow,
     is_selected: bool,
     width: u16,
 ) -> [Line<'static>; LINES] {
@@ -64,8 +64,8 @@ fn row_lines(
     [Line::from(name).style(style), Line::from(state)]
 }
 
-/// How much is left, in tenths.
-fn bar(drawing: &Drawing<'_>, row: &Row) -> Vec<Span<'static>> {
+/// A bar of the percentage left, in tenths.
+fn bar(drawing: &Drawing<'_>, row: &ThreadRow) -> Vec<Span<'static>> {
     let Some(percent) = row.thread.percent_remaining else { return Vec::new() };
     let full = usize::from((percent.min(100) + BAR / 2) / BAR);
     let (style, _) = tier_style(row.thread.tier);

@@ -1,8 +1,8 @@
-//! Keys as answers: what they lead to, what is asked before, and the ways out.
+//! Tests of the keys that answer: their requests, confirmations and cancellation.
 
 use super::*;
 
-/// What the keys lead to, where the thread is in this phase.
+/// The requests that the keys cause if the thread is in this phase.
 fn wished(phase: &str, guards: usize, keys: &str) -> Vec<(Choice, Option<Until>)> {
     let mut view = after([watching([json!({ "phase": phase })])]);
     view.threads[0].guards = guards;
@@ -57,7 +57,7 @@ fn a_guard_is_set_or_after_a_question_cleared() {
 #[test]
 fn a_refusal_is_shown_until_the_next_key() {
     let mut view = full();
-    view.hear(News::Refused("s1 was answered already: snooze, by vscode".into()), NOW);
+    view.hear(WatchNews::Refused("s1 was answered already: snooze, by vscode".into()), NOW);
     let words = "Refused: s1 was answered already: snooze, by vscode";
     assert!(picture(&mut view, 100, 30).contains(words));
     types(&mut view, "j");
@@ -70,12 +70,12 @@ fn ways_out() {
     for key in [KeyCode::Char('q').into(), KeyCode::Esc.into(), control_c] {
         let mut view = full();
         view.press(key);
-        assert!(matches!(view.end, Some(End::Left)), "{key:?}");
+        assert!(matches!(view.end, Some(ViewEnd::Left)), "{key:?}");
     }
     let mut view = full();
     types(&mut view, "S");
     view.press(control_c);
-    assert!(matches!(view.end, Some(End::Left)));
-    view.hear(News::Lost(SidecarError::Ended { how: "signal 9".into() }), NOW);
-    assert!(matches!(view.end, Some(End::Lost(_))));
+    assert!(matches!(view.end, Some(ViewEnd::Left)));
+    view.hear(WatchNews::Lost(SidecarError::Ended { how: "signal 9".into() }), NOW);
+    assert!(matches!(view.end, Some(ViewEnd::Lost(_))));
 }

@@ -1,69 +1,69 @@
-//! One turn of Claude Code's as it runs: its calls, its requests to the model, its compaction. Pure.
+//! The running turn of Claude Code: its tool calls, its requests to the model, its compaction. Pure.
 
 use std::collections::HashMap;
 
 use rawr_protocol::{CompactionOrigin, TokenUsage, TurnStatus};
 
-use crate::host::claude::calls::Call;
-use crate::host::claude::message::{Delta, TurnResult, Usage};
+use crate::host::claude::calls::ClaudeToolCall;
+use crate::host::claude::message::{ClaudeUsage, StreamDelta, TurnResult};
 use crate::host::{HostEvent, TurnKind};
 
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct ClaudeTurn {
     pub(super) id: String,
     pub(super) kind: TurnKind,
     pub(super) origin: CompactionOrigin,
-    pub(super) compaction: Compaction,
+    pub(super) compaction: ClaudeCompaction,
     pub(super) last_agent_message: Option<String>,
-    /// What Claude Code says in the agent's place, mostly an error.
+    /// A text that Claude Code wrote as the agent, mostly an error.
     pub(super) said_by_claude: Option<String>,
-    /// Calls of tools that have no answer, a sub-agent's included.
-    pub(super) calls: HashMap<String, Call>,
-    /// The request to the model that runs, or the last one.
-    request: Request,
+    /// Tool calls without a result, including those of sub-agents.
+    pub(super) calls: HashMap<String, ClaudeToolCall>,
+    /// The running request to the model, or the last one.
+    request: RequestProgress,
     is_usage_owed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum Compaction {
+pub(super) enum ClaudeCompaction {
     #[default]
     None,
     Running,
-    /// With the estimate of what is left, or why there was none.
+    /// Completed with an estimate of the new size in tokens, or failed with an error.
     Over(Result<Option<u64>, String>),
 }
 
 #[derive(Debug, Default)]
-struct Request {
-    usage: Usage,
+struct RequestProgress {
+    usage: ClaudeUsage,
     calls_tools: bool,
     has_ended: bool,
 }
 
-impl Running {
+impl ClaudeTurn {
     pub(super) fn new(id: String, kind: TurnKind, origin: CompactionOrigin) -> Self {
         Self {
             id,
             kind,
             origin,
-            compaction: Compaction::None,
+            compaction: ClaudeCompaction::None,
             last_agent_message: None,
             said_by_claude: None,
             calls: HashMap::new(),
-            request: Request::default(),
+            request: RequestProgress::default(),
             is_usage_owed: false,
         }
     }
 
     pub(super) fn compacts(&self) -> bool {
-        self.kind == TurnKind::Compaction || self.compaction == Compaction::Running
+        self.kind == TurnKind::Compaction || self.compaction == ClaudeCompaction::Running
     }
 
-    pub(super) fn request_started(&mut self, usage: Usage) {
-        self.request = Request { usage, ..Request::default() };
+    pub(super) fn request_started(&mut self, usage: ClaudeUsage) {
+        self.request = RequestProgress { usage, ..RequestProgress::default() };
     }
 
-    pub(super) fn request_goes_on(&mut self, delta: Delta, usage: Usage) {
+    pub(super) fn request_goes_on(&mut self, delta: StreamDelta, usage: ClaudeUsage) {
         self.request.usage = self.request.usage.and(usage);
         if let Some(reason) = delta.stop_reason {
             self.request.calls_tools = matches!(reason.as_str(), "tool_use" | "pause_turn");
@@ -75,12 +75,12 @@ impl Running {
         self.is_usage_owed = true;
     }
 
-    /// The window was not known when the last request's usage was told.
+    /// Reports the last usage again, because the window was not known before.
     pub(super) fn owe_usage(&mut self) {
         self.is_usage_owed |= self.request.has_ended;
     }
 
-    /// Once the tools are done that the last answer called. What ends the turn is told with its end.
+    /// Reports the usage after the tool calls of the last answer ended. The last usage of a turn is reported at its end.
     pub(super) fn tell_usage_midway(&mut self, window: Option<u64>, events: &mut Vec<HostEvent>) {
         if self.request.calls_tools && !self.calls.values().any(|call| call.is_main) {
             self.tell_usage(true, window, events);
@@ -132,11 +132,14 @@ impl Running {
                 .unwrap_or_else(|| "the compaction's turn ended without a compaction".to_owned())
         };
         match (std::mem::take(&mut self.compaction), &self.kind) {
-            (Compaction::Over(how), _) => events.push(self.compaction_ended(how)),
-            (Compaction::Running, _) | (Compaction::None, TurnKind::Compaction) => {
+            (ClaudeCompaction::Over(how), _) => events.push(self.compaction_ended(how)),
+            (ClaudeCompaction::Running, _) | (ClaudeCompaction::None, TurnKind::Compaction) => {
                 events.push(self.compaction_ended(Err(never())));
             }
-            (Compaction::None, TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host) => {}
+            (
+                ClaudeCompaction::None,
+                TurnKind::Asked | TurnKind::Person { .. } | TurnKind::Host,
+            ) => {}
         }
         let said = last_words.filter(|words| error.is_none() && !words.is_empty());
         events.push(HostEvent::TurnCompleted {
@@ -148,7 +151,7 @@ impl Running {
     }
 }
 
-/// How a turn ended, and what went wrong.
+/// How a turn ended, and its error.
 pub(super) fn outcome(result: &TurnResult) -> (TurnStatus, Option<String>) {
     let reason = result.terminal_reason.as_deref().unwrap_or_default();
     if reason.starts_with("aborted") {

@@ -1,20 +1,20 @@
-//! The rules of a conversation's turns, on lines as Claude Code writes them. Starts nothing.
+//! Tests of the fold over lines as Claude Code writes them.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::Turns;
+use super::ClaudeTurns;
 use crate::host::{HostEvent, TurnKind};
 
-/// What happens to the turns: a message is given to Claude Code, or it speaks.
-enum Step {
+/// An input of the fold: a message is sent, or a line arrives.
+enum ClaudeStep {
     Promise(&'static str, TurnKind, &'static str),
     ClaudeLine(Value),
 }
-use Step::{ClaudeLine, Promise};
+use ClaudeStep::{ClaudeLine, Promise};
 
-fn check(steps: impl IntoIterator<Item = Step>, expected: Expect) {
-    let mut turns = Turns::new("/repo".to_owned());
+fn check(steps: impl IntoIterator<Item = ClaudeStep>, expected: Expect) {
+    let mut turns = ClaudeTurns::new("/repo".to_owned());
     let mut told = String::new();
     for step in steps {
         match step {
@@ -44,47 +44,51 @@ fn short(event: &HostEvent) -> String {
     }
 }
 
-fn asked(turn: &'static str) -> Step {
+fn asked(turn: &'static str) -> ClaudeStep {
     Promise(turn, TurnKind::Asked, "do it")
 }
 
-fn compaction() -> Step {
+fn compaction() -> ClaudeStep {
     Promise("c", TurnKind::Compaction, "/compact keep it")
 }
 
-fn lifecycle(turn: &str, state: &str) -> Step {
+fn lifecycle(turn: &str, state: &str) -> ClaudeStep {
     ClaudeLine(json!({"type": "command_lifecycle", "command_uuid": turn, "state": state}))
 }
 
-fn begun(turn: &str) -> [Step; 3] {
+fn begun(turn: &str) -> [ClaudeStep; 3] {
     [lifecycle(turn, "queued"), lifecycle(turn, "started"), init()]
 }
 
-fn init() -> Step {
+fn init() -> ClaudeStep {
     let capabilities = json!(["interrupt_receipt_v1", "msg_lifecycle_v1"]);
     ClaudeLine(
         json!({"type": "system", "subtype": "init", "model": "m", "capabilities": capabilities}),
     )
 }
 
-fn compacting() -> Step {
+fn compacting() -> ClaudeStep {
     ClaudeLine(json!({"type": "system", "subtype": "status", "status": "compacting"}))
 }
 
-fn not_compacted(error: &str) -> Step {
+fn not_compacted(error: &str) -> ClaudeStep {
     ClaudeLine(json!({"type": "system", "subtype": "status", "status": null,
         "compact_result": "failed", "compact_error": error}))
 }
 
-fn compacted() -> Step {
+fn compacted() -> ClaudeStep {
     let metadata = json!({"trigger": "manual", "pre_tokens": 95_000, "post_tokens": 2_500});
     ClaudeLine(
         json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}),
     )
 }
 
-/// A request to the model, with what it answers.
-fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Vec<Step> {
+/// A request to the model and its answer.
+fn request(
+    input: u64,
+    stop: &str,
+    answer: impl IntoIterator<Item = ClaudeStep>,
+) -> Vec<ClaudeStep> {
     let event = |event: Value| {
         ClaudeLine(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
     };
@@ -100,26 +104,26 @@ fn request(input: u64, stop: &str, answer: impl IntoIterator<Item = Step>) -> Ve
     steps
 }
 
-fn assistant(block: Value, parent: Value) -> Step {
+fn assistant(block: Value, parent: Value) -> ClaudeStep {
     let message = json!({"model": "m", "content": [block]});
     ClaudeLine(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent}))
 }
 
-fn says(text: &str) -> Step {
+fn says(text: &str) -> ClaudeStep {
     assistant(json!({"type": "text", "text": text}), Value::Null)
 }
 
-fn errs(text: &str) -> Step {
+fn errs(text: &str) -> ClaudeStep {
     let message = json!({"model": "<synthetic>", "content": [{"type": "text", "text": text}]});
     ClaudeLine(json!({"type": "assistant", "message": message}))
 }
 
-fn calls(id: &str, command: &str, parent: Value) -> Step {
+fn calls(id: &str, command: &str, parent: Value) -> ClaudeStep {
     let input = json!({ "command": command });
     assistant(json!({"type": "tool_use", "id": id, "name": "Bash", "input": input}), parent)
 }
 
-fn answers(id: &str, parent: Value) -> Step {
+fn answers(id: &str, parent: Value) -> ClaudeStep {
     let result =
         json!({"type": "tool_result", "tool_use_id": id, "content": "", "is_error": false});
     let message = json!({"role": "user", "content": [result]});
@@ -127,22 +131,22 @@ fn answers(id: &str, parent: Value) -> Step {
         "tool_use_result": {"stdout": "", "interrupted": false}}))
 }
 
-fn result(is_error: bool, reason: &str, said: &str) -> Step {
+fn result(is_error: bool, reason: &str, said: &str) -> ClaudeStep {
     ClaudeLine(json!({"type": "result", "subtype": "success", "is_error": is_error,
         "terminal_reason": reason, "result": said,
         "modelUsage": {"m": {"contextWindow": 200_000}, "helper": {"contextWindow": 100_000}}}))
 }
 
-fn over(said: &str) -> Step {
+fn over(said: &str) -> ClaudeStep {
     result(false, "completed", said)
 }
 
-fn story(parts: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
+fn story(parts: impl IntoIterator<Item = Vec<ClaudeStep>>) -> Vec<ClaudeStep> {
     parts.into_iter().flatten().collect()
 }
 
 #[test]
-fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
+fn the_window_is_known_after_the_first_turn() {
     check(
         story([
             vec![asked("t")],
@@ -166,7 +170,7 @@ fn a_turn_with_a_command_and_the_window_is_known_from_its_end_on() {
 }
 
 #[test]
-fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
+fn the_host_is_busy_until_a_message_starts_its_turn() {
     check(
         [asked("t"), lifecycle("t", "queued")],
         expect![[r#"
@@ -176,7 +180,7 @@ fn a_message_that_is_not_begun_with_keeps_everybody_waiting() {
 }
 
 #[test]
-fn a_message_that_never_reached_the_agent_has_had_its_turn() {
+fn a_blocked_message_still_starts_and_ends_a_turn() {
     check(
         [asked("t"), lifecycle("t", "queued"), over("")],
         expect![[r#"
@@ -187,7 +191,7 @@ fn a_message_that_never_reached_the_agent_has_had_its_turn() {
 }
 
 #[test]
-fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
+fn a_sub_agents_commands_are_reported_but_not_its_messages_and_usage() {
     let mut steps = story([vec![asked("t")], begun("t").into()]);
     steps.extend([
         assistant(json!({"type": "text", "text": "sub"}), json!("task")),
@@ -212,7 +216,7 @@ fn what_a_sub_agent_says_and_uses_is_its_own_but_its_commands_count() {
 }
 
 #[test]
-fn a_compaction_is_over_with_its_turn() {
+fn a_compaction_ends_with_its_turn() {
     check(
         story([
             vec![compaction(), lifecycle("c", "started"), compacting()],
@@ -229,7 +233,7 @@ fn a_compaction_is_over_with_its_turn() {
 }
 
 #[test]
-fn a_compaction_that_failed_says_why() {
+fn a_failed_compaction_reports_its_error() {
     let steps = || vec![compaction(), lifecycle("c", "started"), compacting()];
     check(
         story([steps(), vec![not_compacted("API Error: 500"), init(), over("")]]),
@@ -294,7 +298,7 @@ fn a_compaction_inside_a_turn_is_the_hosts_or_the_users() {
 }
 
 #[test]
-fn a_turn_of_claudes_own_ends_where_it_takes_a_message_up() {
+fn claudes_own_turn_ends_when_a_message_starts_its_turn() {
     check(
         story([
             vec![init(), says("The tests are done."), asked("t"), lifecycle("t", "queued")],
@@ -315,7 +319,7 @@ fn a_turn_of_claudes_own_ends_where_it_takes_a_message_up() {
 }
 
 #[test]
-fn an_older_claude_that_does_not_tell_of_messages_begins_with_what_it_was_given() {
+fn without_message_states_a_turn_is_matched_to_the_sent_message() {
     let init = json!({"type": "system", "subtype": "init", "model": "m"});
     check(
         [asked("t"), ClaudeLine(init), over("Done.")],
@@ -327,8 +331,8 @@ fn an_older_claude_that_does_not_tell_of_messages_begins_with_what_it_was_given(
 }
 
 #[test]
-fn an_interruption_is_no_failure_and_ends_what_ran() {
-    let steps = |end: Step| {
+fn an_interrupted_turn_ends_its_tool_calls() {
+    let steps = |end: ClaudeStep| {
         story([vec![asked("t")], begun("t").into(), vec![calls("a", "sleep 9", Value::Null), end]])
     };
     check(
@@ -355,7 +359,7 @@ fn an_interruption_is_no_failure_and_ends_what_ran() {
 }
 
 #[test]
-fn lines_of_another_release_are_passed_over() {
+fn unknown_lines_are_ignored() {
     check(
         [
             ClaudeLine(json!({"type": "news", "of": "tomorrow"})),

@@ -1,54 +1,74 @@
-//! The lines of the file that Codex keeps of a thread, as far as they mean something to rawr. Shapes only.
+//! The types of the lines of a rollout file, as far as rawr reads them.
 
 use rawr_protocol::TokenUsage;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+/// A line of a rollout file.
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
 pub enum RolloutLine {
+    /// The first line.
     SessionMeta {
-        /// A text, or more about a sub-agent.
+        /// A word, or an object that describes the sub-agent.
         #[serde(default)]
         source: Value,
     },
-    EventMsg(Event),
+    /// An event.
+    EventMsg(RolloutEvent),
+    /// The history was compacted.
     Compacted(IgnoredAny),
+    /// An item of the history.
     ResponseItem(RolloutMessage),
+    /// A line of another kind.
     #[serde(other)]
     Other,
 }
 
+/// An event in a rollout file.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Event {
+pub enum RolloutEvent {
+    /// A turn started.
     TaskStarted {
+        /// The turn.
         turn_id: String,
-        turn_attribution: Option<Attribution>,
+        /// Who started it.
+        turn_attribution: Option<TurnAttribution>,
     },
+    /// The usage of a sampling request.
     TokenCount {
-        info: Option<Info>,
+        /// Absent if the usage is unknown.
+        info: Option<TokenInfo>,
     },
+    /// An item of a turn was completed.
     ItemCompleted {
-        item: Item,
+        /// The item.
+        item: RolloutItem,
     },
+    /// A turn ended.
     TaskComplete {
+        /// The turn.
         turn_id: String,
+        /// The agent's last message in it.
         last_agent_message: Option<String>,
     },
+    /// The last turn was interrupted.
     TurnAborted {},
+    /// An event of another kind.
     #[serde(other)]
     Other,
 }
 
+/// Who started a turn.
 #[derive(Deserialize)]
-pub struct Attribution {
-    /// What began the turn: a `user`, `exec`, and more.
+pub struct TurnAttribution {
+    /// `user`, `exec`, or another word.
     pub turn_trigger: Option<String>,
 }
 
-/// A message as the model is sent it.
+/// A message of the history.
 #[derive(Deserialize)]
 pub struct RolloutMessage {
     #[serde(default)]
@@ -56,26 +76,26 @@ pub struct RolloutMessage {
     #[serde(default)]
     pub role: String,
     #[serde(default)]
-    pub content: Vec<Part>,
+    pub content: Vec<RolloutPart>,
     #[serde(default, rename = "internal_chat_message_metadata_passthrough")]
-    pub about: About,
+    pub about: MessageMetadata,
 }
 
 #[derive(Deserialize, Default)]
-pub struct About {
-    /// Where each part of the content comes from.
+pub struct MessageMetadata {
+    /// The origin of each part of the content.
     #[serde(default)]
     pub content_item_kinds: Vec<String>,
 }
 
 #[derive(Deserialize)]
-pub struct Info {
-    pub last_token_usage: Tokens,
+pub struct TokenInfo {
+    pub last_token_usage: RolloutTokens,
     pub model_context_window: Option<u64>,
 }
 
 #[derive(Deserialize)]
-pub struct Tokens {
+pub struct RolloutTokens {
     pub total_tokens: u64,
     pub input_tokens: Option<u64>,
     cached_input_tokens: Option<u64>,
@@ -83,28 +103,35 @@ pub struct Tokens {
     reasoning_output_tokens: Option<u64>,
 }
 
+/// A completed item of a turn.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-pub enum Item {
+pub enum RolloutItem {
+    /// A shell command.
     CommandExecution {
+        /// Its arguments.
         command: Vec<String>,
+        /// Its exit code; absent if it never ran.
         exit_code: Option<i64>,
     },
+    /// A message of the agent.
     AgentMessage {
-        content: Vec<Part>,
+        /// Its parts.
+        content: Vec<RolloutPart>,
     },
+    /// An item of another kind.
     #[serde(other)]
     Other,
 }
 
 #[derive(Deserialize)]
-pub struct Part {
+pub struct RolloutPart {
     #[serde(default)]
     pub text: String,
 }
 
-impl From<Tokens> for TokenUsage {
-    fn from(tokens: Tokens) -> Self {
+impl From<RolloutTokens> for TokenUsage {
+    fn from(tokens: RolloutTokens) -> Self {
         Self {
             context_tokens: tokens.total_tokens,
             input_tokens: tokens.input_tokens,

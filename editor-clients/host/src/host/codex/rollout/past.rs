@@ -1,21 +1,21 @@
-//! The turns of a thread as its file tells them: what each was sent, and how it ended. Reads one file, and changes nothing.
+//! Reads a thread's turns from its rollout file: the messages of each turn and how it ended.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{Event, RolloutLine};
-use crate::host::record::{Compacted, PastTurns, Sent};
+use super::{RolloutEvent, RolloutLine};
+use crate::host::record::{HostTurnRecord, RecordedCompaction, RecordedMessage};
 
-/// Turns and messages are named by time: the first 48 bits of the name are milliseconds.
+/// The time in the id of a turn or message: the first 48 bits are Unix milliseconds.
 pub(in crate::host::codex) fn named_at_ms(name: &str) -> Option<i64> {
     let name = name.strip_prefix("msg_").unwrap_or(name);
     let digits: String = name.chars().filter(|digit| *digit != '-').take(12).collect();
     i64::from_str_radix(&digits, 16).ok()
 }
 
-/// All of them, oldest first. A file that cannot be read tells of none.
-pub(in crate::host::codex) fn past(path: &Path) -> Vec<PastTurns> {
+/// All turns, oldest first. An unreadable file has none.
+pub(in crate::host::codex) fn past(path: &Path) -> Vec<HostTurnRecord> {
     let mut turns = Vec::new();
     if let Ok(file) = File::open(path) {
         let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
@@ -24,42 +24,44 @@ pub(in crate::host::codex) fn past(path: &Path) -> Vec<PastTurns> {
     turns
 }
 
-/// How Codex calls a text that it was sent.
+/// Codex's kind of a text that a client sent.
 const USERS: &str = "user.text";
 
-/// Most lines are long and none of these.
+/// Only lines with one of these are parsed; most other lines are long.
 const WORDS: [&str; 5] =
     ["\"token_count\"", "\"task_started\"", "\"task_complete\"", "\"compacted\"", "\"user\""];
 
-fn read(line: &[u8], turns: &mut Vec<PastTurns>) {
+fn read(line: &[u8], turns: &mut Vec<HostTurnRecord>) {
     let Ok(line) = std::str::from_utf8(line) else { return };
     if !WORDS.iter().any(|word| line.contains(word)) {
         return;
     }
     let Ok(line) = serde_json::from_str(line) else { return };
-    if let RolloutLine::EventMsg(Event::TaskStarted { turn_id, .. }) = line {
+    if let RolloutLine::EventMsg(RolloutEvent::TaskStarted { turn_id, .. }) = line {
         let began_at_ms = named_at_ms(&turn_id);
-        turns.push(PastTurns { turn_id, began_at_ms, ..PastTurns::default() });
+        turns.push(HostTurnRecord { turn_id, began_at_ms, ..HostTurnRecord::default() });
         return;
     }
-    // What the turns before it left is what a compaction found.
+    // The usage of the earlier turns is the size before a compaction.
     let before = turns.iter().rev().skip(1).find_map(|turn| turn.used);
     let Some(turn) = turns.last_mut() else { return };
     match line {
         RolloutLine::ResponseItem(said) if said.role == "user" => {
             let (at_ms, kinds) = (named_at_ms(&said.id), said.about.content_item_kinds);
-            // What is said together stays apart.
-            turn.sent.extend(said.content.into_iter().enumerate().map(|(at, part)| Sent {
-                text: part.text,
-                at_ms,
-                is_users: kinds.get(at).is_some_and(|kind| kind == USERS),
+            // Each part of a message is a separate entry.
+            turn.sent.extend(said.content.into_iter().enumerate().map(|(at, part)| {
+                RecordedMessage {
+                    text: part.text,
+                    at_ms,
+                    is_users: kinds.get(at).is_some_and(|kind| kind == USERS),
+                }
             }));
         }
-        RolloutLine::EventMsg(Event::TokenCount { info: Some(info) }) => {
+        RolloutLine::EventMsg(RolloutEvent::TokenCount { info: Some(info) }) => {
             let tokens = info.last_token_usage;
             match &mut turn.compacted {
                 None => turn.used = Some(tokens.total_tokens),
-                // An estimate of the new history is told without input.
+                // The estimate of the new history is reported without input tokens.
                 Some(compacted) => {
                     if compacted.after.is_none() && tokens.input_tokens == Some(0) {
                         compacted.after = Some(tokens.total_tokens);
@@ -68,14 +70,14 @@ fn read(line: &[u8], turns: &mut Vec<PastTurns>) {
                 }
             }
         }
-        RolloutLine::EventMsg(Event::TaskComplete { turn_id, last_agent_message })
+        RolloutLine::EventMsg(RolloutEvent::TaskComplete { turn_id, last_agent_message })
             if turn_id == turn.turn_id =>
         {
             turn.has_ended = true;
             turn.last_agent_message = last_agent_message;
         }
         RolloutLine::Compacted(_) => {
-            turn.compacted = Some(Compacted { before: before.or(turn.used), after: None });
+            turn.compacted = Some(RecordedCompaction { before: before.or(turn.used), after: None });
         }
         RolloutLine::EventMsg(_)
         | RolloutLine::ResponseItem(_)
@@ -88,9 +90,9 @@ fn read(line: &[u8], turns: &mut Vec<PastTurns>) {
 mod tests {
     use super::*;
 
-    /// As Codex has written them, in both of its ways.
+    /// Reads sample files in both of Codex's formats.
     #[test]
-    fn what_each_turn_was_sent_and_came_to_is_read_off_the_file() {
+    fn turns_are_read_from_both_formats() {
         for name in ["legacy", "paginated"] {
             let samples =
                 Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/rollouts");
@@ -114,7 +116,7 @@ mod tests {
                 "{name}: {first:?}"
             );
             let later =
-                |turn: &PastTurns| turn.sent.iter().all(|sent| sent.at_ms > turn.began_at_ms);
+                |turn: &HostTurnRecord| turn.sent.iter().all(|sent| sent.at_ms > turn.began_at_ms);
             assert!(turns.iter().all(later), "{name}: {turns:?}");
             assert!(compacted.compacted.as_ref().is_some_and(|it| it.before.is_some()), "{name}");
         }

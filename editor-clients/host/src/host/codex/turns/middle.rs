@@ -1,18 +1,18 @@
-//! How full the window is, for whoever comes into the middle of a turn: a compaction may be under way there, whose beginning
-//! nobody tells any more, and what is told of usage until it is over is its own or of before it. Pure; tells nothing itself.
+//! The usage of a turn that was joined while it ran. The turn may be a compaction whose start was missed; usage reported until
+//! its end is then the compaction's own or outdated. Pure.
 
 use crate::host::HostEvent;
 
-/// Kept until something shows what the turn is at.
+/// Usage that is withheld until the turn is known to be no compaction.
 #[derive(Debug, Default)]
 pub(super) struct PendingUsage {
     last: Option<HostEvent>,
-    /// Of a history that was rewritten.
+    /// The size of a rewritten history, in tokens.
     estimate: Option<u64>,
 }
 
 impl PendingUsage {
-    /// A usage that may be true, the newest of them.
+    /// Keeps the newest usage.
     pub(super) fn hold(&mut self, event: HostEvent) {
         if let HostEvent::Usage { usage, .. } = &event {
             self.estimate = (usage.input_tokens == Some(0)).then_some(usage.context_tokens);
@@ -20,12 +20,12 @@ impl PendingUsage {
         self.last = Some(event);
     }
 
-    /// The turn ended without a compaction.
+    /// The usage to report after a turn without a compaction.
     pub(super) fn last(self) -> Option<HostEvent> {
         self.last
     }
 
-    /// It was a compaction.
+    /// The size after the compaction.
     pub(super) fn estimate(self) -> Option<u64> {
         self.estimate
     }

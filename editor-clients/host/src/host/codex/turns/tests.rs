@@ -1,4 +1,4 @@
-//! The rules of a thread's turns, on notifications as Codex writes them. Starts nothing.
+//! Tests of the fold over notifications as Codex writes them.
 
 mod people;
 
@@ -6,32 +6,32 @@ use expect_test::{Expect, expect};
 use rawr_protocol::TokenUsage;
 use serde_json::{Value, json};
 
-use super::Turns;
+use super::CodexTurns;
 use crate::host::HostEvent;
-use crate::host::codex::message::Note;
+use crate::host::codex::message::CodexNotification;
 
-/// What happens to the turns: Codex speaks, or accepts something.
-enum Step {
+/// An input of the fold: a notification, or an accepted request.
+enum CodexStep {
     Note(&'static str, Value),
     TurnAccepted(&'static str),
     CompactionAccepted,
-    /// In the thread's file, by the last turn before: how full the window was.
+    /// The last usage in the thread's file.
     Found(u64),
-    /// In the thread's file: the turn that runs.
+    /// The running turn in the thread's file.
     CameInto(&'static str),
 }
-use Step::{CameInto, CompactionAccepted, Found, TurnAccepted};
+use CodexStep::{CameInto, CompactionAccepted, Found, TurnAccepted};
 
-fn check(steps: Vec<Step>, expected: Expect) {
-    check_on(Turns::new("thread".to_owned()), steps, expected);
+fn check(steps: Vec<CodexStep>, expected: Expect) {
+    check_on(CodexTurns::new("thread".to_owned()), steps, expected);
 }
 
-fn check_on(mut turns: Turns, steps: Vec<Step>, expected: Expect) {
+fn check_on(mut turns: CodexTurns, steps: Vec<CodexStep>, expected: Expect) {
     let mut told = String::new();
     for step in steps {
         match step {
-            Step::Note(method, params) => {
-                let note = Note::read(method, params).unwrap().unwrap();
+            CodexStep::Note(method, params) => {
+                let note = CodexNotification::read(method, params).unwrap().unwrap();
                 told.extend(turns.read(note).iter().map(|event| short(event) + "\n"));
             }
             TurnAccepted(turn_id) => turns.turn_promised(turn_id),
@@ -72,54 +72,54 @@ fn short(event: &HostEvent) -> String {
     }
 }
 
-fn started(turn: &str) -> Step {
-    Step::Note(
+fn started(turn: &str) -> CodexStep {
+    CodexStep::Note(
         "turn/started",
         json!({"threadId": "thread", "turn": {"id": turn, "status": "inProgress"}}),
     )
 }
 
-fn ended(turn: &str, status: &str) -> Step {
-    Step::Note(
+fn ended(turn: &str, status: &str) -> CodexStep {
+    CodexStep::Note(
         "turn/completed",
         json!({"threadId": "thread", "turn": {"id": turn, "status": status, "items": []}}),
     )
 }
 
-fn status(kind: &str) -> Step {
-    Step::Note(
+fn status(kind: &str) -> CodexStep {
+    CodexStep::Note(
         "thread/status/changed",
         json!({"threadId": "thread", "status": {"type": kind, "activeFlags": []}}),
     )
 }
 
-fn item(method: &'static str, turn: &str, item: Value) -> Step {
-    Step::Note(method, json!({"threadId": "thread", "turnId": turn, "item": item}))
+fn item(method: &'static str, turn: &str, item: Value) -> CodexStep {
+    CodexStep::Note(method, json!({"threadId": "thread", "turnId": turn, "item": item}))
 }
 
-fn user_message(turn: &str) -> Step {
+fn user_message(turn: &str) -> CodexStep {
     item("item/started", turn, json!({"type": "userMessage", "id": "u"}))
 }
 
-fn says(turn: &str, text: &str) -> Step {
+fn says(turn: &str, text: &str) -> CodexStep {
     item("item/completed", turn, json!({"type": "agentMessage", "id": "m", "text": text}))
 }
 
-fn compaction(method: &'static str, turn: &str) -> Step {
+fn compaction(method: &'static str, turn: &str) -> CodexStep {
     item(method, turn, json!({"type": "contextCompaction", "id": "c"}))
 }
 
-fn usage(turn: &str, bill: u64, context: u64, input: u64) -> Step {
+fn usage(turn: &str, bill: u64, context: u64, input: u64) -> CodexStep {
     let tokens = |total: u64, input: u64| json!({"totalTokens": total, "inputTokens": input, "cachedInputTokens": 0, "outputTokens": 0, "reasoningOutputTokens": 0});
     let usage = json!({"total": tokens(bill, bill), "last": tokens(context, input), "modelContextWindow": 190_000});
-    Step::Note(
+    CodexStep::Note(
         "thread/tokenUsage/updated",
         json!({"threadId": "thread", "turnId": turn, "tokenUsage": usage}),
     )
 }
 
 #[test]
-fn a_turn_that_nobody_asked_for_is_the_hosts_own() {
+fn an_unrequested_turn_is_the_hosts_own() {
     let steps = vec![started("t"), user_message("t"), says("t", "hello"), ended("t", "completed")];
     check(
         vec![started("t")],
@@ -139,7 +139,7 @@ fn a_turn_that_nobody_asked_for_is_the_hosts_own() {
 }
 
 #[test]
-fn an_accepted_turn_is_ours_and_busy_from_its_acceptance() {
+fn the_host_is_busy_once_it_accepts_a_turn() {
     check(
         vec![TurnAccepted("t")],
         expect![[r#"
@@ -163,7 +163,7 @@ fn an_accepted_turn_is_ours_and_busy_from_its_acceptance() {
 }
 
 #[test]
-fn active_is_busy_before_any_turn_is_named() {
+fn an_active_thread_is_busy_without_a_turn() {
     check(
         vec![status("active")],
         expect![[r#"
@@ -174,9 +174,9 @@ fn active_is_busy_before_any_turn_is_named() {
 }
 
 #[test]
-fn a_compaction_that_was_asked_for_is_judged_by_its_item_and_its_turn() {
+fn a_requested_compaction_needs_its_item_and_its_turns_end() {
     let begun = || vec![CompactionAccepted, started("c"), compaction("item/started", "c")];
-    let with = |more: Vec<Step>| begun().into_iter().chain(more).collect::<Vec<_>>();
+    let with = |more: Vec<CodexStep>| begun().into_iter().chain(more).collect::<Vec<_>>();
     check(
         with(vec![]),
         expect![[r#"
@@ -224,7 +224,7 @@ fn a_compaction_that_was_asked_for_is_judged_by_its_item_and_its_turn() {
 }
 
 #[test]
-fn a_compaction_that_a_hook_stops_before_it_begins_has_failed() {
+fn a_compaction_stopped_by_a_hook_has_failed() {
     check(
         vec![CompactionAccepted, started("c"), ended("c", "interrupted")],
         expect![[r#"
@@ -236,7 +236,7 @@ fn a_compaction_that_a_hook_stops_before_it_begins_has_failed() {
 }
 
 #[test]
-fn a_turn_that_slips_in_before_the_compaction_is_the_hosts_own() {
+fn a_turn_that_starts_before_the_compaction_is_the_hosts_own() {
     let steps = vec![
         CompactionAccepted,
         started("goal"),
@@ -259,7 +259,7 @@ fn a_turn_that_slips_in_before_the_compaction_is_the_hosts_own() {
 }
 
 #[test]
-fn what_a_compaction_uses_is_not_told_and_its_last_word_is_the_estimate() {
+fn a_compactions_usage_is_not_reported_except_its_estimate() {
     let steps = vec![
         CompactionAccepted,
         started("c"),
@@ -283,7 +283,7 @@ fn what_a_compaction_uses_is_not_told_and_its_last_word_is_the_estimate() {
 }
 
 #[test]
-fn a_compaction_inside_a_turn_is_over_with_its_item() {
+fn a_compaction_inside_a_turn_ends_with_its_item() {
     let steps = vec![
         TurnAccepted("t"),
         started("t"),
@@ -312,7 +312,7 @@ fn a_compaction_inside_a_turn_is_over_with_its_item() {
 }
 
 #[test]
-fn usage_told_again_at_an_interrupt_is_passed_over() {
+fn repeated_usage_at_an_interrupt_is_ignored() {
     let steps = vec![
         started("t"),
         usage("t", 100, 50, 40),
@@ -331,7 +331,7 @@ fn usage_told_again_at_an_interrupt_is_passed_over() {
 }
 
 #[test]
-fn a_sampling_request_that_ends_in_a_message_ends_the_turn_and_any_other_goes_on() {
+fn only_a_request_that_ends_with_a_message_ends_the_turn() {
     let call = json!({"type": "fileChange", "id": "f"});
     let steps = vec![
         TurnAccepted("t"),
@@ -361,34 +361,34 @@ fn a_sampling_request_that_ends_in_a_message_ends_the_turn_and_any_other_goes_on
 }
 
 #[test]
-fn helper_threads_are_passed_over() {
+fn other_threads_are_ignored() {
     let turn = json!({"id": "title", "status": "inProgress"});
     check(
-        vec![Step::Note("turn/started", json!({"threadId": "another", "turn": turn}))],
+        vec![CodexStep::Note("turn/started", json!({"threadId": "another", "turn": turn}))],
         expect![[""]],
     );
     let warning = json!({"threadId": "another", "message": "careful"});
-    check(vec![Step::Note("warning", warning)], expect![[""]]);
+    check(vec![CodexStep::Note("warning", warning)], expect![[""]]);
 }
 
 #[test]
-fn warnings_and_errors_that_codex_tries_again_are_notices() {
+fn warnings_and_retried_errors_are_notices() {
     check(
-        vec![Step::Note("warning", json!({"threadId": null, "message": "careful"}))],
+        vec![CodexStep::Note("warning", json!({"threadId": null, "message": "careful"}))],
         expect![[r#"
         Notice("careful")
     "#]],
     );
     let warning = json!({"summary": "unknown key", "details": "in config.toml"});
     check(
-        vec![Step::Note("configWarning", warning)],
+        vec![CodexStep::Note("configWarning", warning)],
         expect![[r#"
         Notice("unknown key: in config.toml")
     "#]],
     );
     let error = |again: bool| {
         let error = json!({"message": "stream lost", "codexErrorInfo": "other"});
-        vec![Step::Note(
+        vec![CodexStep::Note(
             "error",
             json!({"threadId": "thread", "turnId": "t", "error": error, "willRetry": again}),
         )]

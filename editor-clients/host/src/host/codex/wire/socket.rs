@@ -1,4 +1,4 @@
-//! WebSocket messages over a unix socket, one JSON text each. Knows no message, and loses none when a wait is cancelled.
+//! WebSocket messages over a unix socket, one JSON value each. All waits are cancel safe: no message is lost.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,40 +13,41 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use crate::host::pipes::{Received, received};
+use crate::host::pipes::{PipeMessage, received};
 
-/// A conversation with an app-server that belongs to somebody else.
+/// A connection to a running app-server.
 #[derive(Debug)]
-pub(in crate::host::codex) struct Socket {
+pub(in crate::host::codex) struct CodexSocket {
     stream: WebSocketStream<UnixStream>,
-    /// What could not be handed to the socket yet.
+    /// Messages not yet written to the socket.
     unsent: VecDeque<Message>,
-    /// Why there is nothing more to read, once there is nothing.
+    /// Why the connection ended.
     ended: Option<String>,
 }
 
-/// A command's whole output can come in one message, and in one frame.
+/// The largest message and frame, in bytes. One frame can contain a command's whole output.
 const LARGEST: usize = 256 * 1024 * 1024;
 
-/// How long a server that no longer answers may keep us from hanging up.
+/// Timeout of the closing handshake.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long the greeting may take: whoever accepts and says nothing is no app-server.
+/// Timeout of the opening handshake.
 const GREETING: Duration = Duration::from_secs(30);
 
-impl Socket {
+impl CodexSocket {
     pub(super) async fn connect(path: &Path) -> io::Result<Self> {
         let greeted = tokio::time::timeout(GREETING, async {
-            // A long path is a link to a short one: the address of a socket holds about a hundred bytes.
+            // A socket address holds about 100 bytes; a longer path may be a link to a shorter one.
             let stream = UnixStream::connect(path.canonicalize()?).await?;
             let config = WebSocketConfig::default()
                 .max_message_size(Some(LARGEST))
                 .max_frame_size(Some(LARGEST));
-            // The address is what HTTP wants to see; the socket is reached already.
+            // HTTP needs an address, but the socket is already connected.
             let greeted = client_async_with_config("ws://localhost/", stream, Some(config)).await;
             greeted.map_err(io::Error::other)
         });
-        let silent = || io::Error::new(io::ErrorKind::TimedOut, "it does not greet");
+        let silent =
+            || io::Error::new(io::ErrorKind::TimedOut, "the WebSocket handshake timed out");
         let (stream, _) = greeted.await.map_err(|_| silent())??;
         Ok(Self { stream, unsent: VecDeque::new(), ended: None })
     }
@@ -55,10 +56,10 @@ impl Socket {
         self.unsent.push_back(Message::text(message.to_string()));
     }
 
-    pub(super) async fn receive(&mut self) -> Received {
+    pub(super) async fn receive(&mut self) -> PipeMessage {
         loop {
             if let Some(reason) = &self.ended {
-                return Received::End { reason: reason.clone() };
+                return PipeMessage::End { reason: reason.clone() };
             }
             match std::future::poll_fn(|context| self.poll(context)).await {
                 Some(Ok(Message::Text(text))) => return received(text.as_bytes()),
@@ -79,7 +80,7 @@ impl Socket {
             }
             self.stream.close(None).await
         };
-        // A server that is gone needs no farewell.
+        // A failure means that the server has already closed the connection.
         let _ = tokio::time::timeout(FAREWELL, farewell).await;
     }
 
@@ -87,7 +88,7 @@ impl Socket {
         self.ended = Some(reason.to_owned());
     }
 
-    /// Hands over what waits as far as it goes, and reads.
+    /// Writes queued messages as far as possible, and reads.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
         if let Poll::Ready(Err(error)) = self.poll_unsent(context) {
             return Poll::Ready(Some(Err(error)));
@@ -111,10 +112,10 @@ mod tests {
     use tempfile::TempDir;
     use tokio::net::UnixListener;
 
-    use super::Socket;
+    use super::CodexSocket;
 
     #[tokio::test]
-    async fn a_socket_is_reached_by_a_path_that_is_too_long_for_an_address() {
+    async fn a_link_with_a_path_too_long_for_an_address_is_resolved() {
         let (short, long) =
             (TempDir::with_prefix_in("s", "/tmp").unwrap(), TempDir::new().unwrap());
         let listener = UnixListener::bind(short.path().join("it")).unwrap();
@@ -125,7 +126,7 @@ mod tests {
             let (stream, _) = listener.accept().await.unwrap();
             tokio_tungstenite::accept_async(stream).await.unwrap()
         });
-        Socket::connect(&folder.join("socket")).await.unwrap();
+        CodexSocket::connect(&folder.join("socket")).await.unwrap();
         server.await.unwrap();
     }
 }

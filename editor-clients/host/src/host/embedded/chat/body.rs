@@ -1,14 +1,14 @@
-//! Histories as the endpoint's JSON, and back. Pure.
+//! Converts histories to the endpoint's JSON and back. Pure.
 
 use serde_json::{Map, Value, json};
 
-use crate::host::Tuning;
-use crate::host::embedded::history::Item;
-use crate::host::embedded::model::{Call, ModelError, ModelRequest};
+use crate::host::SummaryTuning;
+use crate::host::embedded::history::AgentItem;
+use crate::host::embedded::model::{ModelError, ModelRequest, ModelToolCall};
 use crate::host::embedded::tools;
 
-/// The request for one completion.
-pub(super) fn of(model: &str, history: &[Item], want: ModelRequest<'_>) -> Value {
+/// The body of a completion request.
+pub(super) fn of(model: &str, history: &[AgentItem], want: ModelRequest<'_>) -> Value {
     let mut messages: Vec<_> = history.iter().map(message).collect();
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
@@ -36,7 +36,7 @@ pub(super) fn of(model: &str, history: &[Item], want: ModelRequest<'_>) -> Value
     if !matches!(want, ModelRequest::Judgment { .. }) {
         body.insert("tools".to_owned(), tools::definitions().into());
     }
-    // A history with calls needs the tools all the same, and a provider's cache the same beginning.
+    // A history with calls requires the tool definitions, and the provider's cache requires the same prefix.
     if matches!(want, ModelRequest::Summary { .. } | ModelRequest::Aside { .. }) {
         body.insert("tool_choice".to_owned(), "none".into());
     }
@@ -44,7 +44,7 @@ pub(super) fn of(model: &str, history: &[Item], want: ModelRequest<'_>) -> Value
     body.into()
 }
 
-fn tune(body: &mut Map<String, Value>, tuning: &Tuning) {
+fn tune(body: &mut Map<String, Value>, tuning: &SummaryTuning) {
     let fields = [
         ("model", &tuning.model),
         ("reasoning_effort", &tuning.reasoning_effort),
@@ -57,42 +57,44 @@ fn tune(body: &mut Map<String, Value>, tuning: &Tuning) {
     }
 }
 
-fn message(item: &Item) -> Value {
+fn message(item: &AgentItem) -> Value {
     match item {
-        Item::System { text } => json!({"role": "system", "content": text}),
-        Item::User { text } | Item::Summary { text } => json!({"role": "user", "content": text}),
-        Item::Assistant { text, calls } if calls.is_empty() => {
+        AgentItem::System { text } => json!({"role": "system", "content": text}),
+        AgentItem::User { text } | AgentItem::Summary { text } => {
+            json!({"role": "user", "content": text})
+        }
+        AgentItem::Assistant { text, calls } if calls.is_empty() => {
             json!({"role": "assistant", "content": text.as_deref().unwrap_or_default()})
         }
-        Item::Assistant { text, calls } => {
+        AgentItem::Assistant { text, calls } => {
             let calls: Vec<_> = calls.iter().map(call).collect();
             json!({"role": "assistant", "content": text, "tool_calls": calls})
         }
-        Item::Result { call_id, text } => {
+        AgentItem::Result { call_id, text } => {
             json!({"role": "tool", "tool_call_id": call_id, "content": text})
         }
     }
 }
 
-fn call(call: &Call) -> Value {
-    // Providers that read the arguments refuse the whole history for one call that is no JSON.
+fn call(call: &ModelToolCall) -> Value {
+    // Some providers refuse the whole history if the arguments of one call are not JSON.
     let readable = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
     let arguments = if readable { call.arguments.as_str() } else { "{}" };
     let function = json!({"name": call.name, "arguments": arguments});
     json!({"id": call.id, "type": "function", "function": function})
 }
 
-/// The instructions and the other items, in the words of the responses API.
-pub(super) fn as_responses_input(history: &[Item]) -> (&str, Vec<Value>) {
+/// The instructions and the items in the format of the responses API.
+pub(super) fn as_responses_input(history: &[AgentItem]) -> (&str, Vec<Value>) {
     let mut instructions = "";
     let mut input = Vec::new();
     for item in history {
         match item {
-            Item::System { text } => instructions = text,
-            Item::User { text } | Item::Summary { text } => {
+            AgentItem::System { text } => instructions = text,
+            AgentItem::User { text } | AgentItem::Summary { text } => {
                 input.push(spoken("user", "input_text", text));
             }
-            Item::Assistant { text, calls } => {
+            AgentItem::Assistant { text, calls } => {
                 let text = text.iter().filter(|text| !text.is_empty());
                 input.extend(text.map(|text| spoken("assistant", "output_text", text)));
                 input.extend(calls.iter().map(|call| {
@@ -104,7 +106,7 @@ pub(super) fn as_responses_input(history: &[Item]) -> (&str, Vec<Value>) {
                     })
                 }));
             }
-            Item::Result { call_id, text } => {
+            AgentItem::Result { call_id, text } => {
                 let kind = "function_call_output";
                 input.push(json!({"type": kind, "call_id": call_id, "output": text}));
             }
@@ -117,15 +119,15 @@ fn spoken(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
-/// The new history. What is sealed for the provider alone is of no use to chat completions.
-pub(super) fn from_responses_output(output: &[Value]) -> Result<Vec<Item>, ModelError> {
+/// The new history. Encrypted items are refused, because chat completions cannot carry them.
+pub(super) fn from_responses_output(output: &[Value]) -> Result<Vec<AgentItem>, ModelError> {
     let mut items = Vec::new();
     for item in output {
         let sealed = item["encrypted_content"].is_string();
         if sealed || item["type"] != "message" {
             let kind = item["type"].as_str().unwrap_or("?");
             return Err(ModelError::Failed(format!(
-                "the endpoint's compaction gives an item of type {kind}, which chat completions cannot carry"
+                "the endpoint's compaction returned an item of type {kind}, which chat completions do not support"
             )));
         }
         let parts = item["content"].as_array().into_iter().flatten();
@@ -133,13 +135,13 @@ pub(super) fn from_responses_output(output: &[Value]) -> Result<Vec<Item>, Model
         let text = item["content"].as_str().map(str::to_owned);
         let text = text.unwrap_or_else(|| parts.collect::<Vec<_>>().join("\n"));
         items.push(match item["role"].as_str() {
-            Some("user") => Item::User { text },
-            // Endpoints want something to answer; what the provider says of the past stands for all of it.
-            _ => Item::Summary { text },
+            Some("user") => AgentItem::User { text },
+            // The provider's text replaces the past; as a user message it is something to answer.
+            _ => AgentItem::Summary { text },
         });
     }
     if items.is_empty() {
-        return Err(ModelError::Failed("the endpoint's compaction gives nothing".to_owned()));
+        return Err(ModelError::Failed("the endpoint's compaction returned no items".to_owned()));
     }
     Ok(items)
 }
@@ -150,25 +152,26 @@ mod tests {
 
     use super::*;
 
-    fn history() -> Vec<Item> {
+    fn history() -> Vec<AgentItem> {
         let calls = ["{\"command\": \"ls\"}", "{\"comm"].into_iter().zip(["a", "b"]);
-        let calls = calls.map(|(arguments, id)| Call {
+        let calls = calls.map(|(arguments, id)| ModelToolCall {
             id: id.to_owned(),
             name: "shell".to_owned(),
             arguments: arguments.to_owned(),
         });
-        let result = |id: &str| Item::Result { call_id: id.to_owned(), text: "out".to_owned() };
+        let result =
+            |id: &str| AgentItem::Result { call_id: id.to_owned(), text: "out".to_owned() };
         vec![
-            Item::System { text: "You work.".to_owned() },
-            Item::user("go"),
-            Item::Assistant { text: None, calls: calls.collect() },
+            AgentItem::System { text: "You work.".to_owned() },
+            AgentItem::user("go"),
+            AgentItem::Assistant { text: None, calls: calls.collect() },
             result("a"),
             result("b"),
-            Item::Assistant { text: Some("done".to_owned()), calls: Vec::new() },
+            AgentItem::Assistant { text: Some("done".to_owned()), calls: Vec::new() },
         ]
     }
 
-    /// The tools are left out: another test holds them.
+    /// Without the tools, which another test covers.
     fn check(want: ModelRequest<'_>, expected: Expect) {
         let mut body = of("m", &history(), want);
         let fields = body.as_object_mut().unwrap();
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_carries_the_conversation_with_calls_and_results() {
+    fn a_step_sends_the_conversation_with_calls_and_results() {
         check(
             ModelRequest::Step,
             expect![[r#"
@@ -198,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_asked_for_last_of_the_model_that_was_chosen_for_it() {
-        let tuning = Tuning {
+    fn a_summary_uses_the_configured_model() {
+        let tuning = SummaryTuning {
             model: Some("big".to_owned()),
             reasoning_effort: Some("high".to_owned()),
             verbosity: Some("low".to_owned()),
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judgment_stands_alone_and_is_held_to_its_schema() {
+    fn a_judgment_is_sent_without_the_conversation_and_with_its_schema() {
         let schema = json!({"type": "object"});
         let want = ModelRequest::Judgment {
             instructions: "You judge.",
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_gets_the_conversation_in_its_own_words_and_gives_messages_back() {
+    fn a_history_is_converted_to_the_responses_api_and_back() {
         let history = history();
         let (instructions, input) = as_responses_input(&history);
         assert_eq!(instructions, "You work.");
@@ -253,11 +256,11 @@ mod tests {
         let output =
             [spoken("user", "input_text", "go"), spoken("assistant", "output_text", "so far")];
         let back = from_responses_output(&output).unwrap();
-        assert_eq!(back, [Item::user("go"), Item::Summary { text: "so far".to_owned() }]);
+        assert_eq!(back, [AgentItem::user("go"), AgentItem::Summary { text: "so far".to_owned() }]);
     }
 
     #[test]
-    fn what_chat_completions_cannot_carry_is_refused() {
+    fn items_that_chat_completions_do_not_support_are_refused() {
         for output in [
             vec![json!({"type": "compaction", "encrypted_content": "xyz"})],
             vec![json!({"type": "reasoning"})],

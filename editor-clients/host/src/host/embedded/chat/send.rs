@@ -1,4 +1,4 @@
-//! Requests to the endpoint: what goes wrong with them, for whom it is told, and whether trying again is of use. Knows nothing of models.
+//! HTTP requests to the endpoint: errors with hints, and the decision whether to retry.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,118 +6,118 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 
-use super::{ChatError, Retry};
+use super::{ChatError, RetrySettings};
 use crate::host::embedded::history::beginning;
 use crate::host::embedded::model::ModelError;
 
-/// Posts to one endpoint.
-pub(super) struct Sender {
+/// Posts to the endpoint.
+pub(super) struct ChatClient {
     client: Client,
     key: Option<HeaderValue>,
-    retry: Retry,
+    retry: RetrySettings,
 }
 
-/// Why a request has no answer.
+/// A failed request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Failure {
-    problem: Problem,
+pub(super) struct RequestFailure {
+    problem: FailureKind,
     message: String,
-    /// How long the endpoint asks to be left alone.
+    /// The endpoint's `RetrySettings-After`.
     retry_after: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Problem {
-    /// The same request may well succeed later.
+pub(super) enum FailureKind {
+    /// The same request may succeed later.
     Passing,
     /// The same request will fail again.
     Lasting,
-    /// The endpoint does not want a request of this form.
+    /// The endpoint does not support a request of this form.
     Refused,
     /// The conversation is longer than the model's window.
     TooLong,
 }
 
-/// Repetitions of one request.
+/// The retries of one request.
 #[derive(Debug)]
 pub(super) struct RetryPlan {
-    retry: Retry,
+    retry: RetrySettings,
     done: u32,
 }
 
-/// A repetition to come.
+/// The next retry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wait {
+pub(super) struct RetryWait {
     pub(super) time: Duration,
     pub(super) why: String,
 }
 
 const CONNECT: Duration = Duration::from_secs(20);
-/// A model may think for long before its first word.
+/// Read timeout. A model may think for a long time before its first token.
 const SILENCE: Duration = Duration::from_secs(300);
 
-/// What of an error page is worth showing.
+/// The largest part of an error page to show.
 const ERROR_BYTES: usize = 500;
 
-impl Sender {
-    pub(super) fn new(key: Option<String>, retry: Retry) -> Result<Self, ChatError> {
+impl ChatClient {
+    pub(super) fn new(key: Option<String>, retry: RetrySettings) -> Result<Self, ChatError> {
         let key = key.map(|key| {
             let mut value =
                 HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| ChatError::Key)?;
             value.set_sensitive(true);
             Ok::<_, ChatError>(value)
         });
-        // Another one may have been chosen before in this process; it will do.
+        // Fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("rawr/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
-            // A key and a conversation go where they were sent and nowhere else.
+            // A redirect must not receive the key and the conversation.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
         Ok(Self { client, key: key.transpose()?, retry })
     }
 
-    pub(super) fn retry(&self) -> Retry {
+    pub(super) fn retry(&self) -> RetrySettings {
         self.retry
     }
 
-    /// The answer's head; an error unless it says that the answer is a good one.
-    pub(super) async fn post(&self, url: &Url, body: &Value) -> Result<Response, Failure> {
+    /// Sends a request and returns a successful response.
+    pub(super) async fn post(&self, url: &Url, body: &Value) -> Result<Response, RequestFailure> {
         let mut headers = HeaderMap::new();
         headers.extend(self.key.clone().map(|key| (AUTHORIZATION, key)));
         let sent = self.client.post(url.clone()).headers(headers).json(body).send().await;
-        let response = sent.map_err(|error| Failure::of_transport(url, &error))?;
+        let response = sent.map_err(|error| RequestFailure::of_transport(url, &error))?;
         if response.status().is_success() {
             return Ok(response);
         }
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
-        // What the status says is enough where the page cannot be read.
+        // If the page cannot be read, the status is enough.
         let page = response.text().await.unwrap_or_default();
-        Err(Failure::of_status(url, status, &page, retry_after))
+        Err(RequestFailure::of_status(url, status, &page, retry_after))
     }
 }
 
-/// Whether the answer comes as one piece. What is not called JSON is taken for the stream that was asked for.
+/// Whether the answer is one JSON document instead of a stream.
 pub(super) fn is_whole(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.contains("json"))
 }
 
-pub(super) async fn text(response: Response, url: &Url) -> Result<String, Failure> {
-    response.text().await.map_err(|error| Failure::of_transport(url, &error))
+pub(super) async fn text(response: Response, url: &Url) -> Result<String, RequestFailure> {
+    response.text().await.map_err(|error| RequestFailure::of_transport(url, &error))
 }
 
 pub(super) async fn chunk(
     response: &mut Response,
     url: &Url,
-) -> Result<Option<impl AsRef<[u8]> + use<>>, Failure> {
-    response.chunk().await.map_err(|error| Failure::of_transport(url, &error))
+) -> Result<Option<impl AsRef<[u8]> + use<>>, RequestFailure> {
+    response.chunk().await.map_err(|error| RequestFailure::of_transport(url, &error))
 }
 
-impl Failure {
-    pub(super) fn new(problem: Problem, message: String) -> Self {
+impl RequestFailure {
+    pub(super) fn new(problem: FailureKind, message: String) -> Self {
         Self { problem, message, retry_after: None }
     }
 
@@ -129,20 +129,20 @@ impl Failure {
             cause = inner.source();
         }
         let hint = if error.is_connect() { "; is the endpoint running?" } else { "" };
-        Self::new(Problem::Passing, format!("POST {url}: {message}{hint}"))
+        Self::new(FailureKind::Passing, format!("POST {url}: {message}{hint}"))
     }
 
     fn of_status(url: &Url, status: StatusCode, page: &str, wait: Option<Duration>) -> Self {
         let words = words(page);
         let problem = match status.as_u16() {
-            408 | 409 | 425 | 429 | 500..=599 => Problem::Passing,
-            400 | 413 | 422 => Problem::of_words(&words, Problem::Refused),
-            _ => Problem::Lasting,
+            408 | 409 | 425 | 429 | 500..=599 => FailureKind::Passing,
+            400 | 413 | 422 => FailureKind::of_words(&words, FailureKind::Refused),
+            _ => FailureKind::Lasting,
         };
         let hint = match status.as_u16() {
-            300..=399 => "; the endpoint is elsewhere: give its own base URL",
-            401 | 403 => "; is the right key in the variable that --api-key-env names?",
-            404 => "; are the base URL and the model's name right?",
+            300..=399 => "; the endpoint redirects: use its final base URL",
+            401 | 403 => "; check the key in the variable that --api-key-env names",
+            404 => "; check the base URL and the model's name",
             _ => "",
         };
         let colon = if words.is_empty() { "" } else { ": " };
@@ -151,8 +151,8 @@ impl Failure {
     }
 }
 
-impl Problem {
-    /// Endpoints have a code of their own each for a conversation that is too long, and the same few words.
+impl FailureKind {
+    /// Recognizes a conversation that is too long by the phrases that endpoints use.
     pub(super) fn of_words(words: &str, otherwise: Self) -> Self {
         const TOO_LONG: [&str; 5] = [
             "context_length_exceeded",
@@ -166,7 +166,7 @@ impl Problem {
     }
 }
 
-/// What an error page says: its `error.message` if it is JSON, else its beginning.
+/// The message of an error page: its `error.message` if it is JSON, otherwise its beginning.
 fn words(page: &str) -> String {
     let read: Option<Value> = serde_json::from_str(page).ok();
     let told = read.as_ref().and_then(|read| {
@@ -192,22 +192,22 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 impl RetryPlan {
-    pub(super) fn new(retry: Retry) -> Self {
+    pub(super) fn new(retry: RetrySettings) -> Self {
         Self { retry, done: 0 }
     }
 
-    /// When to try again; the failure itself if that is of no use.
-    pub(super) fn after(&mut self, failure: Failure) -> Result<Wait, ModelError> {
-        let Failure { problem, message, retry_after } = failure;
+    /// When to retry; an error if the request should not be retried.
+    pub(super) fn after(&mut self, failure: RequestFailure) -> Result<RetryWait, ModelError> {
+        let RequestFailure { problem, message, retry_after } = failure;
         match problem {
-            Problem::Passing if self.done < self.retry.times => {}
-            Problem::Passing if self.done > 0 => {
+            FailureKind::Passing if self.done < self.retry.times => {}
+            FailureKind::Passing if self.done > 0 => {
                 let message = format!("{message} (tried {} times)", self.done + 1);
                 return Err(ModelError::Failed(message));
             }
-            Problem::Passing | Problem::Lasting => return Err(ModelError::Failed(message)),
-            Problem::Refused => return Err(ModelError::Refused(message)),
-            Problem::TooLong => return Err(ModelError::TooLong(message)),
+            FailureKind::Passing | FailureKind::Lasting => return Err(ModelError::Failed(message)),
+            FailureKind::Refused => return Err(ModelError::Refused(message)),
+            FailureKind::TooLong => return Err(ModelError::TooLong(message)),
         }
         let own = self.retry.first_wait.saturating_mul(1 << self.done.min(16));
         let time = retry_after.unwrap_or(own);
@@ -218,7 +218,7 @@ impl RetryPlan {
         self.done += 1;
         let (done, times, seconds) = (self.done, self.retry.times, time.as_secs_f64());
         let why = format!("{message}; trying again in {seconds:.1} s ({done} of {times})");
-        Ok(Wait { time, why })
+        Ok(RetryWait { time, why })
     }
 }
 
@@ -230,12 +230,12 @@ mod tests {
         "http://127.0.0.1:1/v1/chat/completions".parse().unwrap()
     }
 
-    fn failed(status: u16, page: &str, wait: Option<u64>) -> Failure {
+    fn failed(status: u16, page: &str, wait: Option<u64>) -> RequestFailure {
         let status = StatusCode::from_u16(status).unwrap();
-        Failure::of_status(&url(), status, page, wait.map(Duration::from_secs))
+        RequestFailure::of_status(&url(), status, page, wait.map(Duration::from_secs))
     }
 
-    fn check_told(status: u16, page: &str, problem: Problem, words: &[&str]) {
+    fn check_told(status: u16, page: &str, problem: FailureKind, words: &[&str]) {
         let failure = failed(status, page, None);
         assert_eq!(failure.problem, problem, "{failure:?}");
         for word in words {
@@ -244,21 +244,21 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_in_the_endpoints_own_words_with_what_to_do() {
+    fn an_error_shows_the_endpoints_message_and_a_hint() {
         let page = r#"{"error": {"message": "No such key", "code": "invalid_api_key"}}"#;
         let told = ["401 Unauthorized: No such key (invalid_api_key)", "--api-key-env"];
-        check_told(401, page, Problem::Lasting, &told);
-        check_told(404, "", Problem::Lasting, &["404 Not Found; are the base URL"]);
-        check_told(307, "", Problem::Lasting, &["its own base URL"]);
-        check_told(400, r#"{"error": "no tools here"}"#, Problem::Refused, &["no tools here"]);
-        check_told(503, "<html>busy</html>", Problem::Passing, &["<html>busy</html>"]);
+        check_told(401, page, FailureKind::Lasting, &told);
+        check_told(404, "", FailureKind::Lasting, &["404 Not Found; check the base URL"]);
+        check_told(307, "", FailureKind::Lasting, &["its final base URL"]);
+        check_told(400, r#"{"error": "no tools here"}"#, FailureKind::Refused, &["no tools here"]);
+        check_told(503, "<html>busy</html>", FailureKind::Passing, &["<html>busy</html>"]);
         let page =
             r#"{"error": {"message": "too many tokens", "code": "context_length_exceeded"}}"#;
-        check_told(400, page, Problem::TooLong, &[]);
+        check_told(400, page, FailureKind::TooLong, &[]);
     }
 
-    fn waits(failures: impl IntoIterator<Item = Failure>) -> Vec<Result<u64, String>> {
-        let retry = Retry {
+    fn waits(failures: impl IntoIterator<Item = RequestFailure>) -> Vec<Result<u64, String>> {
+        let retry = RetrySettings {
             times: 2,
             first_wait: Duration::from_secs(1),
             longest_wait: Duration::from_secs(60),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_tried_again_each_time_after_twice_as_long() {
+    fn a_transient_failure_is_retried_with_doubled_waits() {
         let waits = waits([failed(429, "", None), failed(500, "", None), failed(502, "", None)]);
         assert_eq!(waits[..2], [Ok(1), Ok(2)]);
         let error = waits[2].as_ref().unwrap_err();
@@ -280,21 +280,22 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_names_a_time_is_heeded_within_reason() {
+    fn retry_after_is_respected_up_to_a_limit() {
         let waits = waits([failed(429, "", Some(7)), failed(429, "", Some(3600))]);
         assert_eq!(waits[0], Ok(7));
         assert!(waits[1].as_ref().unwrap_err().contains("asks to wait for 3600 s"));
     }
 
     #[test]
-    fn what_will_fail_again_is_not_tried_again() {
+    fn a_permanent_failure_is_not_retried() {
         assert!(waits([failed(401, "", None)])[0].is_err());
         assert!(waits([failed(400, "", None)])[0].is_err());
     }
 
     #[test]
-    fn a_key_that_no_header_can_carry_is_refused_without_being_shown() {
-        let error = Sender::new(Some("se\ncret".to_owned()), Retry::default()).err().unwrap();
+    fn an_invalid_key_is_refused_without_showing_it() {
+        let error =
+            ChatClient::new(Some("se\ncret".to_owned()), RetrySettings::default()).err().unwrap();
         assert!(!error.to_string().contains("cret"), "{error}");
     }
 }

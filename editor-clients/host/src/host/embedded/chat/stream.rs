@@ -1,54 +1,54 @@
-//! The server-sent events of one completion, put together to a reply. Pure: bytes in, pieces and a reply out.
+//! Parses the server-sent events of a completion into a reply. Pure.
 
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::send::{Failure, Problem};
-use crate::host::embedded::model::{Call, DeltaSink, ModelDelta, Reply, TokenCount};
+use super::send::{FailureKind, RequestFailure};
+use crate::host::embedded::model::{DeltaSink, ModelDelta, ModelToolCall, SampleReply, TokenCount};
 
-/// A completion as far as it has come.
+/// A partially received completion.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
-    /// The line that has begun.
+pub(super) struct CompletionStream {
+    /// The incomplete line.
     line: Vec<u8>,
     text: String,
-    calls: Vec<Call>,
+    calls: Vec<ModelToolCall>,
     counted: Option<TokenCount>,
-    /// The answer is whole; what may still come is its bill.
+    /// The answer is complete; its usage may follow.
     finished: bool,
     done: bool,
 }
 
-/// What is wrong with an answer.
+/// Why an answer is invalid.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadStream {
-    /// It broke off.
+    /// It ended early.
     CutShort,
     NotUnderstood(String),
-    /// The endpoint itself says so.
+    /// The endpoint reported an error.
     Told(String),
 }
 
-/// One event, or a whole completion: what of it matters here.
+/// An event of a stream, or a whole completion.
 #[derive(Deserialize)]
-struct Chunk {
+struct ChatChunk {
     #[serde(default)]
-    choices: Vec<Choice>,
-    usage: Option<Usage>,
+    choices: Vec<ChatChoice>,
+    usage: Option<ChatUsage>,
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChatChoice {
     /// In a stream.
-    delta: Option<Piece>,
+    delta: Option<ChatDelta>,
     /// Of a whole completion.
-    message: Option<Piece>,
+    message: Option<ChatDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ChatDelta {
     content: Option<String>,
     refusal: Option<String>,
     tool_calls: Option<Vec<CallPiece>>,
@@ -68,7 +68,7 @@ struct FunctionPiece {
 }
 
 #[derive(Deserialize)]
-struct Usage {
+struct ChatUsage {
     prompt_tokens: u64,
     #[serde(default)]
     completion_tokens: u64,
@@ -86,12 +86,12 @@ struct OutputDetails {
     reasoning_tokens: Option<u64>,
 }
 
-/// A model that names call after call is out of its mind.
+/// The largest number of calls in one answer.
 const MOST_CALLS: usize = 128;
 
-impl Stream {
+impl CompletionStream {
     /// A completion that was not streamed.
-    pub(super) fn read_whole(text: &str) -> Result<Reply, BadStream> {
+    pub(super) fn read_whole(text: &str) -> Result<SampleReply, BadStream> {
         let mut stream = Self::default();
         stream.event(text, &mut |_| {})?;
         stream.finished = true;
@@ -115,7 +115,7 @@ impl Stream {
         self.done
     }
 
-    pub(super) fn end(mut self) -> Result<Reply, BadStream> {
+    pub(super) fn end(mut self) -> Result<SampleReply, BadStream> {
         let line = std::mem::take(&mut self.line);
         self.line(&line, &mut |_| {})?;
         if !self.finished && !self.done {
@@ -123,12 +123,12 @@ impl Stream {
         }
         let message = Some(self.text).filter(|text| !text.is_empty());
         let calls = self.calls.into_iter().filter(|call| !call.name.is_empty()).collect();
-        Ok(Reply { message, calls, counted: self.counted })
+        Ok(SampleReply { message, calls, counted: self.counted })
     }
 
     fn line(&mut self, line: &[u8], hear: DeltaSink<'_>) -> Result<(), BadStream> {
         let line = String::from_utf8_lossy(line);
-        // Other fields and comments say nothing about the answer.
+        // Other fields and comments are ignored.
         let Some(data) = line.trim().strip_prefix("data:") else { return Ok(()) };
         match data.trim() {
             "" => Ok(()),
@@ -141,14 +141,14 @@ impl Stream {
     }
 
     fn event(&mut self, data: &str, hear: DeltaSink<'_>) -> Result<(), BadStream> {
-        let chunk: Chunk = serde_json::from_str(data)
+        let chunk: ChatChunk = serde_json::from_str(data)
             .map_err(|error| BadStream::NotUnderstood(error.to_string()))?;
         if let Some(error) = chunk.error {
             let message = error["message"].as_str().map(str::to_owned);
             return Err(BadStream::Told(message.unwrap_or_else(|| error.to_string())));
         }
         self.counted = chunk.usage.map(TokenCount::from).or(self.counted);
-        // One choice was asked for.
+        // The request asks for one choice.
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
         self.finished |= choice.finish_reason.is_some();
         let Some(piece) = choice.delta.or(choice.message) else { return Ok(()) };
@@ -170,11 +170,11 @@ impl Stream {
     ) -> Result<(), BadStream> {
         let at = piece.index.unwrap_or(at);
         if at >= MOST_CALLS {
-            return Err(BadStream::NotUnderstood(format!("it makes more than {MOST_CALLS} calls")));
+            return Err(BadStream::NotUnderstood(format!("more than {MOST_CALLS} tool calls")));
         }
         while self.calls.len() <= at {
             let (id, name, arguments) = Default::default();
-            self.calls.push(Call { id, name, arguments });
+            self.calls.push(ModelToolCall { id, name, arguments });
         }
         let call = &mut self.calls[at];
         if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
@@ -189,8 +189,8 @@ impl Stream {
     }
 }
 
-impl From<Usage> for TokenCount {
-    fn from(usage: Usage) -> Self {
+impl From<ChatUsage> for TokenCount {
+    fn from(usage: ChatUsage) -> Self {
         Self {
             input: usage.prompt_tokens,
             cached_input: usage.prompt_tokens_details.and_then(|details| details.cached_tokens),
@@ -201,15 +201,15 @@ impl From<Usage> for TokenCount {
 }
 
 impl BadStream {
-    pub(super) fn at(self, url: &Url) -> Failure {
+    pub(super) fn at(self, url: &Url) -> RequestFailure {
         let (problem, message) = match self {
-            Self::CutShort => (Problem::Passing, "the answer broke off".to_owned()),
+            Self::CutShort => (FailureKind::Passing, "the answer ended early".to_owned()),
             Self::NotUnderstood(why) => {
-                (Problem::Lasting, format!("the answer is not understood: {why}"))
+                (FailureKind::Lasting, format!("failed to parse the answer: {why}"))
             }
-            Self::Told(message) => (Problem::of_words(&message, Problem::Passing), message),
+            Self::Told(message) => (FailureKind::of_words(&message, FailureKind::Passing), message),
         };
-        Failure::new(problem, format!("POST {url}: {message}"))
+        RequestFailure::new(problem, format!("POST {url}: {message}"))
     }
 }
 
@@ -228,8 +228,8 @@ mod tests {
         format!("data: {end}\r\n\r\n")
     }
 
-    fn read(bytes: &[u8], at_a_time: usize) -> (Result<Reply, BadStream>, String) {
-        let (mut stream, mut heard) = (Stream::default(), String::new());
+    fn read(bytes: &[u8], at_a_time: usize) -> (Result<SampleReply, BadStream>, String) {
+        let (mut stream, mut heard) = (CompletionStream::default(), String::new());
         for piece in bytes.chunks(at_a_time) {
             let pushed = stream.push(piece, &mut |piece| match piece {
                 ModelDelta::Text(text) | ModelDelta::Call(text) => heard.push_str(text),
@@ -242,20 +242,20 @@ mod tests {
         (stream.end(), heard)
     }
 
-    /// However the bytes are cut.
-    fn check(events: &[String], expected: Result<Reply, BadStream>) {
+    /// Checks the result for several chunk sizes.
+    fn check(events: &[String], expected: Result<SampleReply, BadStream>) {
         let bytes = events.concat().into_bytes();
         for at_a_time in [1, 7, bytes.len() + 1] {
             assert_eq!(read(&bytes, at_a_time).0, expected, "{at_a_time}");
         }
     }
 
-    fn says(message: &str) -> Reply {
-        Reply { message: Some(message.to_owned()), ..Reply::default() }
+    fn says(message: &str) -> SampleReply {
+        SampleReply { message: Some(message.to_owned()), ..SampleReply::default() }
     }
 
     #[test]
-    fn pieces_of_a_message_are_heard_and_put_together() {
+    fn the_pieces_of_a_message_are_joined() {
         let events = [
             delta(json!({"role": "assistant", "content": "Grü"})),
             delta(json!({"content": "ße"})),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bill_comes_after_the_answer() {
+    fn the_usage_follows_the_answer() {
         let usage = json!({
             "choices": [],
             "usage": {
@@ -284,11 +284,11 @@ mod tests {
             format!(": keep-alive\ndata: {usage}\n\n"),
             "data: [DONE]\n\n".to_owned(),
         ];
-        check(&events, Ok(Reply { counted: Some(counted), ..says("hi") }));
+        check(&events, Ok(SampleReply { counted: Some(counted), ..says("hi") }));
     }
 
     #[test]
-    fn calls_come_in_pieces_and_side_by_side() {
+    fn interleaved_calls_are_joined_by_index() {
         let piece = |index: usize, id: Value, name: Value, arguments: &str| {
             let function = json!({"name": name, "arguments": arguments});
             delta(json!({"tool_calls": [{"index": index, "id": id, "function": function}]}))
@@ -299,38 +299,38 @@ mod tests {
             piece(0, Value::Null, Value::Null, "and\": \"ls\"}"),
             finish(),
         ];
-        let call = |id: &str, name: &str, arguments: &str| Call {
+        let call = |id: &str, name: &str, arguments: &str| ModelToolCall {
             id: id.to_owned(),
             name: name.to_owned(),
             arguments: arguments.to_owned(),
         };
         let calls =
             vec![call("a", "shell", "{\"command\": \"ls\"}"), call("b", "update_plan", "{}")];
-        check(&events, Ok(Reply { calls, ..Reply::default() }));
+        check(&events, Ok(SampleReply { calls, ..SampleReply::default() }));
     }
 
     #[test]
-    fn an_answer_without_its_end_has_broken_off() {
+    fn an_answer_without_an_end_is_an_error() {
         check(&[delta(json!({"content": "hal"}))], Err(BadStream::CutShort));
         check(&[], Err(BadStream::CutShort));
     }
 
     #[test]
-    fn an_error_in_the_middle_is_an_error() {
+    fn an_error_event_fails_the_request() {
         let error = json!({"error": {"message": "overloaded"}});
         let events = [delta(json!({"content": "hal"})), format!("data: {error}\n\n")];
         check(&events, Err(BadStream::Told("overloaded".to_owned())));
     }
 
     #[test]
-    fn a_server_that_does_not_stream_is_read_all_the_same() {
+    fn an_answer_that_is_not_streamed_is_read() {
         let whole = json!({
             "choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 3, "completion_tokens": 1},
         });
         let counted = TokenCount { input: 3, output: 1, ..TokenCount::default() };
-        let expected = Reply { counted: Some(counted), ..says("hi") };
-        assert_eq!(Stream::read_whole(&whole.to_string()), Ok(expected));
-        assert!(matches!(Stream::read_whole("<html>"), Err(BadStream::NotUnderstood(_))));
+        let expected = SampleReply { counted: Some(counted), ..says("hi") };
+        assert_eq!(CompletionStream::read_whole(&whole.to_string()), Ok(expected));
+        assert!(matches!(CompletionStream::read_whole("<html>"), Err(BadStream::NotUnderstood(_))));
     }
 }

@@ -1,11 +1,11 @@
-//! Between the sampling requests of a turn: texts that are added to it, and compactions.
+//! Tests of texts and compactions between the sampling requests of a turn.
 
 use expect_test::expect;
 
 use super::*;
-use crate::host::{Compactor, Keep, Timing};
+use crate::host::{CompactionTiming, Compactor, KeptHistory};
 
-/// Works for three requests, and as long as it is handed over to.
+/// Works for three requests, and again after a handoff.
 fn worker() -> Vec<Scene> {
     vec![
         summary("SUMMARY"),
@@ -25,7 +25,11 @@ fn worker() -> Vec<Scene> {
 }
 
 fn at_once() -> CompactionOrder {
-    CompactionOrder { keep: Keep::Nothing, timing: Timing::AtOnce, ..CompactionOrder::default() }
+    CompactionOrder {
+        keep: KeptHistory::Nothing,
+        timing: CompactionTiming::AtOnce,
+        ..CompactionOrder::default()
+    }
 }
 
 #[tokio::test]
@@ -36,7 +40,7 @@ async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
     assert_eq!(host.steer("packet please").await.unwrap(), turn_id);
-    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+    host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
     expect![[r#"
         says the packet
         usage 43 follow-up false
@@ -49,7 +53,7 @@ async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes
     "#]]
     .assert_eq(&until(&mut host, "compacted").await);
     assert_eq!(host.steer("handoff").await.unwrap(), turn_id);
-    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+    host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
     expect![[r#"
         tool shell
         ran true: 0
@@ -63,15 +67,15 @@ async fn a_text_that_is_added_in_a_pause_is_answered_next_and_a_compaction_comes
 }
 
 #[tokio::test]
-async fn a_turn_that_owes_work_is_told_to_go_on() {
+async fn a_turn_with_unfinished_work_is_continued() {
     let folder = TempDir::new().unwrap();
     let mut host = agent(&folder, worker());
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
     host.steer("packet please").await.unwrap();
-    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+    host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
     pause(&mut host).await;
-    host.resume_turn(&turn_id, Next::More).unwrap();
+    host.resume_turn(&turn_id, NextRequest::More).unwrap();
     expect![[r#"
         says still done
         usage 64 follow-up false
@@ -81,7 +85,7 @@ async fn a_turn_that_owes_work_is_told_to_go_on() {
 }
 
 #[tokio::test]
-async fn what_is_added_while_a_tool_runs_is_answered_in_the_turn() {
+async fn a_text_added_while_a_tool_runs_is_answered_in_the_turn() {
     let folder = TempDir::new().unwrap();
     let scenes = vec![
         on("more", vec![ScriptLine::says("more it is")]),
@@ -103,17 +107,17 @@ async fn what_is_added_while_a_tool_runs_is_answered_in_the_turn() {
 }
 
 #[tokio::test]
-async fn a_compaction_that_keeps_nothing_lets_the_turn_go_on_without_a_word() {
+async fn a_compaction_that_keeps_nothing_adds_no_message() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
     let model = Spied { script: Script::new(worker()), seen: Arc::clone(&seen) };
     let mut host = Embedded::start(settings(&folder), model);
     let turn_id = host.start_turn(&["go"]).await.unwrap();
     pause(&mut host).await;
-    let order = CompactionOrder { keep: Keep::Nothing, ..CompactionOrder::default() };
+    let order = CompactionOrder { keep: KeptHistory::Nothing, ..CompactionOrder::default() };
     host.compact(&order).await.unwrap();
     until(&mut host, "compacted").await;
-    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+    host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
     expect![[r#"
         tool update_plan
         plan of 0
@@ -124,10 +128,10 @@ async fn a_compaction_that_keeps_nothing_lets_the_turn_go_on_without_a_word() {
         ended completed None
     "#]]
     .assert_eq(&turn(&mut host).await);
-    // One request of the turn, one for the summary, and what came after it.
+    // One request of the turn, one for the summary, and the following ones.
     let after = &seen.lock().unwrap()[2];
-    let summary = Item::Summary { text: "In short:\nSUMMARY".to_owned() };
-    assert_eq!(after[..], [Item::System { text: "12345678".to_owned() }, summary]);
+    let summary = AgentItem::Summary { text: "In short:\nSUMMARY".to_owned() };
+    assert_eq!(after[..], [AgentItem::System { text: "12345678".to_owned() }, summary]);
 }
 
 #[tokio::test]
@@ -143,7 +147,7 @@ async fn a_compaction_that_fails_inside_a_turn_leaves_the_turn_as_it_was() {
         not compacted: the script has no scene for this
     "#]]
     .assert_eq(&until(&mut host, "not compacted").await);
-    host.resume_turn(&turn_id, Next::AsAnswered).unwrap();
+    host.resume_turn(&turn_id, NextRequest::AsAnswered).unwrap();
     expect![[r#"
         says done
         usage 35 follow-up false
@@ -157,7 +161,7 @@ async fn an_interrupt_ends_a_pause_and_a_compaction_inside_a_turn() {
     let folder = TempDir::new().unwrap();
     let hanging = ScriptLine { hangs: true, ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: vec![hanging] },
+        Scene { cue: SceneCue::Summary, replies: vec![hanging] },
         on("go", vec![ScriptLine::does([plan()])]),
     ];
     let mut host = agent(&folder, scenes);
@@ -174,14 +178,14 @@ async fn an_interrupt_ends_a_pause_and_a_compaction_inside_a_turn() {
     until(&mut host, "compaction started").await;
     host.interrupt().await.unwrap();
     expect![[r#"
-        not compacted: it was interrupted
+        not compacted: the compaction was interrupted
         ended interrupted None
     "#]]
     .assert_eq(&turn(&mut host).await);
 }
 
 #[tokio::test]
-async fn a_request_that_runs_is_cut_off_for_a_compaction_that_is_to_come_at_once() {
+async fn an_immediate_compaction_aborts_a_running_request() {
     let folder = TempDir::new().unwrap();
     let endless = ScriptLine { times: Some(100), hangs: true, ..ScriptLine::says("word ") };
     let scenes = vec![
@@ -215,7 +219,7 @@ async fn a_request_that_runs_is_cut_off_for_a_compaction_that_is_to_come_at_once
 }
 
 #[tokio::test]
-async fn a_tool_that_runs_is_not_cut_off() {
+async fn a_running_tool_is_not_aborted() {
     let folder = TempDir::new().unwrap();
     let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell("sleep 60")])])]);
     host.start_turn(&["go"]).await.unwrap();
@@ -225,11 +229,11 @@ async fn a_tool_that_runs_is_not_cut_off() {
 }
 
 #[tokio::test]
-async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
+async fn the_provider_compacts_first_and_the_host_is_the_fallback() {
     let failing = ScriptLine { fails: Some("not today".to_owned()), ..ScriptLine::default() };
     let by_host = CompactionOrder { by: Compactor::Host, ..CompactionOrder::default() };
     let by_provider = CompactionOrder::default;
-    let provider = |line: ScriptLine| Scene { cue: Cue::Provider, replies: vec![line] };
+    let provider = |line: ScriptLine| Scene { cue: SceneCue::Provider, replies: vec![line] };
     for (line, order, expected) in [
         (
             ScriptLine::says("SEALED"),
@@ -271,7 +275,7 @@ async fn a_provider_compacts_first_and_the_host_where_it_is_told_to_or_must() {
 }
 
 #[tokio::test]
-async fn a_compaction_keeps_the_users_words_and_the_summary() {
+async fn a_compaction_keeps_user_messages_and_the_summary() {
     let folder = TempDir::new().unwrap();
     let long = ScriptLine { times: Some(40), ..ScriptLine::says("a long answer ") };
     let mut host = agent(&folder, vec![summary("summary"), on("go", vec![long])]);
@@ -300,13 +304,13 @@ async fn a_compaction_without_a_summary_leaves_the_history_alone() {
 }
 
 #[tokio::test]
-async fn of_a_history_that_is_too_long_the_newer_part_is_summed_up() {
+async fn a_too_long_history_is_summarized_in_its_newer_part() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
     let too_long = ScriptLine { too_long: true, ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Summary, replies: vec![too_long, ScriptLine::says("of the rest")] },
-        Scene { cue: Cue::Anything, replies: vec![ScriptLine::says("hm")] },
+        Scene { cue: SceneCue::Summary, replies: vec![too_long, ScriptLine::says("of the rest")] },
+        Scene { cue: SceneCue::Anything, replies: vec![ScriptLine::says("hm")] },
     ];
     let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
     let mut host = Embedded::start(settings(&folder), model);

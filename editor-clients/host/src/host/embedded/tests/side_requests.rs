@@ -1,12 +1,12 @@
-//! Questions beside the turn.
+//! Tests of questions outside the turn.
 
 use expect_test::expect;
 use serde_json::json;
 
 use super::*;
 
-fn question(text: &str) -> Question {
-    Question {
+fn question(text: &str) -> ModelQuestion {
+    ModelQuestion {
         request_id: "q1".to_owned(),
         instructions: "You judge.".to_owned(),
         text: text.to_owned(),
@@ -20,8 +20,8 @@ async fn questions_are_answered_while_the_agent_is_idle_and_while_it_works() {
     let seen = Arc::default();
     let fenced = ScriptLine::says("```json\n{\"should_compact\": true}\n```");
     let scenes = vec![
-        Scene { cue: Cue::Judgment, replies: vec![fenced] },
-        Scene { cue: Cue::Aside, replies: vec![ScriptLine::says("what I know")] },
+        Scene { cue: SceneCue::Judgment, replies: vec![fenced] },
+        Scene { cue: SceneCue::Aside, replies: vec![ScriptLine::says("what I know")] },
         on("go", vec![ScriptLine::does([shell("sleep 60")])]),
     ];
     let model = Spied { script: Script::new(scenes), seen: Arc::clone(&seen) };
@@ -38,18 +38,18 @@ async fn questions_are_answered_while_the_agent_is_idle_and_while_it_works() {
     assert!(brief(&host.next_event().await).starts_with("Answered"));
     host.interrupt().await.unwrap();
     turn(&mut host).await;
-    // The judge sees nothing of the conversation, the other one all of it.
+    // The judge does not see the conversation; the sample sees all of it.
     let lengths: Vec<_> = seen.lock().unwrap().iter().map(Vec::len).collect();
     assert_eq!(lengths, [0, 2, 2, 0]);
 }
 
 #[tokio::test]
-async fn a_question_without_an_answer_says_why() {
+async fn a_failed_question_reports_its_error() {
     let folder = TempDir::new().unwrap();
     let failing = ScriptLine { fails: Some("no more credit".to_owned()), ..ScriptLine::default() };
     let scenes = vec![
-        Scene { cue: Cue::Judgment, replies: vec![failing, ScriptLine::says("{}")] },
-        Scene { cue: Cue::Aside, replies: vec![ScriptLine::says(" ")] },
+        Scene { cue: SceneCue::Judgment, replies: vec![failing, ScriptLine::says("{}")] },
+        Scene { cue: SceneCue::Aside, replies: vec![ScriptLine::says(" ")] },
     ];
     let mut host = agent(&folder, scenes);
     host.judge(question("now?")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Turns and their tools.
+//! Tests of turns and their tools.
 
 use expect_test::expect;
 
@@ -58,7 +58,7 @@ async fn pretended_programs_are_not_run() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_fails_the_turn_and_the_next_one_begins() {
+async fn a_failed_turn_does_not_prevent_the_next() {
     let folder = TempDir::new().unwrap();
     let failing = ScriptLine { fails: Some("no more credit".to_owned()), ..ScriptLine::default() };
     let scenes = vec![
@@ -120,7 +120,7 @@ async fn the_last_item_of_a_message_is_answered() {
 }
 
 #[tokio::test]
-async fn the_providers_count_goes_before_the_estimate() {
+async fn the_providers_count_is_preferred_to_the_estimate() {
     let counted =
         |tokens| ScriptLine { context_tokens: Some(tokens), ..ScriptLine::does([shell("true")]) };
     let last = ScriptLine { context_tokens: Some(700), ..ScriptLine::says("done") };
@@ -142,7 +142,7 @@ async fn the_providers_count_goes_before_the_estimate() {
 }
 
 #[tokio::test]
-async fn while_a_turn_runs_nothing_else_is_begun_and_an_interrupt_ends_it() {
+async fn a_running_turn_refuses_other_work_and_can_be_interrupted() {
     let folder = TempDir::new().unwrap();
     let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell("sleep 60")])])]);
     host.start_turn(&["go"]).await.unwrap();
@@ -162,7 +162,7 @@ async fn while_a_turn_runs_nothing_else_is_begun_and_an_interrupt_ends_it() {
 }
 
 #[tokio::test]
-async fn a_history_is_whole_also_after_an_interrupt() {
+async fn every_call_has_a_result_after_an_interrupt() {
     let folder = TempDir::new().unwrap();
     let seen = Arc::default();
     let scenes = vec![
@@ -181,8 +181,10 @@ async fn a_history_is_whole_also_after_an_interrupt() {
     let mut open = Vec::new();
     for item in seen.last().unwrap() {
         match item {
-            Item::Assistant { calls, .. } => open.extend(calls.iter().map(|call| call.id.clone())),
-            Item::Result { call_id, .. } => open.retain(|id| id != call_id),
+            AgentItem::Assistant { calls, .. } => {
+                open.extend(calls.iter().map(|call| call.id.clone()))
+            }
+            AgentItem::Result { call_id, .. } => open.retain(|id| id != call_id),
             _ => {}
         }
     }
@@ -190,7 +192,7 @@ async fn a_history_is_whole_also_after_an_interrupt() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_whatever_a_command_has_started() {
+async fn an_interrupt_kills_the_descendants_of_a_command() {
     let folder = TempDir::new().unwrap();
     let line = "sh -c 'echo $$ > child; sleep 60' & echo $$ > parent; wait";
     let mut host = agent(&folder, vec![on("go", vec![ScriptLine::does([shell(line)])])]);
@@ -206,14 +208,14 @@ async fn an_interrupt_ends_whatever_a_command_has_started() {
     host.interrupt().await.unwrap();
     turn(&mut host).await;
     for name in ["child", "parent"] {
-        // Killed at once, gone as soon as somebody has taken note of it.
+        // It is killed at once, and gone as soon as its parent has waited for it.
         while is_running(process(name).unwrap()) {
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// Dead processes that wait for their parent do not count.
+/// Zombie processes do not count.
 fn is_running(process: rustix::process::Pid) -> bool {
     if rustix::process::test_kill_process(process).is_err() {
         return false;
@@ -223,7 +225,7 @@ fn is_running(process: rustix::process::Pid) -> bool {
 }
 
 #[tokio::test]
-async fn a_command_that_takes_too_long_is_stopped_and_what_it_left_running_holds_nobody_up() {
+async fn a_command_is_stopped_at_its_time_limit_with_its_descendants() {
     let quick = Tool::Shell { command: "sleep 60 & echo begun".to_owned(), timeout_seconds: None };
     let slow = Tool::Shell { command: "echo begun; sleep 60".to_owned(), timeout_seconds: Some(1) };
     let replies = vec![ScriptLine::does([quick, slow]), ScriptLine::says("ok")];
@@ -247,9 +249,9 @@ async fn a_command_that_takes_too_long_is_stopped_and_what_it_left_running_holds
     .await;
 }
 
-/// Its turns are counted from one again, so its names of turns may come twice on this machine, and not in one thread.
+/// Ids of turns restart at one in each thread, so the thread's id must be new.
 #[tokio::test]
-async fn an_agent_that_goes_on_with_the_history_of_another_has_a_thread_of_its_own() {
+async fn a_resumed_history_gets_a_new_thread() {
     let folder = TempDir::new().unwrap();
     let mut first = agent(&folder, vec![on("go", vec![ScriptLine::says("done")])]);
     first.start_turn(&["go"]).await.unwrap();

@@ -1,31 +1,31 @@
-//! The same where people use the thread at other clients.
+//! Tests of a thread that other clients also use.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::{
-    CameInto, CompactionAccepted, Found, Step, TurnAccepted, check_on, compaction, ended, item,
-    says, started, status, usage,
+    CameInto, CodexStep, CompactionAccepted, Found, TurnAccepted, check_on, compaction, ended,
+    item, says, started, status, usage,
 };
-use crate::host::codex::message::Status;
-use crate::host::codex::turns::Turns;
+use crate::host::codex::message::CodexThreadStatus;
+use crate::host::codex::turns::CodexTurns;
 
-fn check(status: Status, steps: Vec<Step>, expected: Expect) {
-    let mut turns = Turns::beside_people("thread".to_owned());
+fn check(status: CodexThreadStatus, steps: Vec<CodexStep>, expected: Expect) {
+    let mut turns = CodexTurns::beside_people("thread".to_owned());
     turns.joined_at(status);
     check_on(turns, steps, expected);
 }
 
-fn types(turn: &str, text: &str) -> Step {
+fn types(turn: &str, text: &str) -> CodexStep {
     let content = json!([{"type": "text", "text": text}, {"type": "image", "url": "x"}]);
     let message = json!({"type": "userMessage", "id": "u", "clientId": "p", "content": content});
     item("item/started", turn, message)
 }
 
 #[test]
-fn a_turn_is_whose_message_comes_first() {
+fn the_first_message_tells_who_started_a_turn() {
     check(
-        Status::Idle,
+        CodexThreadStatus::Idle,
         vec![
             started("t1"),
             types("t1", "hello"),
@@ -54,9 +54,9 @@ fn a_turn_is_whose_message_comes_first() {
 }
 
 #[test]
-fn a_turn_that_runs_already_begins_with_the_first_that_is_told_of_it() {
+fn a_joined_turn_starts_with_its_first_notification() {
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![says("t2", "half done"), says("t1", "late"), ended("t2", "completed")],
         expect![[r#"
             TurnStarted { turn_id: "t2", kind: Host }
@@ -69,9 +69,9 @@ fn a_turn_that_runs_already_begins_with_the_first_that_is_told_of_it() {
 }
 
 #[test]
-fn a_turn_that_runs_already_and_is_only_told_to_end_has_begun() {
+fn a_joined_turn_starts_even_if_only_its_end_is_reported() {
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![
             CameInto("t2"),
             TurnAccepted("t2"),
@@ -85,7 +85,7 @@ fn a_turn_that_runs_already_and_is_only_told_to_end_has_begun() {
         "#]],
     );
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![CameInto("t2"), started("t3"), ended("t2", "completed"), types("t3", "hello")],
         expect![[r#"
             TurnStarted { turn_id: "t3", kind: Person { text: "hello" } }
@@ -95,9 +95,9 @@ fn a_turn_that_runs_already_and_is_only_told_to_end_has_begun() {
 }
 
 #[test]
-fn what_is_told_late_of_a_turn_that_is_over_begins_none() {
+fn a_late_notification_starts_no_turn() {
     check(
-        Status::Idle,
+        CodexThreadStatus::Idle,
         vec![
             started("t2"),
             types("t2", "hello"),
@@ -117,9 +117,9 @@ fn what_is_told_late_of_a_turn_that_is_over_begins_none() {
 }
 
 #[test]
-fn a_persons_turn_that_is_faster_than_a_compaction_stays_a_persons() {
+fn a_user_turn_before_a_compaction_stays_a_user_turn() {
     check(
-        Status::Idle,
+        CodexThreadStatus::Idle,
         vec![
             CompactionAccepted,
             started("t1"),
@@ -142,9 +142,9 @@ fn a_persons_turn_that_is_faster_than_a_compaction_stays_a_persons() {
 }
 
 #[test]
-fn a_persons_compaction_is_not_ours() {
+fn a_users_compaction_is_not_rawrs() {
     check(
-        Status::Idle,
+        CodexThreadStatus::Idle,
         vec![
             started("t"),
             compaction("item/started", "t"),
@@ -160,20 +160,20 @@ fn a_persons_compaction_is_not_ours() {
     );
 }
 
-/// As they come when rawr joins behind the beginning of the item.
-fn compacts(turn: &str) -> Vec<Step> {
+/// The notifications if rawr joins after the start of the item.
+fn compacts(turn: &str) -> Vec<CodexStep> {
     let done = compaction("item/completed", turn);
     vec![usage(turn, 900, 180, 170), usage(turn, 1000, 190, 185), usage(turn, 1000, 6, 0), done]
 }
 
 #[test]
-fn a_compaction_that_runs_already_tells_no_usage_but_what_it_left() {
+fn a_joined_compaction_reports_only_its_estimate() {
     let mut steps = vec![Found(180)];
     steps.extend(compacts("t2"));
     steps.extend([types("t2", "hello"), says("t2", "Here."), usage("t2", 1010, 10, 9)]);
     steps.push(ended("t2", "completed"));
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         steps,
         expect![[r#"
             TurnStarted { turn_id: "t2", kind: Host }
@@ -189,9 +189,9 @@ fn a_compaction_that_runs_already_tells_no_usage_but_what_it_left() {
 }
 
 #[test]
-fn what_was_used_before_a_turn_that_was_come_into_counts_once_that_ends_without_a_compaction() {
+fn earlier_usage_is_reported_after_a_joined_turn_without_a_compaction() {
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![Found(18), ended("t1", "completed")],
         expect![[r#"
         t0 uses 18, goes on: false
@@ -199,7 +199,7 @@ fn what_was_used_before_a_turn_that_was_come_into_counts_once_that_ends_without_
     "#]],
     );
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![Found(18), usage("t1", 100, 20, 19), ended("t1", "completed")],
         expect![[r#"
             TurnStarted { turn_id: "t1", kind: Host }
@@ -209,7 +209,7 @@ fn what_was_used_before_a_turn_that_was_come_into_counts_once_that_ends_without_
         "#]],
     );
     check(
-        Status::Idle,
+        CodexThreadStatus::Idle,
         vec![Found(18)],
         expect![[r#"
         t0 uses 18, goes on: false
@@ -218,9 +218,9 @@ fn what_was_used_before_a_turn_that_was_come_into_counts_once_that_ends_without_
 }
 
 #[test]
-fn what_was_used_before_gives_way_to_what_the_turn_itself_uses() {
+fn the_turns_own_usage_replaces_earlier_usage() {
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![Found(18), says("t1", "Here."), usage("t1", 100, 20, 19), ended("t1", "completed")],
         expect![[r#"
             TurnStarted { turn_id: "t1", kind: Host }
@@ -231,7 +231,7 @@ fn what_was_used_before_gives_way_to_what_the_turn_itself_uses() {
         "#]],
     );
     check(
-        Status::Active,
+        CodexThreadStatus::Active,
         vec![Found(18), started("t1"), says("t1", "Here.")],
         expect![[r#"
         TurnStarted { turn_id: "t1", kind: Host }

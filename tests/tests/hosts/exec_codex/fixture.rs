@@ -1,26 +1,21 @@
-//! A session of `rawr exec` on the real Codex, and what its model was sent. Holds no case.
+//! The fixture: `rawr exec` with the real Codex, and the requests to its model.
 
 use std::process::{Command, Stdio};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, call};
+use rawr_tests::mock_responses::{Recorded, Script};
 use rawr_tests::{MockModel, Repository, Session, rawr, sent};
-use serde_json::json;
 
-pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+use crate::fixture::purpose;
+pub use crate::fixture::{PACKET, codex_shell as shell};
 
-pub fn shell(command: &str) -> Reply {
-    call("exec_command", json!({ "cmd": command }))
-}
-
-pub struct Lab {
+pub struct CodexExecFixture {
     pub model: MockModel,
     pub home: CodexHome,
     pub repository: Repository,
 }
 
-impl Lab {
+impl CodexExecFixture {
     pub fn new(script: Script) -> Self {
         Self::configured(script, &Config::default())
     }
@@ -59,12 +54,11 @@ impl Lab {
     /// What the model was sent, without the requests that do not count.
     pub fn sent(&self, counts: impl Fn(&Recorded) -> bool) -> String {
         let requests = self.model.requests();
-        sent(requests.iter().filter(|request| counts(request)).map(|request| {
-            let purpose = match request.purpose {
-                Purpose::Turn => "turn",
-                Purpose::LocalCompaction | Purpose::RemoteCompaction => "compaction",
-            };
-            (purpose, request.transcript())
-        }))
+        sent(
+            requests
+                .iter()
+                .filter(|request| counts(request))
+                .map(|request| (purpose(request.purpose), request.transcript())),
+        )
     }
 }

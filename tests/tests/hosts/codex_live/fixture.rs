@@ -1,23 +1,17 @@
-//! A home, a repository and a scripted model for a Codex that a person uses, and that Codex on a terminal. Holds no case.
+//! The fixture: a home, a repository, a scripted model, and Codex on a terminal.
 
 use std::process::{Command, Output};
 
 use rawr_tests::codex::{CodexHome, Config, binary};
-use rawr_tests::mock_responses::{Purpose, Recorded, Reply, Script, TITLE_PROMPT, call, say};
+use rawr_tests::mock_responses::{Purpose, Recorded, Script, TITLE_PROMPT, say};
 use rawr_tests::{MockModel, Repository, Terminal, rawr};
-use serde_json::json;
 
-pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+pub use crate::fixture::{PACKET, codex_shell as shell};
 
 pub const TASK: &str = "WRITE-PARSER please";
 pub const HEADS_UP: &str = "This thread's context will be compacted next";
 pub const HANDOFF: &str = "The compaction is done.";
 pub const GOES_ON: &str = "Writing the docs now.";
-
-pub fn shell(command: &str) -> Reply {
-    call("exec_command", json!({ "cmd": command }))
-}
 
 /// An agent that commits under pressure, writes its packet, and goes on.
 pub fn agent() -> Script {
@@ -38,13 +32,13 @@ pub fn agent() -> Script {
         .on_compaction([say("A summary by the model.").input_tokens(146_000)])
 }
 
-pub struct Lab {
+pub struct LiveFixture {
     pub model: MockModel,
     pub home: CodexHome,
     pub repository: Repository,
 }
 
-impl Lab {
+impl LiveFixture {
     pub fn new(script: Script) -> Self {
         Self::configured(script, "")
     }

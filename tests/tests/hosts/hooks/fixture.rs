@@ -1,4 +1,4 @@
-//! A real Claude Code that a person would run, with rawr's hooks installed, and its model. Holds no case.
+//! The fixture: a real Claude Code with rawr's hooks, and its scripted model.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::hands_over_once;
 
-pub struct Lab {
+pub struct HooksFixture {
     pub model: MockClaude,
     pub home: ClaudeHome,
     pub repository: Repository,
 }
 
-impl Lab {
+impl HooksFixture {
     pub fn new(script: Script) -> Self {
         let model = MockClaude::start(script);
         let home = ClaudeHome::new(&model);

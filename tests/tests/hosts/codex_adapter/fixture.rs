@@ -1,4 +1,4 @@
-//! A real Codex in a repository of its own, with a scripted model behind it, and its events as text. Holds no case.
+//! The fixture: a real Codex with a repository and a scripted model, and its events as text.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stopped")]
 
@@ -9,7 +9,7 @@ use rawr_tests::codex::{CodexHome, Config, binary};
 use rawr_tests::mock_responses::Script;
 use rawr_tests::{MockModel, Repository};
 
-pub struct Lab {
+pub struct AdapterFixture {
     pub codex: Codex,
     pub model: MockModel,
     pub repository: Repository,
@@ -19,7 +19,7 @@ pub struct Lab {
     _home: CodexHome,
 }
 
-impl Lab {
+impl AdapterFixture {
     pub async fn new(script: Script) -> Self {
         Self::configured(script, &Config::default()).await
     }

@@ -1,28 +1,23 @@
-//! A session of `rawr exec` on the real Claude Code, and what its model was sent. Holds no case.
+//! The fixture: `rawr exec` with the real Claude Code, and the requests to its model.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rawr_tests::claude::{ClaudeHome, binary};
-use rawr_tests::mock_responses::{Purpose, Reply, Script, call};
+use rawr_tests::mock_responses::Script;
 use rawr_tests::{MockClaude, Repository, Session, rawr, sent};
-use serde_json::json;
 
-pub const PACKET: &str = "<continuation_packet>\nState: working\nGoal: a parser with docs\nDecisions: plain text, no macros\n\
-    Next: write the docs of parser.txt\n</continuation_packet>";
+use crate::fixture::purpose;
+pub use crate::fixture::{PACKET, claude_shell as shell};
 
-pub fn shell(command: &str) -> Reply {
-    call("Bash", json!({ "command": command }))
-}
-
-pub struct Lab {
+pub struct ClaudeExecFixture {
     pub claude: PathBuf,
     pub model: MockClaude,
     pub home: ClaudeHome,
     pub repository: Repository,
 }
 
-impl Lab {
+impl ClaudeExecFixture {
     pub fn new(script: Script) -> Self {
         let model = MockClaude::start(script);
         let home = ClaudeHome::new(&model);
@@ -50,13 +45,12 @@ impl Lab {
 
     /// What the model was sent.
     pub fn sent(&self) -> String {
-        sent(self.model.requests().iter().map(|request| {
-            let purpose = match request.purpose {
-                Purpose::Turn => "turn",
-                Purpose::LocalCompaction | Purpose::RemoteCompaction => "compaction",
-            };
-            (purpose, request.transcript())
-        }))
+        sent(
+            self.model
+                .requests()
+                .iter()
+                .map(|request| (purpose(request.purpose), request.transcript())),
+        )
     }
 
     /// Waits until the model was asked something with this marker.

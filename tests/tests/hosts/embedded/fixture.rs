@@ -1,19 +1,26 @@
-//! A session of `rawr exec` on the embedded host: its home, its repository, its options. Holds no case.
+//! The fixture: a home, a repository and options for `rawr exec` with the embedded host.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rawr_tests::mock_chat::{Reply, call};
 use rawr_tests::{MockChat, Repository, Session, rawr};
+use serde_json::json;
 use tempfile::TempDir;
 
+/// A call of the shell tool.
+pub fn shell(command: &str) -> Reply {
+    call("shell", json!({ "command": command }))
+}
+
 /// A home, a repository to work in, and the options of every session.
-pub struct Lab {
+pub struct EmbeddedFixture {
     pub home: TempDir,
     pub repository: Repository,
     options: Vec<String>,
 }
 
-impl Lab {
+impl EmbeddedFixture {
     /// On a model behind an endpoint that holds so many tokens.
     pub fn on_endpoint(model: &MockChat, context_window: u64) -> Self {
         let options = [

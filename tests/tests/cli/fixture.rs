@@ -1,0 +1,69 @@
+//! Parts that several topics share: output as text, and a running host.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+use std::process::Output;
+
+use rawr_protocol::methods::{
+    ActionPerform, CompactionUpdate, DecisionRecorded, SequenceHeadsUp, SequenceResponded,
+    ThreadChanged,
+};
+use rawr_tests::{Home, Sidecar, StandIn};
+
+pub fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A running host with its own sidecar.
+pub struct RunningHost {
+    pub sidecar: Sidecar,
+    pub host: StandIn,
+}
+
+impl RunningHost {
+    pub fn on(home: &Home, thread: &str) -> Self {
+        Self::after(home, thread, 0)
+    }
+
+    /// A host that resumes a conversation with this many turns.
+    pub fn after(home: &Home, thread: &str, turns: u32) -> Self {
+        let (mut sidecar, mut host) = (Sidecar::start(home), StandIn::new(thread));
+        host.turns = turns;
+        assert!(host.open(home, &mut sidecar));
+        Self { sidecar, host }
+    }
+
+    pub fn turn(&mut self) {
+        self.host.user_turn();
+        assert!(self.host.run(&mut self.sidecar));
+    }
+
+    pub fn turn_with_boundaries(&mut self) {
+        self.host.user_turn_with_boundaries();
+        assert!(self.host.run(&mut self.sidecar));
+    }
+
+    pub fn owner(&self) -> String {
+        format!("test for stand-in (process {})", self.sidecar.process_id())
+    }
+
+    pub fn last_reason(&self) -> String {
+        self.host.verdicts.last().unwrap()["reason"].as_str().unwrap().to_owned()
+    }
+
+    /// Stops the sidecar. Notifications about other clients' requests may still arrive.
+    pub fn leave(mut self) {
+        self.sidecar.take_notes();
+        self.sidecar.allow::<ActionPerform>();
+        self.sidecar.allow::<CompactionUpdate>();
+        self.sidecar.allow::<DecisionRecorded>();
+        self.sidecar.allow::<SequenceHeadsUp>();
+        self.sidecar.allow::<SequenceResponded>();
+        self.sidecar.allow::<ThreadChanged>();
+        self.sidecar.leave();
+    }
+}
