@@ -10,7 +10,7 @@ pub struct LspMethod {
     pub name: &'static str,
     /// Whether it is answered.
     pub kind: MethodKind,
-    /// Who sends it to whom.
+    /// The sender and the receiver.
     pub direction: Direction,
     /// What it is for here, in one sentence.
     pub summary: &'static str,

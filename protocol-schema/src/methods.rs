@@ -10,7 +10,7 @@ pub struct Method {
     pub name: &'static str,
     /// Whether it is answered.
     pub kind: MethodKind,
-    /// Who sends it to whom.
+    /// The sender and the receiver.
     pub direction: Direction,
     /// What it is for, in one sentence.
     pub summary: &'static str,
@@ -36,7 +36,7 @@ pub enum MethodKind {
     Notification,
 }
 
-/// Who sends a method to whom.
+/// The sender and the receiver of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The client to the sidecar.

@@ -1,4 +1,4 @@
-//! Where the `rawr` under test is. It is built when a test first asks for it, unless `RAWR_UNDER_TEST` names one.
+//! The path of the `rawr` under test. Built on first use, unless `RAWR_UNDER_TEST` names one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The real Claude Code for tests: where its binary is, and a home that leads to a mock model. Starts nothing itself.
+//! The real Claude Code for tests: its binary, and a home that uses a mock model.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,15 +10,15 @@ use crate::MockClaude;
 /// The folder whose lock file pins Claude Code.
 const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/claude");
 
-/// The model that it is told to use.
+/// The configured model.
 pub const MODEL: &str = "claude-sonnet-4-5";
 
-/// The native binary of the newest release. Panics with the command that installs it when it is not there.
+/// The native binary of the newest release. Panics with the install command if it is missing.
 pub fn binary() -> PathBuf {
     native("node_modules/@anthropic-ai")
 }
 
-/// The same of the release before it.
+/// The native binary of the previous release.
 pub fn binary_before() -> PathBuf {
     native("node_modules/claude-code-before/node_modules/@anthropic-ai")
 }
@@ -47,7 +47,7 @@ fn platforms() -> Vec<String> {
     ["", "-musl"].map(|libc| format!("{system}-{machine}{libc}")).to_vec()
 }
 
-/// A throw-away home: no login, no network, one endpoint, the mock.
+/// A temporary home: no login, no network, the mock as the only endpoint.
 #[derive(Debug)]
 pub struct ClaudeHome {
     folder: TempDir,
@@ -65,7 +65,7 @@ impl ClaudeHome {
         self.folder.path()
     }
 
-    /// What a Claude Code that must not see the user's own settings is started with.
+    /// The environment of a Claude Code that must not see the user's settings.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().display().to_string();
         let pairs = [
@@ -84,7 +84,7 @@ impl ClaudeHome {
         pairs.map(|(key, value)| (key.to_owned(), value)).to_vec()
     }
 
-    /// Nothing of the user's own Claude Code or rawr reaches what this starts.
+    /// Removes the variables of the user's Claude Code and rawr from a command.
     pub fn equip(&self, command: &mut Command) {
         for (key, _) in std::env::vars_os() {
             let name = key.to_string_lossy();

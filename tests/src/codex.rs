@@ -1,4 +1,4 @@
-//! The real Codex for tests: where its binary is, and a `CODEX_HOME` that leads to a mock model. Starts nothing itself.
+//! The real Codex for tests: its binary, and a `CODEX_HOME` that uses a mock model.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::MockModel;
 /// The folder whose lock file pins Codex.
 const INSTALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/codex");
 
-/// The native binary. Panics with the command that installs it when it is not there.
+/// The native binary. Panics with the install command if it is missing.
 pub fn binary() -> PathBuf {
     let (package, triple) = platform();
     let modules = Path::new(INSTALL).join("node_modules/@openai");
@@ -40,7 +40,7 @@ fn platform() -> (&'static str, &'static str) {
     }
 }
 
-/// What a test's Codex is configured as.
+/// The configuration of a test's Codex.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Codex reports 95% of it.
@@ -72,8 +72,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// For a Codex on a screen, which asks about a folder that it does not know. A model that it knows may come with an
-    /// offer.
+    /// For Codex on a screen: trusts the folder, and uses a model without an upgrade offer.
     pub fn for_a_screen(folder: &Path) -> Self {
         let folder = folder
             .canonicalize()
@@ -85,7 +84,7 @@ impl Config {
     }
 }
 
-/// A throw-away `CODEX_HOME`: no login, no network, one provider, the mock.
+/// A temporary `CODEX_HOME`: no login, no network, the mock as the only provider.
 #[derive(Debug)]
 pub struct CodexHome {
     folder: TempDir,
@@ -107,7 +106,7 @@ impl CodexHome {
         self.folder.path()
     }
 
-    /// Everything that Codex has stored of its threads.
+    /// The rollout files of all threads.
     pub fn rollouts(&self) -> String {
         let mut text = String::new();
         let mut folders = vec![self.path().join("sessions")];
@@ -122,7 +121,7 @@ impl CodexHome {
         text
     }
 
-    /// What a Codex that must not see the user's own settings is started with.
+    /// The environment of a Codex that must not see the user's settings.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().display().to_string();
         vec![("CODEX_HOME".to_owned(), home.clone()), ("HOME".to_owned(), home)]

@@ -1,4 +1,4 @@
-//! What the tests share: scripted models, the real Codex and Claude Code, throw-away homes and repositories. Holds no test and nothing of rawr itself.
+//! Shared fixtures of the tests: scripted models, the real Codex and Claude Code, temporary homes and repositories.
 
 pub mod binary;
 pub mod claude;

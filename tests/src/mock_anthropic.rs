@@ -1,6 +1,5 @@
-//! A model that answers from a script: the Anthropic messages API on a loopback port. It must not reach a network, nor guess what a test left out.
-//!
-//! It runs on a thread of its own, so that tests with and without a runtime can use it.
+//! A scripted model with the Anthropic messages API on a loopback port. It runs on its own thread, so that tests with and
+//! without a runtime can use it.
 
 mod recorded;
 mod stream;
@@ -18,7 +17,7 @@ use crate::mock_responses::choose::nth_or_last;
 use crate::mock_responses::serve::{Model, ReplyBody, error, events, serve};
 use crate::mock_responses::{Answer, Gate, Purpose, Reply, Script};
 
-/// A running mock. It stops when it is dropped; replies under way are cut off.
+/// A running mock. Dropping it stops it and cuts off running replies.
 #[derive(Debug)]
 pub struct MockClaude {
     address: SocketAddr,
@@ -28,7 +27,7 @@ pub struct MockClaude {
 }
 
 impl MockClaude {
-    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    /// Listens on a free loopback port. Panics on failure.
     pub fn start(script: Script) -> Self {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
@@ -42,7 +41,7 @@ impl MockClaude {
         Self { address, recorded, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// What `ANTHROPIC_BASE_URL` is set to.
+    /// The value of `ANTHROPIC_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }

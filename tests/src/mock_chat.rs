@@ -1,4 +1,4 @@
-//! A model that answers from a script: OpenAI chat completions on a loopback port. It must not reach a network, nor guess what a test left out.
+//! A scripted model with OpenAI chat completions on a loopback port.
 
 mod reply;
 mod serve;
@@ -26,12 +26,12 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Seen {
     requests: Vec<Request>,
-    /// How often each scene outside of turns has answered, by its place in the list.
+    /// The number of answers of each scene outside of turns, by index.
     answered: Vec<usize>,
     stopped: bool,
 }
 
-/// What is answered to what.
+/// The scenes of a mock.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     first: Vec<Reply>,
@@ -44,13 +44,13 @@ enum Cue {
     Purpose(Purpose),
 }
 
-/// What a request is for, as far as its form tells.
+/// The purpose of a request, derived from its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Turn,
-    /// Tools are there and must not be used.
+    /// Tools are defined but must not be called.
     Summary,
-    /// An answer of a given form.
+    /// An answer with a schema.
     Judgment,
     /// `/responses/compact`.
     Compaction,
@@ -65,19 +65,19 @@ pub struct Request {
 }
 
 impl Script {
-    /// Whatever the first requests are, these answer them, one each.
+    /// Answers the first requests, one reply each.
     pub fn first(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.first.extend(replies);
         self
     }
 
-    /// One answer for each request after the latest message, if these words are in it.
+    /// Answers the requests after the latest message if it contains these words, one reply each.
     pub fn on(mut self, words: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.scenes.push((Cue::Words(words.to_owned()), replies.into_iter().collect()));
         self
     }
 
-    /// One answer for each request of this purpose, the last one again and again.
+    /// Answers the requests of this purpose, one reply each; the last one is repeated.
     pub fn on_each(mut self, purpose: Purpose, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.scenes.push((Cue::Purpose(purpose), replies.into_iter().collect()));
         self
@@ -127,13 +127,13 @@ impl Request {
         self.messages().iter().map(line).collect()
     }
 
-    /// What the user said last, or rawr.
+    /// The last message of the user or of rawr.
     pub fn latest(&self) -> &str {
         let mut users = self.messages().iter().rev().filter(|message| message["role"] == "user");
         users.next().and_then(|message| message["content"].as_str()).unwrap_or_default()
     }
 
-    /// How many answers it has had.
+    /// Its number of answers so far.
     fn answers(&self) -> usize {
         let after = self.messages().iter().rev().take_while(|message| message["role"] != "user");
         after.filter(|message| message["role"] == "assistant").count()
@@ -141,7 +141,7 @@ impl Request {
 }
 
 impl MockChat {
-    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    /// Listens on a free loopback port. Panics on failure.
     pub fn start(script: Script) -> Self {
         let (seen, changed) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { script, seen, changed });
@@ -150,7 +150,7 @@ impl MockChat {
         Self { address, shared }
     }
 
-    /// What `--base-url` is given.
+    /// The value of `--base-url`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -160,7 +160,7 @@ impl MockChat {
         self.shared.seen().requests.clone()
     }
 
-    /// Waits until a request holds these words. For ever: the test runner's limit ends a test that gets stuck.
+    /// Waits until a request contains these words. The test runner stops a test that hangs.
     pub fn wait_for(&self, words: &str) {
         let mut seen = self.shared.seen();
         while !seen.requests.iter().any(|request| request.body.to_string().contains(words)) {
@@ -174,7 +174,7 @@ impl Shared {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of a request and says what to answer.
+    /// Records a request and chooses the reply.
     fn take(&self, request: Request) -> Reply {
         let mut seen = self.seen();
         let reply = self.script.reply(&request, &mut seen);
@@ -188,7 +188,7 @@ impl Drop for MockChat {
     fn drop(&mut self) {
         self.shared.seen().stopped = true;
         self.shared.changed.notify_all();
-        // Wakes the listener, which then sees that it is to stop.
+        // Wakes the listener, so that it stops.
         let _ = std::net::TcpStream::connect(self.address);
     }
 }

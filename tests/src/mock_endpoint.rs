@@ -1,5 +1,4 @@
-//! An endpoint that gives scripted replies on a loopback port and notes what it was sent. It must not reach a network,
-//! nor know what a judgment is.
+//! An HTTP endpoint with scripted replies on a loopback port, which records its requests.
 
 use crate::sidecar::must;
 use http_body_util::{BodyExt, Full};
@@ -25,7 +24,7 @@ pub enum Reply {
     /// Closes the connection where a reply should begin.
     HangUp,
     Stall,
-    /// Comes once the test lets it go.
+    /// Sent once the test releases it.
     Held(Box<Reply>),
 }
 
@@ -33,7 +32,7 @@ pub fn reply(status: u16, body: impl Into<String>) -> Reply {
     Reply::Http { status, headers: Vec::new(), body: body.into() }
 }
 
-/// What the Responses API sends when a model said `text`.
+/// A reply of the Responses API with this text.
 pub fn by_responses(text: &str) -> Reply {
     let body = json!({
         "status": "completed",
@@ -43,7 +42,7 @@ pub fn by_responses(text: &str) -> Reply {
     reply(200, body.to_string())
 }
 
-/// What a chat completions endpoint sends when a model said `text`.
+/// A reply of a chat completions endpoint with this text.
 pub fn by_chat(text: &str) -> Reply {
     let body = json!({
         "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
@@ -65,7 +64,7 @@ impl Reply {
     }
 }
 
-/// What came in with one request.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub line: String,
@@ -90,7 +89,7 @@ struct Script {
 }
 
 impl Mock {
-    /// Serves as long as the test's runtime runs. A request beyond the script is a mistake, and is told as one.
+    /// Serves while the test's runtime runs. A request beyond the script gets an error.
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = must(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await, "listen");
         let origin = format!("http://{}", must(listener.local_addr(), "listen"));
@@ -111,7 +110,7 @@ impl Mock {
         Self { origin, seen: saw, given_up: gave_up, let_go }
     }
 
-    /// The same for a test without a runtime: it serves until the test's process ends.
+    /// For a test without a runtime: serves until the test's process ends.
     pub fn start_apart(replies: Vec<Reply>) -> Self {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -132,12 +131,12 @@ impl Mock {
         self.seen.borrow().clone()
     }
 
-    /// The next reply that is held, or the first one that will be, comes.
+    /// Releases the next held reply.
     pub fn let_go(&self) {
         self.let_go.add_permits(1);
     }
 
-    /// Waits for ever: the test runner's limit ends a test that gets stuck.
+    /// Waits for the next request. The test runner stops a test that hangs.
     pub async fn wait_for_request(&self) {
         self.wait_for_requests(1).await;
     }
@@ -151,7 +150,7 @@ impl Mock {
     }
 }
 
-/// A wait in a test without a runtime.
+/// Waits in a test without a runtime.
 pub fn block_on(wait: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     must(runtime, "make a runtime").block_on(wait);

@@ -1,6 +1,5 @@
-//! A model that answers from a script: the OpenAI Responses API on a loopback port. It must not reach a network, nor guess what a test left out.
-//!
-//! It runs on a thread of its own, so that tests with and without a runtime can use it.
+//! A scripted model with the OpenAI Responses API on a loopback port. It runs on its own thread, so that tests with and without
+//! a runtime can use it.
 
 pub(crate) mod choose;
 mod recorded;
@@ -19,7 +18,7 @@ pub use script::{
 };
 use tokio::sync::{oneshot, watch};
 
-/// A running mock. It stops when it is dropped; replies under way are cut off.
+/// A running mock. Dropping it stops it and cuts off running replies.
 #[derive(Debug)]
 pub struct MockModel {
     address: SocketAddr,
@@ -29,7 +28,7 @@ pub struct MockModel {
 }
 
 impl MockModel {
-    /// Listens on a free loopback port. Panics when that fails: no test can go on then.
+    /// Listens on a free loopback port. Panics on failure.
     pub fn start(script: Script) -> Self {
         let (record, recorded) = watch::channel(Vec::new());
         let (stop, stopped) = oneshot::channel();
@@ -43,7 +42,7 @@ impl MockModel {
         Self { address, recorded, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// What a model provider's `base_url` is set to.
+    /// The value of a model provider's `base_url`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -53,7 +52,7 @@ impl MockModel {
         self.recorded.borrow().clone()
     }
 
-    /// The requests, once there are at least `count`. Waits for ever: the test runner's limit ends a test that gets stuck.
+    /// Waits for at least `count` requests and returns all. The test runner stops a test that hangs.
     pub async fn requests_after(&self, count: usize) -> Vec<Arc<Recorded>> {
         let mut recorded = self.recorded.clone();
         let reached = recorded.wait_for(|requests| requests.len() >= count).await;

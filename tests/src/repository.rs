@@ -1,4 +1,4 @@
-//! A throw-away git repository for agents to commit in. It never reads the user's own git settings.
+//! A temporary git repository for agents. It must not read the user's git settings.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,9 @@
-//! What a model was sent in the course of a session, as text. Knows no model's form.
+//! The requests of a session as text, each without the part that repeats the previous request.
 
-/// What a request is for, and its transcript.
+/// The purpose of a request, and its transcript.
 pub type Request = (&'static str, Vec<String>);
 
-/// Request by request: what is new in it, or everything where it does not go on from the one before.
+/// The new lines of each request; all lines if it does not continue the previous one.
 pub fn sent(requests: impl IntoIterator<Item = Request>) -> String {
     let mut text = String::new();
     let mut before: Vec<String> = Vec::new();
@@ -23,7 +23,7 @@ pub fn sent(requests: impl IntoIterator<Item = Request>) -> String {
     text
 }
 
-/// The beginning of a line, and of rawr's own texts what they are for: a sequence's name is another one every time.
+/// Shortens a line. A text from rawr is replaced by its purpose, because ids differ between runs.
 fn shortened(text: &str) -> String {
     const LETTERS: usize = 60;
     let first: String = text.lines().next().unwrap_or_default().chars().take(LETTERS).collect();

@@ -1,4 +1,4 @@
-//! What `rawr exec --json` told of a session that is over, and the story of it. Runs nothing.
+//! The output of a finished `rawr exec --json`, and its summary.
 
 use std::process::Output;
 
@@ -51,7 +51,7 @@ impl Session {
         assert!(self.output.status.success(), "{}", self.dump());
     }
 
-    /// The session as a person would tell it: a line for whatever matters for a compaction, without ids and numbers.
+    /// A summary of the session: one line for each event that concerns a compaction, without ids and numbers.
     pub fn story(&self) -> String {
         let lines: Vec<_> = self.events.iter().filter_map(line).collect();
         lines.join("\n") + "\n"

@@ -1,5 +1,5 @@
-//! The real sidecar as a child process, spoken to synchronously: typed calls, raw bytes, notifications in order. It never
-//! waits without a limit, and says what had come when it gives up. It knows no rule of rawr.
+//! A synchronous client of a real sidecar: typed calls, raw bytes, notifications in order. All waits have a timeout, which
+//! reports the messages so far.
 
 mod frames;
 mod home;
@@ -35,7 +35,7 @@ pub(crate) fn must<T, E: Display>(result: Result<T, E>, what: &str) -> T {
     result.unwrap_or_else(|error| panic!("cannot {what}: {error}"))
 }
 
-/// What the child's standard streams are.
+/// The standard streams of the child.
 #[derive(Debug, Clone, Default)]
 pub enum Streams {
     #[default]
@@ -48,7 +48,7 @@ pub enum Streams {
     Unread,
 }
 
-/// How a sidecar is started.
+/// Options for starting a sidecar.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
     pub streams: Streams,
@@ -67,7 +67,7 @@ pub struct Failure {
     pub data: ErrorData,
 }
 
-/// A notification as it came.
+/// A notification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
     pub method: String,
@@ -98,7 +98,7 @@ enum Writer {
 }
 
 impl Sidecar {
-    /// Started and greeted.
+    /// Starts a sidecar and completes the handshake.
     pub fn start(home: &Home) -> Self {
         Self::launch(home, &Launch::default())
     }
@@ -115,7 +115,7 @@ impl Sidecar {
         self.notify::<Initialized>(&Empty {});
     }
 
-    /// Started and not spoken to.
+    /// Starts a sidecar without the handshake.
     pub fn spawn(home: &Home, launch: &Launch) -> Self {
         let stderr = home.stderr();
         let mut command = home.command(rawr(), launch);
@@ -167,7 +167,7 @@ impl Sidecar {
         }
     }
 
-    /// For one that was started unread.
+    /// Starts reading the output of a sidecar that was started with [`Streams::Unread`].
     pub fn read_from_now_on(&mut self) {
         if let (Some(stdout), Some(sender)) = (self.child.stdout.take(), self.unread.take()) {
             thread::spawn(move || frames::read_all(stdout, &sender));
@@ -194,7 +194,7 @@ impl Sidecar {
         self.answer::<R>(id)
     }
 
-    /// A request to a sidecar that may die over it: then there is no answer.
+    /// Sends a request to a sidecar that may die; returns no answer then.
     pub fn say(&mut self, method: &str, params: &Value) -> Option<Result<Value, Box<Failure>>> {
         self.last_id += 1;
         let id = json!(self.last_id);
@@ -223,7 +223,7 @@ impl Sidecar {
         Ok(must(serde_json::from_value(result), R::METHOD))
     }
 
-    /// The whole answer that bears this id.
+    /// The whole answer with this id.
     pub fn answer_to(&mut self, id: &Value) -> Value {
         self.find_answer(id).unwrap_or_else(|| panic!("no answer to {id}\n{}", self.told()))
     }
@@ -247,7 +247,7 @@ impl Sidecar {
         self.send_body(message.to_string().as_bytes());
     }
 
-    /// In one piece, so that the sidecar meets them together.
+    /// Sends several messages in one write.
     pub fn send_at_once(&mut self, messages: &[Value]) {
         let frame = |message: &Value| {
             let body = message.to_string();
@@ -256,14 +256,14 @@ impl Sidecar {
         self.send_raw(messages.iter().map(frame).collect::<String>().as_bytes());
     }
 
-    /// Any bytes, in a proper frame.
+    /// Sends any bytes in a valid frame.
     pub fn send_body(&mut self, body: &[u8]) {
         let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
         frame.extend_from_slice(body);
         self.send_raw(&frame);
     }
 
-    /// Any bytes. A sidecar that is gone is no error here: its exit tells.
+    /// Sends any bytes. A closed pipe is ignored, because the exit of the sidecar is checked elsewhere.
     pub fn send_raw(&mut self, bytes: &[u8]) {
         self.note_down("→", &String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]));
         let written = match &mut self.writer {
@@ -304,12 +304,12 @@ impl Sidecar {
         self.notes.pop_front().unwrap_or_else(|| panic!("no notification"))
     }
 
-    /// What has come up to the last answer.
+    /// The notifications before the last answer.
     pub fn take_notes(&mut self) -> Vec<Note> {
         self.notes.drain(..).collect()
     }
 
-    /// Of this method, what has come up to the last answer.
+    /// The notifications of this method before the last answer.
     pub fn take<N: Notification>(&mut self) -> Vec<N::Params> {
         let of_it = |note: &Note| note.method == N::METHOD;
         let (wanted, others): (Vec<_>, Vec<_>) = self.notes.drain(..).partition(of_it);
@@ -320,7 +320,7 @@ impl Sidecar {
             .collect()
     }
 
-    /// Notifications that the test does not look at.
+    /// Ignores the notifications of this method.
     pub fn allow<N: Notification>(&mut self) {
         self.allowed.push(N::METHOD);
     }
@@ -361,7 +361,7 @@ impl Sidecar {
         self.story.push_back(format!("{direction} {text}"));
     }
 
-    /// What was said so far, and the log.
+    /// The messages so far, and the log.
     pub fn told(&self) -> String {
         let story = self.story.iter().cloned().collect::<Vec<_>>().join("\n");
         format!("so far:\n{story}\nlog:\n{}", self.log())
@@ -401,7 +401,7 @@ impl Sidecar {
         must(sent.unwrap_or(Err(rustix::io::Errno::SRCH)), "send a signal to the sidecar");
     }
 
-    /// Nothing in it runs when this returns, until it may go on.
+    /// Stops the process and waits until it is stopped.
     pub fn pause(&self) {
         self.send_signal(Signal::STOP);
         let give_up_at = Instant::now() + LIMIT;
@@ -415,7 +415,7 @@ impl Sidecar {
         self.send_signal(Signal::CONT);
     }
 
-    /// What the system says of the process.
+    /// A field of the process's status file.
     fn status(&self, field: &str) -> String {
         let path = format!("/proc/{}/status", self.child.id());
         let status = must(std::fs::read_to_string(path), "read the process's status");
@@ -423,7 +423,7 @@ impl Sidecar {
         line.map_or_else(|| panic!("no {field} in {status}"), |value| value.trim().to_owned())
     }
 
-    /// As a crash would.
+    /// Kills the process.
     pub fn kill(&mut self) -> ExitStatus {
         drop(self.child.kill());
         self.wait()
@@ -436,7 +436,7 @@ impl Sidecar {
         self.writer = None;
     }
 
-    /// Waits for the process, and for all that it still says.
+    /// Waits for the process and the rest of its output.
     pub fn wait(&mut self) -> ExitStatus {
         let give_up = Instant::now() + LIMIT;
         let status = loop {
@@ -470,7 +470,7 @@ impl Drop for Sidecar {
         assert!(self.answers.is_empty(), "no request asked for {:#?}", self.answers);
         let unread = |note: &&Note| !self.allowed.contains(&note.method.as_str());
         let unread: Vec<_> = self.notes.iter().filter(unread).collect();
-        assert!(unread.is_empty(), "nobody looked at {unread:#?}");
+        assert!(unread.is_empty(), "unread messages: {unread:#?}");
     }
 }
 

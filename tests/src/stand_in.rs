@@ -1,6 +1,5 @@
-//! A host in a test and its driver: the driver carries out every action once however often it is asked, and says again what
-//! was done where a sidecar does not know it. The host's record survives both; a new driver looks there before it acts. It
-//! decides nothing.
+//! A fake host with its driver. The driver carries out each action once and repeats its report if a sidecar lost it. The host's
+//! record survives both; a new driver looks up actions there.
 
 mod record;
 
@@ -26,7 +25,7 @@ const AFTER_COMPACTION: u64 = 12_000;
 const PACKET: &str = "<continuation_packet>\nState: working\nGoal: write the parser. \
     Decisions: no regular expressions. Next step: write the docs.\n</continuation_packet>";
 
-/// One thing to say to a sidecar, until it has answered.
+/// A request that is repeated until it is answered.
 #[derive(Debug, Clone)]
 struct Call {
     method: &'static str,
@@ -40,23 +39,23 @@ fn call<R: Request>(params: &R::Params) -> Call {
 #[derive(Debug)]
 pub struct StandIn {
     thread: String,
-    /// How many turns there were. A host that takes a conversation up again goes on counting.
+    /// The number of turns. A host that resumes a conversation continues counting.
     pub turns: u32,
     to_say: VecDeque<Call>,
     record: Record,
-    /// By action: what it led to, to be said again on request.
+    /// The reports of each action, by action id.
     done: BTreeMap<String, Vec<Call>>,
-    /// What was carried out, in order: the purpose of a turn, `compact`, or `deliver` with its items.
+    /// The actions that were carried out: the purpose of a turn, `compact`, or `deliver` with its items.
     pub performed: Vec<String>,
     /// The results of the turns' ends, newest last.
     pub verdicts: Vec<Value>,
-    /// The user's messages that the agent got, in this order.
+    /// The user messages that the agent received, in order.
     pub delivered: Vec<String>,
     /// Methods that were answered, with the turn that they were about.
     pub acknowledged: Vec<(&'static str, String)>,
     /// The user's messages, in this order.
     pub written: Vec<String>,
-    /// As soon as this has been carried out, the user writes something.
+    /// The user sends a message after this action.
     pub writes_during: Option<&'static str>,
 }
 
@@ -77,7 +76,7 @@ impl StandIn {
         }
     }
 
-    /// With a sequence that waits for a person's word.
+    /// With a sequence that waits for approval.
     pub fn asked(thread: &str, home: &Home) -> (Sidecar, Self) {
         home.configure("[rawr_auto_compaction]\nmode = \"ask\"\n");
         let mut sidecar = Sidecar::start(home);
@@ -106,7 +105,7 @@ impl StandIn {
         }
     }
 
-    /// Takes the thread up. What is pending is done, or said again where it was done before. False: the sidecar died.
+    /// Opens the thread and carries out or reports its pending actions. False if the sidecar died.
     pub fn open(&mut self, home: &Home, sidecar: &mut Sidecar) -> bool {
         let opening = call::<ThreadOpen>(&self.opening(home, Role::Owner));
         let Some(answer) = sidecar.say(opening.method, &opening.params) else { return false };
@@ -118,13 +117,13 @@ impl StandIn {
         true
     }
 
-    /// Of what the driver knew nothing is left. What the host has done stays done.
+    /// Drops the driver's state. The host's record stays.
     pub fn driver_dies(&mut self) {
         self.done.clear();
         self.to_say.clear();
     }
 
-    /// The same; whoever was to send the messages that waited for the driver's word lives on, and sends them.
+    /// The same; the relay survives and sends the messages that it held for the driver.
     pub fn driver_dies_alone(&mut self) {
         self.driver_dies();
         for text in self.written.clone() {
@@ -136,7 +135,7 @@ impl StandIn {
         }
     }
 
-    /// A turn of the user's in which a phase of work ends.
+    /// A user turn that ends a phase of work.
     pub fn user_turn_with_boundaries(&mut self) {
         let turn = self.next_turn();
         let step = |step: &str, status| PlanStep { step: step.to_owned(), status };
@@ -162,14 +161,14 @@ impl StandIn {
         self.end(&turn, "The parser is written and committed.", PRESSURE);
     }
 
-    /// A turn of the user's that ends under the same pressure, and ends nothing else.
+    /// A user turn with the same usage that ends no phase.
     pub fn user_turn(&mut self) {
         let turn = self.next_turn();
         self.start(&turn, TurnOrigin::User, None, "Go on");
         self.end(&turn, "I looked at two more files of the parser.", PRESSURE);
     }
 
-    /// The user writes something. The agent gets it now, or when the sidecar says so.
+    /// The user writes a message. It is delivered now, or when the sidecar requests it.
     pub fn message(&mut self) {
         let text = format!("message {}", self.written.len() + 1);
         self.written.push(text.clone());
@@ -181,7 +180,7 @@ impl StandIn {
         }));
     }
 
-    /// Says everything there is to say, and leaves the answers to these requests for later.
+    /// Sends all pending requests without reading the answers.
     pub fn ask_all(&mut self, sidecar: &mut Sidecar) -> Vec<u64> {
         let send = |(Call { method, params }, id)| {
             let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -191,8 +190,7 @@ impl StandIn {
         self.to_say.drain(..).zip(2001..).map(send).collect()
     }
 
-    /// Says what there is to say and does what it is asked for, until nothing is left. False: the sidecar died, and
-    /// what it has not answered is still to be said.
+    /// Sends requests and carries out actions until none is left. False if the sidecar died; unanswered requests stay pending.
     pub fn run(&mut self, sidecar: &mut Sidecar) -> bool {
         self.run_and(sidecar, |_| {})
     }
@@ -235,12 +233,12 @@ impl StandIn {
         self.to_say.is_empty()
     }
 
-    /// How often something was carried out.
+    /// The number of times an action was carried out.
     pub fn count(&self, what: &str) -> usize {
         self.performed.iter().filter(|done| *done == what).count()
     }
 
-    /// A driver that has not carried it out itself asks the host whether another one has.
+    /// Looks up an action in the host's record if this driver has not carried it out.
     fn take_up(&mut self, pending: &PendingAction) {
         let did = self.record.became_of(pending);
         let PendingAction { action_id, action, .. } = pending;
@@ -255,7 +253,7 @@ impl StandIn {
         }
     }
 
-    /// Tells what the host did, now or before.
+    /// Carries out an action, or reports its earlier outcome.
     fn perform(&mut self, id: &str, action: &Action, did: Option<Did>) {
         if let Some(said) = self.done.get(id) {
             // What is still to be said will be.
@@ -301,7 +299,7 @@ impl StandIn {
                 self.report(id, ActionStatus::Completed, Some(&turn));
             }
             Action::Judge { .. } | Action::SamplePacket { .. } => {
-                panic!("nobody asks for {action:?}")
+                panic!("unexpected action {action:?}")
             }
         }
         let said = self.to_say.iter().skip(before).cloned().collect();

@@ -1,4 +1,4 @@
-//! A terminal in a test: a program on a pseudo terminal, and what a person would see on it. Knows nothing of rawr.
+//! Runs a program on a pseudo terminal and reads its screen.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -18,13 +18,13 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 /// Only a hang takes this long.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Of whoever runs the tests. Continuous integration counts as a terminal with colors.
+/// The variables of the test runner that change colors. Continuous integration counts as a terminal with colors.
 const DECIDE_ON_COLORS: [&str; 4] = ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 
 /// No program writes it, and no screen shows it.
 const END: u8 = 0;
 
-/// What the program has written, as a terminal understands it.
+/// The screen of the program.
 struct Shown {
     parser: vt100::Parser,
     /// Whatever was written, for what is not on the screen any more.
@@ -48,7 +48,7 @@ impl Terminal {
         Self::start(command, rows, columns, &[])
     }
 
-    /// The same, of the kind that programs ask what it is.
+    /// The same for a terminal that answers queries.
     pub fn that_answers(command: &Command, rows: u16, columns: u16) -> Self {
         Self::start(command, rows, columns, &ANSWERS)
     }
@@ -96,8 +96,7 @@ impl Terminal {
         resize(self.keyboard.as_ref().unwrap(), rows, columns);
     }
 
-    /// Types a line as a person does: an Enter that comes with the text would be taken for a part of it. `shown` is what the
-    /// screen shows once it has the text.
+    /// Types a line and presses Enter once the screen shows `shown`, because an Enter together with the text would count as pasted.
     pub fn enter(&mut self, text: &str, shown: &str) {
         self.press(text);
         self.wait_for(&[shown]);
@@ -152,7 +151,7 @@ impl Terminal {
         self.child.id()
     }
 
-    /// Waits for the program's end. All is as it was before: the screen, the cursor, the modes of the line.
+    /// Waits for the program's end and checks that screen, cursor and line modes are restored.
     pub fn wait_for_a_clean_end(&mut self) -> ExitStatus {
         let status = self.wait_for_the_end();
         self.wait("the usual screen", |shown| {
@@ -213,7 +212,7 @@ fn resize(terminal: &File, rows: u16, columns: u16) {
 /// What is asked for, and what is said to it.
 type Answer = (&'static str, &'static str);
 
-/// Where the cursor is, what the terminal can do, and its colours.
+/// Where the cursor is, what the terminal can do, and its colors.
 const ANSWERS: [Answer; 5] = [
     ("\x1b[6n", "\x1b[1;1R"),
     ("\x1b[c", "\x1b[?1;2c"),
@@ -242,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_program_has_written_is_there_at_its_end() {
+    fn all_output_is_read_at_the_end() {
         let mut command = Command::new("sh");
         command.args(["-c", "yes 'a line' | head -n 20000"]);
         let mut terminal = Terminal::run(&command, 24, 100);

@@ -8,7 +8,7 @@ use samples::Sample;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Fields whose content is somebody else's.
+/// Fields whose content is defined by another protocol.
 const OPAQUE: [&str; 9] = [
     "capabilities",
     "config",

@@ -1,4 +1,4 @@
-//! One request as the model saw it, with the questions that tests ask of it. Changes nothing.
+//! A recorded request to the model.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub struct Recorded {
     pub purpose: Purpose,
     /// The marker of the script that chose the reply.
     pub marker: Option<String>,
-    /// How many rounds of tool results stood behind the last user message.
+    /// The number of rounds of tool results after the last user message.
     pub step: usize,
     pub body: Value,
 }

@@ -1,4 +1,4 @@
-//! One answer of the mock: what it says, and how it goes wrong. No sockets.
+//! The replies of the mock, including failures.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Reply {
         Self { kind, input_tokens: None, retry_after: None }
     }
 
-    /// What the request is said to have cost; else a quarter of its bytes.
+    /// Sets the reported input tokens; the default is a quarter of the request's bytes.
     pub fn input_tokens(mut self, tokens: u64) -> Self {
         self.input_tokens = Some(tokens);
         self
@@ -99,7 +99,7 @@ impl Reply {
     }
 }
 
-/// As it goes over the wire.
+/// An encoded reply.
 pub(super) struct Written {
     pub(super) status: u16,
     pub(super) headers: String,
@@ -140,12 +140,12 @@ pub fn http(status: u16, message: &str) -> Reply {
     Reply::of(Kind::Http { status, message: message.to_owned() })
 }
 
-/// A message that breaks off after these words.
+/// A message whose stream ends early.
 pub fn cut(text: &str) -> Reply {
     Reply::of(Kind::Cut(text.to_owned()))
 }
 
-/// A message after which nothing comes any more.
+/// A message whose stream never ends.
 pub fn stall(text: &str) -> Reply {
     Reply::of(Kind::Stall(text.to_owned()))
 }

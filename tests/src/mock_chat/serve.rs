@@ -1,4 +1,4 @@
-//! The HTTP side of the mock: a thread a connection, one request each. Decides nothing about replies.
+//! The HTTP server of the mock: one thread and one request per connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

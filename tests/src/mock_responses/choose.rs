@@ -1,4 +1,4 @@
-//! Which reply of the script a request gets. Pure: a request and the number of compactions before it in, a reply out.
+//! Chooses the reply of a request by the script. Pure.
 
 use super::recorded::{Purpose, Recorded};
 use super::script::{Reply, Script};

@@ -1,8 +1,8 @@
-//! One request as the model saw it, with the questions that tests ask of it. Changes nothing.
+//! A recorded request to the model.
 
 use serde_json::Value;
 
-/// What a request was for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The agent works.
@@ -19,12 +19,12 @@ pub struct Recorded {
     pub purpose: Purpose,
     /// The marker of the script that chose the reply.
     pub marker: Option<String>,
-    /// How many tool outputs stood behind the last user message.
+    /// The number of tool outputs after the last user message.
     pub step: usize,
     pub body: Value,
 }
 
-/// How Codex's own summarisation prompt begins; a `compact_prompt` in its configuration replaces it.
+/// The beginning of Codex's summarization prompt; `compact_prompt` in its configuration replaces it.
 const LOCAL_COMPACTION_PROMPT: &str = "CONTEXT CHECKPOINT COMPACTION";
 
 /// The Codex on the screen gives a thread a title, by one of its first messages and whenever it likes.

@@ -1,11 +1,11 @@
-//! What a mock model answers, as data. Knows nothing of HTTP and chooses nothing.
+//! The script of a mock model.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// The whole behaviour of a mock model.
+/// The behavior of a mock model.
 ///
 /// A turn's reply is found by the first marker that occurs in the last user message, then by the step: how many
 /// tool outputs stand behind that message. The last reply of a list is repeated.
@@ -39,7 +39,7 @@ impl Script {
         self
     }
 
-    /// Keeps back the reply to one step of what `marker` chooses.
+    /// Delays the reply to one step of `marker` until a gate opens.
     pub fn behind(mut self, marker: &str, step: usize, gate: &Gate) -> Self {
         let replies = self.turns.iter_mut().filter(|(of, _)| of == marker);
         let reply = replies.filter_map(|(_, replies)| replies.get_mut(step)).next();
@@ -70,7 +70,7 @@ fn listed(replies: impl IntoIterator<Item = Reply>) -> Vec<Reply> {
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub answer: Answer,
-    /// Counted from the size of the request unless a test states it.
+    /// The reported input tokens; estimated from the request unless set.
     pub input_tokens: Option<u64>,
     /// Counted on top of the size of the request: tools and instructions that are not there.
     pub prefix_tokens: u64,
@@ -78,7 +78,7 @@ pub struct Reply {
     pub(crate) gate: Option<Gate>,
 }
 
-/// Keeps replies back until a test lets them go.
+/// Delays replies until a test opens it.
 #[derive(Debug, Clone)]
 pub struct Gate {
     open: Arc<watch::Sender<bool>>,

@@ -1,4 +1,4 @@
-//! The HTTP side of the mock models: one thread, one connection a task. Decides nothing about replies.
+//! The HTTP server of the mock models: one thread, one task per connection.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,4 +1,4 @@
-//! A reply as server-sent events of the Responses API. Only what clients read; no timing, no sockets.
+//! Encodes a reply as server-sent events of the Responses API.
 
 use serde_json::{Value, json};
 

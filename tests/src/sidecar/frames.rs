@@ -1,10 +1,10 @@
-//! Reads framed messages off a stream, strictly: what is not exactly as our protocol writes it ends the test.
+//! Reads framed messages strictly: any deviation from the framing fails the test.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::Sender;
 
-/// Until the stream ends or nobody listens. A message that is cut by the end is none.
+/// Reads until the stream ends or the receiver is dropped. An incomplete last message is ignored.
 pub fn read_all(stream: impl Read, listener: &Sender<Value>) {
     let mut stream = BufReader::new(stream);
     while let Some(message) = read_one(&mut stream) {

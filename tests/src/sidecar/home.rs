@@ -1,4 +1,4 @@
-//! A throw-away home for sidecars: where they keep their files, and what their world looks like. Starts nothing itself.
+//! A temporary home and environment for sidecars.
 
 use super::{Launch, must};
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 
-/// Nobody's on most systems; any that is not root's will do.
+/// An unprivileged user id; any other than root's will do.
 const UNPRIVILEGED: u32 = 65534;
 
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Home {
         self.folder.path().join(format!("stderr-{number}"))
     }
 
-    /// A program whose world is this home and nothing of the developer's.
+    /// A command with this home and without the developer's environment.
     pub(super) fn command(&self, program: &Path, launch: &Launch) -> Command {
         let mut command = match launch.prelude {
             Some(prelude) => {

@@ -1,4 +1,4 @@
-//! What the host of a test has done, told apart by its own words and times: it has never heard of a driver's actions.
+//! The fake host's record of turns and messages, which does not contain action ids.
 
 use rawr_protocol::{Action, InputItem, PendingAction, Purpose};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -32,7 +32,7 @@ impl Record {
         self.0.push(Turn { id, began_at_ms, sent: Vec::new(), compacts: true });
     }
 
-    /// A sequence hands over once. What is asked of an agent may be asked again, and a compaction has no name.
+    /// Finds the outcome of an action. A handoff happens once; a request may be repeated; a compaction is found by time.
     pub(super) fn became_of(&self, pending: &PendingAction) -> Option<Did> {
         let is_since = |turn: &&Turn| pending.issued_at_ms.is_some_and(|at| turn.began_at_ms >= at);
         let bears = |turn: &&Turn, marker: &str| turn.sent.iter().any(|text| text.contains(marker));

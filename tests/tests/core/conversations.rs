@@ -172,7 +172,7 @@ impl Conversation {
     }
 }
 
-/// The clock is nobody's doing.
+/// Time passes by itself.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {

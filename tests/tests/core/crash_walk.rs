@@ -85,7 +85,7 @@ fn crashes_after(events: u64, home: &Home, dies: Dies, expected: &[&str]) -> boo
         crashes += 1;
         restart(home, &mut sidecar, &mut host, dies);
     }
-    // What a driver has not told when it dies has been told to nobody: there is more work.
+    // Events that a driver had not reported when it died are lost, so there is more work.
     if host.count("compact") == 0 {
         host.user_turn_with_boundaries();
         assert!(host.run(&mut sidecar), "it died without being killed");

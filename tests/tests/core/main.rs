@@ -25,3 +25,4 @@ mod properties;
 mod scripts;
 mod suites;
 mod tokens;
+mod words;

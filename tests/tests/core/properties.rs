@@ -181,7 +181,7 @@ fn assert_no_synthetic_turn_triggers(before: &Thread, record: &Record) {
     }
 }
 
-/// Follows from the state alone: after a crash it is made anew, not remembered.
+/// Follows from the state alone: after a crash it is derived again, not remembered.
 const fn is_derived(event: &Event) -> bool {
     matches!(
         event,

@@ -1,5 +1,5 @@
-//! Counting tokens and rewriting a history, asked of the real sidecar: what is exact, what an estimate, and that nobody
-//! waits for a count but whoever asked for it.
+//! Counting tokens and rewriting a history with the real sidecar: which counts are exact, which are estimates, and that a
+//! count blocks no other request.
 
 use expect_test::expect;
 use rawr_protocol::methods::{CompactionRewrite, TokensCount};
@@ -26,7 +26,7 @@ fn counted(
 }
 
 #[test]
-fn a_count_is_exact_where_an_encoding_is_known_and_says_so_where_none_is() {
+fn a_count_is_exact_with_a_known_encoding_and_marked_as_an_estimate_otherwise() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let text = "let answer = compute(\"上下文\", 42);";
@@ -77,7 +77,7 @@ fn a_text_that_grows_counts_as_if_it_were_new() {
 }
 
 #[test]
-fn nobody_waits_for_a_count_of_others() {
+fn a_count_does_not_block_other_requests() {
     let home = Home::new();
     let mut sidecar = Sidecar::start(&home);
     let request = |id: u64, method: &str, params: Value| {

@@ -162,7 +162,7 @@ fn commits(repository: &Repository, message: &str) -> String {
 }
 
 #[test]
-fn a_commit_that_nobody_reported_is_told_once_and_one_that_was_is_not_told_again() {
+fn an_unreported_commit_is_observed_once_and_one_that_was_is_not_told_again() {
     const KINDS: [&str; 2] = ["commit_made", "command_finished"];
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
@@ -190,7 +190,7 @@ fn a_commit_that_nobody_reported_is_told_once_and_one_that_was_is_not_told_again
 }
 
 #[test]
-fn a_branch_that_nobody_reported_is_told_and_is_no_commit() {
+fn an_unreported_branch_is_observed_and_is_no_commit() {
     let (home, repository) = (Home::new(), Repository::new());
     let mut sidecar = Sidecar::start(&home);
     open(&home, &mut sidecar, repository.path());
@@ -251,7 +251,7 @@ fn graphite_is_asked_only_where_it_is_wanted() {
 }
 
 #[test]
-fn nobody_waits_for_git_and_it_ends_with_the_sidecar() {
+fn git_blocks_no_request_and_ends_with_the_sidecar() {
     let (home, repository) = (Home::new(), Repository::new());
     home.configure("[rawr_auto_compaction.repo_observation]\ntimeout_seconds = 60\n");
     let started = home.work().join("started");

@@ -1,4 +1,4 @@
-//! The banner of a thread, derived from its state alone: whoever asks at any time gets the same.
+//! The banner of a thread, derived from its state alone, so that every client sees the same banner.
 
 use super::{HeadsUp, Machine, Stage};
 use crate::assess;

@@ -70,7 +70,7 @@ const KEYS: &[Key] = &[
         Earlier,
         MidTurn,
         policy.mid_turn,
-        "Compaction between the requests of one turn: `off`, in an `emergency` only, or whenever the `policy` says so. `policy` unless set where turn_based_handoff is false."
+        "Compaction between the requests of one turn: `off`, in an `emergency` only, or whenever the `policy` allows it. `policy` unless set where turn_based_handoff is false."
     ),
     switch!(
         "rawr_auto_compaction.turn_based_handoff",

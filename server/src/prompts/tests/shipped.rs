@@ -52,7 +52,7 @@ fn the_packet_request_asks_for_every_part_that_a_packet_is_checked_for() {
 }
 
 #[test]
-fn a_packet_built_by_rawr_says_so_and_comes_back_whole() {
+fn a_packet_built_by_rawr_names_its_author_and_comes_back_whole() {
     let set = PromptSet::shipped();
     let mut thread = Thread::new(ThreadId::new("t"));
     thread.known.first_message = Some("Ship the parser.".to_owned());

@@ -386,7 +386,7 @@ impl Host {
         Some(Report { said, tells: None })
     }
 
-    /// Takes note of what became of an action, and says so where the host does.
+    /// Records the outcome of an action, and reports it if the host does.
     fn acted(
         &mut self,
         task: &Task,

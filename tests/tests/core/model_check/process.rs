@@ -279,7 +279,7 @@ impl Played<'_> {
         Some(self.reopens(state))
     }
 
-    /// Nothing arrives any more, and nobody does anything: deadline after deadline passes, and it is idle. A message that
+    /// No further input arrives: every deadline passes, and the process becomes idle. A message that
     /// was given to the host is the host's then.
     fn check_silence(&self, machine: &Rc<Known>) -> Result<(), Violation> {
         const MOST_DEADLINES: usize = 8;

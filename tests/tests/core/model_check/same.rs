@@ -47,7 +47,7 @@ pub fn normalised(machine: &Machine, policy: &Policy) -> Rc<Known> {
     thread.known.milestones.truncate(1);
     thread.known.said.clear();
     thread.known.moves.clear();
-    // A number that a question to the judge is named after; who asks nobody names nothing.
+    // The number in a judgment's id, which matters only if a judge is asked.
     if !asks(policy) {
         thread.decisions = 0;
     }

@@ -240,7 +240,7 @@ impl Played<'_> {
 }
 
 /// Whether it is said again, and the world in which it is: a person's client that got no answer asks again, a host that
-/// does may give up, and a deadline that passed passes anew.
+/// does may give up, and a deadline that passed passes again.
 fn deaths(state: &State, what: Spoken) -> Vec<(bool, State)> {
     let dies = |state: &State| state.disturb(|left| &mut left.crashes);
     let again = dies(state).map(|state| (true, state));

@@ -46,7 +46,7 @@ pub enum Manner {
     Terse,
     /// The turn is known by its marker alone.
     Marks,
-    /// The turn's report comes when it is over, and nobody announced it.
+    /// The turn is reported at its end, without a report of its start.
     Late,
 }
 
@@ -73,7 +73,7 @@ pub struct Budget {
     /// Actions that the host will not do, and compactions that fail.
     pub refusals: u8,
     pub interrupts: u8,
-    /// Compactions that nobody asked the host for.
+    /// Compactions that the host was not asked for.
     pub own_compactions: u8,
     /// Times that a person steps in.
     pub words: u8,

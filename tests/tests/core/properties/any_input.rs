@@ -73,7 +73,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Any client may say it, whoever owns the thread.
+    /// Any client may send it, not only the owner of the thread.
     pub const fn is_a_persons(&self) -> bool {
         matches!(
             self,
@@ -123,7 +123,7 @@ impl Step {
             Self::Respond { choice, named, turns, packet } => {
                 let running = thread.sequence.as_ref().filter(|_| named);
                 let sequence = running.map(|running| running.id.clone());
-                let by = Some("somebody".to_owned());
+                let by = Some("a client".to_owned());
                 Input::Respond(Response { choice, sequence, turns, minutes: None, packet, by })
             }
             Self::Guard(until) => Input::SetGuard { until, note: None, by: None },

@@ -32,7 +32,7 @@ pub enum Manner {
     StartsThenAccepts,
     /// The turn is known by its marker alone.
     Marks,
-    /// The turn's report comes when it is over, and nobody announced it.
+    /// The turn is reported at its end, without a report of its start.
     BindsLate,
     /// The turn starts like a user's, its signals name no turn, and the report comes in its middle.
     BindsMidway,
@@ -53,11 +53,10 @@ pub enum Act {
     /// The next two reports change places.
     Swap,
     Wait(u64),
-    /// Forward or back, and nobody is told.
+    /// The clock jumps forward or back, without a notification.
     SetClock(i64),
     Reopen,
-    /// The next input's first so many records reach the disk; then the process is dead. Whoever spoke says it again,
-    /// or gives up.
+    /// The process dies after the first `written` records of the next input. The sender repeats the input or gives up.
     Crash {
         written: usize,
         again: bool,

@@ -183,7 +183,7 @@ impl Player {
         let named = line.option("request").map(RequestId::new);
         let text = line.text().to_owned();
         JudgmentAnswered {
-            request: named.or(open).unwrap_or_else(|| RequestId::new("nobody-asked")),
+            request: named.or(open).unwrap_or_else(|| RequestId::new("not-requested")),
             source: serde_json::from_value(json!(line.option("by").unwrap_or("host"))).unwrap(),
             answer: match line.words[1] {
                 "yes" => Answer::Says { should_compact: true, reason: text },

@@ -10,7 +10,7 @@ use rawr_core::{Effect, Input, Machine, Record, Rules, Thread};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A line is a command; indented lines are answers and are made anew; `#` and blank lines stay.
+/// A line is a command; indented lines are answers and are written again; `#` and blank lines stay.
 pub struct Player {
     pub machine: Machine,
     pub policy: Policy,

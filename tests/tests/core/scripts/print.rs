@@ -55,7 +55,7 @@ fn notice(notice: &Notice) -> Option<String> {
             format!("compaction {:?} by {:?} of {of}", report.status, report.origin)
         }
         Notice::Responded(responded) => {
-            let by = responded.by.as_deref().unwrap_or("somebody");
+            let by = responded.by.as_deref().unwrap_or("a client");
             format!("{} by {by}", responded.choice.name())
         }
         Notice::SequenceEnded(ended) => {

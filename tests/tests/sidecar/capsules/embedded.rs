@@ -160,7 +160,7 @@ fn capsules_are_listed_and_what_cannot_be_restored_is_told() {
     let lab = Lab::new();
     let home = lab.home.path();
     let none = run(home, &["capsules"]);
-    assert!(err(&none).contains("no thread is known"), "{}", err(&none));
+    assert!(err(&none).contains("there are no threads"), "{}", err(&none));
     lab.exec("the parser");
     let listed = run(home, &["capsules"]);
     assert!(
@@ -172,7 +172,7 @@ fn capsules_are_listed_and_what_cannot_be_restored_is_told() {
     assert_eq!((&listed[0]["event"], &listed[0]["hasHistory"]), (&json!("capsule"), &json!(true)));
 
     let nothing = lab.output(&["restore", "last"]);
-    assert!(err(&nothing).contains("say with --prompt"), "{}", err(&nothing));
+    assert!(err(&nothing).contains("pass its task with --prompt"), "{}", err(&nothing));
     let unknown = lab.output(&["restore", "s7"]);
     assert!(err(&unknown).contains("no capsule `s7`"), "{}", err(&unknown));
     let unknown = lab.output(&["restore", "s7", "last"]);

@@ -131,7 +131,7 @@ impl Done {
 }
 
 #[test]
-fn after_a_no_the_users_thread_goes_on_as_if_nobody_had_asked() {
+fn after_a_no_the_users_thread_continues_unchanged() {
     let done = exec(say(r#"{"should_compact": false, "reason": "half an edit"}"#));
     done.check_judged();
     assert_eq!(done.outcomes(), ["judge", "nothing"]);

@@ -96,7 +96,7 @@ fn of(purpose: Purpose, requests: &[Request]) -> impl Iterator<Item = &Request> 
 }
 
 #[test]
-fn after_a_no_the_conversation_goes_on_as_if_nobody_had_asked() {
+fn after_a_no_the_conversation_continues_unchanged() {
     let done = exec(say(NO), "", &["commit it", "and the docs"]);
     done.check_judged(1);
     let (turn, judgment) = (Purpose::Turn, Purpose::Judgment);

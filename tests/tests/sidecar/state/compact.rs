@@ -68,7 +68,7 @@ fn a_damaged_thread_and_one_in_use_are_left_alone() {
     let opening = StandIn::new(THREAD).opening(&home, rawr_protocol::Role::Observer);
     sidecar.call::<rawr_protocol::methods::ThreadOpen>(&opening);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);
-    assert!(text.contains("left alone: it is open (another process)"), "{text}");
+    assert!(text.contains("skipped: it is open (another process)"), "{text}");
     assert_eq!(code, 0);
     sidecar.take_notes();
     sidecar.kill();
@@ -76,6 +76,6 @@ fn a_damaged_thread_and_one_in_use_are_left_alone() {
     super::check::append(&home, "events.jsonl", b"unreadable\n");
     let spoilt = super::stored(&home);
     let (text, code) = said(&home, &["compact", "--keep-decisions", "1"]);
-    assert!(text.contains("left alone: `rawr state check` says what is wrong"), "{text}");
+    assert!(text.contains("skipped: `rawr state check` shows its problems"), "{text}");
     assert_eq!((code, super::stored(&home)), (1, spoilt));
 }

@@ -122,10 +122,7 @@ fn a_file_is_written_whole_for_its_owner_and_never_over_another() {
     let written: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(written, exported(&home));
     let (text, code) = said(&home, &["export", "last", "-o", "report.json"]);
-    assert_eq!(
-        (text.as_str(), code),
-        ("rawr: report.json is there already: name another file\n", 1)
-    );
+    assert_eq!((text.as_str(), code), ("rawr: report.json already exists; pass another file\n", 1));
     let (_, code) = said(&home, &["export", "last", "-o", "no/such/folder/report.json"]);
     assert_eq!(code, 1);
     assert_eq!(fs::read_dir(home.work()).unwrap().count(), 1);

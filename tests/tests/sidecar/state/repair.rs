@@ -99,7 +99,7 @@ fn a_second_repair_does_nothing() {
     spoil(&home);
     said(&home, &["repair"]);
     let before = stored(&home);
-    let told = ("1 thread seen to, nothing put right, nothing still wrong.\n".to_owned(), 0);
+    let told = ("1 thread seen to, nothing repaired, nothing still wrong.\n".to_owned(), 0);
     assert_eq!(said(&home, &["repair"]), told);
     assert_eq!(stored(&home), before);
 }
