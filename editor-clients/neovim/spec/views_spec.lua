@@ -177,7 +177,7 @@ describe('rawr://', function()
     assert.truthy(handoff.text:find('written by the user', 1, true), handoff.text)
   end)
 
-  it('packet replaces the draft by the agent\'s packet', function()
+  it("packet replaces the draft by the agent's packet", function()
     vim.cmd.Rawr('packet')
     lab.text(0, '(Built by rawr', 'write a parser')
     llm.release()

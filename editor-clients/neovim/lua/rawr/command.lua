@@ -193,7 +193,10 @@ M.COMMANDS = {
       require('rawr.explain').open(thread)
     end),
   },
-  compact = { about = 'compact as soon as the agent is idle, or approve the pending compaction', run = on_thread(compact) },
+  compact = {
+    about = 'compact as soon as the agent is idle, or approve the pending compaction',
+    run = on_thread(compact),
+  },
   cancel = {
     about = 'cancel the compaction',
     run = on_thread(function(thread)
