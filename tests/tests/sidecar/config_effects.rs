@@ -5,13 +5,13 @@
 
 mod cases;
 mod difference;
-mod lab;
+mod fixture;
 mod models;
 mod script;
 mod story;
 
 use expect_test::Expect;
-use lab::Lab;
+use fixture::ConfigEffectsFixture;
 use rawr_server::config::keys;
 use rawr_tests::mock_endpoint::Reply;
 use script::Step;
@@ -87,7 +87,9 @@ impl Case {
     }
 
     fn check(&self) {
-        let story = |with| Lab::open(&self.config(with), &self.world, with).play(&self.script);
+        let story = |with| {
+            ConfigEffectsFixture::open(&self.config(with), &self.world, with).play(&self.script)
+        };
         let difference = difference::of(&story(false), &story(true));
         assert!(!difference.is_empty(), "{} does nothing", self.key);
         self.differs.assert_eq(&difference);

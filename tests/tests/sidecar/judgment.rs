@@ -7,7 +7,7 @@ mod codex;
 mod embedded;
 mod endpoint;
 mod evaluate;
+mod fixture;
 mod host;
 mod killed;
-mod lab;
 mod traces;

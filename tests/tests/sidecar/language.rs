@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
 
-mod lab;
+mod fixture;
 
-use lab::{Editor, shown};
+use fixture::{Editor, shown};
 use rawr_tests::Home;
 
 #[test]

@@ -1,9 +1,9 @@
 //! The judge behind an endpoint, at the end of a turn: what follows from a yes, a no and no answer, and who is served
 //! meanwhile.
 
-use super::lab::{
-    At, KEY, Lab, NO, SAID, THREAD, WIRES, Wire, YES, is_judge, on_both_wires, performed,
-    to_endpoint,
+use super::fixture::{
+    At, JudgmentFixture, KEY, NO, SAID, THREAD, WIRES, Wire, YES, is_judge, on_both_wires,
+    performed, to_endpoint,
 };
 use expect_test::{Expect, expect};
 use rawr_protocol::methods::{ActionPerform, ThreadList, ThreadOpen, TurnStarted};
@@ -20,7 +20,7 @@ use std::time::Duration;
 fn check(replies: impl Fn(Wire) -> Vec<Reply>, requests: usize, expected: Expect) {
     let told = |wire: Wire| {
         let endpoint = Mock::start_apart(replies(wire));
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         assert!(is_judge(&lab.turn(At::Ready)));
         let told = lab.story(wire, endpoint.origin());
         assert_eq!(endpoint.seen().len(), requests, "{wire:?}");
@@ -34,14 +34,14 @@ fn check(replies: impl Fn(Wire) -> Vec<Reply>, requests: usize, expected: Expect
 fn check_failing(reply: impl Fn(Wire) -> Reply, more: &[&str], expected: Expect) {
     let told = |wire: Wire| {
         let endpoint = Mock::start_apart(vec![reply(wire), reply(wire), reply(wire)]);
-        let told = each_tier(Lab::on(&endpoint, wire, more), wire, endpoint.origin());
+        let told = each_tier(JudgmentFixture::on(&endpoint, wire, more), wire, endpoint.origin());
         assert_eq!(endpoint.seen().len(), 3, "{wire:?}");
         told
     };
     on_both_wires(told, expected);
 }
 
-fn each_tier(mut lab: Lab, wire: Wire, origin: &str) -> String {
+fn each_tier(mut lab: JudgmentFixture, wire: Wire, origin: &str) -> String {
     let mut told = String::new();
     for at in [At::Early, At::Ready, At::Asap] {
         assert!(is_judge(&lab.turn(at)));
@@ -109,7 +109,7 @@ fn a_busy_endpoint_is_asked_again_and_its_answer_counts() {
 fn an_answer_is_kept_while_another_process_holds_the_log() {
     let wire = Wire::Responses;
     let endpoint = Mock::start_apart(vec![wire.said(YES).held(), wire.said(NO)]);
-    let mut lab = Lab::on(&endpoint, wire, &[]);
+    let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
     assert!(is_judge(&lab.turn(At::Ready)));
     block_on(endpoint.wait_for_request());
     let log = File::open(lab.home.events(THREAD)).unwrap();
@@ -146,7 +146,7 @@ fn the_explanation_names_the_judges_words() {
             (NO, Outcome::Nothing, GateOutcome::Fail, "a test is being repaired"),
         ] {
             let endpoint = Mock::start_apart(vec![wire.said(text)]);
-            let mut lab = Lab::on(&endpoint, wire, &[]);
+            let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
             lab.turn(At::Ready);
             lab.settled();
             let decision = lab.explain();
@@ -167,7 +167,7 @@ fn the_explanation_names_the_judges_words() {
 fn what_is_sent_is_the_prompt_the_case_and_the_key() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(NO)]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         lab.turn(At::Ready);
         assert_eq!(performed(&lab.settled()), []);
         let seen = &endpoint.seen()[0];
@@ -285,7 +285,7 @@ fn an_endpoint_that_is_not_there_gives_no_answer() {
     let told = |wire: Wire| {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let origin = format!("http://{free}");
-        let lab = Lab::configured(to_endpoint(wire, &origin, &[]), false);
+        let lab = JudgmentFixture::configured(to_endpoint(wire, &origin, &[]), false);
         each_tier(lab, wire, &origin).replace("<wire>/completions", "<wire>")
     };
     on_both_wires(
@@ -379,7 +379,7 @@ fn a_deadline_that_passes_is_no_answer_either() {
 fn an_emergency_asks_nobody() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         assert_eq!(lab.turn(At::Emergency).outcome, Outcome::Compact);
         assert_eq!(endpoint.seen().len(), 0);
         assert_eq!(lab.totals(), None);
@@ -391,7 +391,7 @@ fn an_emergency_asks_nobody() {
 fn while_the_endpoint_thinks_everybody_is_served_and_messages_wait_in_order() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(NO).held(), Reply::Stall]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         // Answered, although nobody has judged so far.
         assert!(is_judge(&lab.turn(At::Ready)));
         block_on(endpoint.wait_for_requests(1));
@@ -428,7 +428,7 @@ fn while_the_endpoint_thinks_everybody_is_served_and_messages_wait_in_order() {
 fn a_newer_question_ends_the_request_of_the_one_before() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
-        let mut lab = Lab::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
         lab.turn(At::Ready);
         block_on(endpoint.wait_for_requests(1));
         assert!(is_judge(&lab.turn(At::Ready)));

@@ -1,6 +1,8 @@
 //! `rawr/judgment/evaluate`: a case that a client puts, judged beside the thread and recorded nowhere.
 
-use super::lab::{At, Lab, NO, THREAD, WIRES, Wire, YES, is_judge, launch, performed};
+use super::fixture::{
+    At, JudgmentFixture, NO, THREAD, WIRES, Wire, YES, is_judge, launch, performed,
+};
 use rawr_protocol::methods::{
     ActionPerform, ActionReport, CancelRequest, JudgmentAnswer, JudgmentEvaluate, ThreadOpen,
 };
@@ -67,7 +69,7 @@ fn an_endpoint_judges_the_clients_case() {
             (NO, "r at ready: false by <wire>, a test is being repaired"),
         ] {
             let endpoint = Mock::start_apart(vec![wire.said(text)]);
-            let mut lab = Lab::on(&endpoint, wire, &[]);
+            let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
             let result = lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
             assert_eq!(told(&result), expected.replace("<wire>", wire.name()));
             let body = endpoint.seen()[0].body.to_string();
@@ -83,7 +85,7 @@ fn an_endpoint_judges_the_clients_case() {
 
 #[test]
 fn the_host_judges_the_clients_case() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
     let (action, question) = asked(&mut lab.sidecar);
     let Action::Judge { request_id, context, .. } = question else { panic!("{question:?}") };
@@ -100,7 +102,8 @@ fn the_host_judges_the_clients_case() {
 #[test]
 fn the_heuristic_judges_the_clients_case() {
     for backend in ["heuristic", "auto"] {
-        let mut lab = Lab::configured(vec![format!("judgment.backend = \"{backend}\"")], false);
+        let mut lab =
+            JudgmentFixture::configured(vec![format!("judgment.backend = \"{backend}\"")], false);
         let result = lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
         assert_eq!(
             told(&result),
@@ -112,7 +115,8 @@ fn the_heuristic_judges_the_clients_case() {
 
 #[test]
 fn a_case_without_a_name_gets_one_of_its_own() {
-    let mut lab = Lab::configured(vec!["judgment.backend = \"heuristic\"".to_owned()], false);
+    let mut lab =
+        JudgmentFixture::configured(vec!["judgment.backend = \"heuristic\"".to_owned()], false);
     let mut name = || lab.sidecar.call::<JudgmentEvaluate>(&case_of(THREAD, None)).request_id;
     let (first, second) = (name(), name());
     assert!(!first.is_empty() && first != second, "{first} {second}");
@@ -122,7 +126,7 @@ fn a_case_without_a_name_gets_one_of_its_own() {
 #[test]
 fn the_prompts_are_as_they_are_on_the_disk() {
     let endpoint = Mock::start_apart(vec![Wire::Chat.said(YES), Wire::Chat.said(YES)]);
-    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
     let prompt = lab.home.path().join("auto-compact/judgment.md");
     for (at, text) in ["Judge like an owl.", "Judge like a magpie, and gather."].iter().enumerate()
     {
@@ -137,7 +141,7 @@ fn the_prompts_are_as_they_are_on_the_disk() {
 #[test]
 fn what_looks_like_a_secret_is_taken_out_of_the_case() {
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let mut case = case("r");
     case.last_agent_message = Some(format!("I ran `export TOKEN={TOKEN}`."));
     let id = lab.sidecar.ask::<JudgmentEvaluate>(&case);
@@ -154,7 +158,7 @@ fn nothing_of_it_is_recorded_or_told() {
     for wire in WIRES {
         let limited = wire.said(YES).with("x-ratelimit-remaining-requests", "9");
         let endpoint = Mock::start_apart(vec![limited]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         lab.sidecar.take_notes();
         let (records, before) = (lab.records(), lab.get());
         lab.sidecar.call::<JudgmentEvaluate>(&case("r"));
@@ -169,7 +173,7 @@ fn one_case_a_thread_is_judged_at_a_time() {
     for wire in WIRES {
         let endpoint =
             Mock::start_apart(vec![wire.said(NO).held(), wire.said(YES), wire.said(YES)]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         let mut other = lab.opening(Role::Owner);
         "other".clone_into(&mut other.thread_id);
         lab.sidecar.call::<ThreadOpen>(&other);
@@ -191,7 +195,7 @@ fn one_case_a_thread_is_judged_at_a_time() {
 #[test]
 fn while_the_thread_itself_is_judged_no_case_is() {
     let endpoint = Mock::start_apart(vec![Reply::Stall]);
-    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
     assert!(is_judge(&lab.turn(At::Ready)));
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::NotNow, "under way");
     assert_eq!(lab.get().thread.phase, Phase::AwaitingJudgment);
@@ -202,7 +206,7 @@ fn while_the_thread_itself_is_judged_no_case_is() {
 fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES)]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
         block_on(endpoint.wait_for_requests(1));
         cancel(&mut lab.sidecar, first);
@@ -216,7 +220,7 @@ fn a_case_that_is_cancelled_is_over_at_once_and_the_next_one_is_judged() {
 #[test]
 fn a_cancellation_makes_room_for_what_is_asked_in_the_same_breath() {
     let endpoint = Mock::start_apart(vec![Reply::Stall, Wire::Chat.said(YES)]);
-    let mut lab = Lab::on(&endpoint, Wire::Chat, &[]);
+    let mut lab = JudgmentFixture::on(&endpoint, Wire::Chat, &[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     block_on(endpoint.wait_for_requests(1));
     let cancelled = json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": first}});
@@ -238,7 +242,7 @@ fn framed(message: &Value) -> Vec<u8> {
 
 #[test]
 fn a_host_that_cannot_judge_a_case_need_not_say_why() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let case = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     asked(&mut lab.sidecar);
     lab.sidecar.call::<ActionReport>(&ActionReportParams {
@@ -263,7 +267,7 @@ fn cancel(sidecar: &mut Sidecar, id: u64) {
 
 #[test]
 fn what_the_host_says_to_a_case_that_was_cancelled_is_dropped() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let first = lab.sidecar.ask::<JudgmentEvaluate>(&case("first"));
     asked(&mut lab.sidecar);
     cancel(&mut lab.sidecar, first);
@@ -286,7 +290,7 @@ fn without_an_answer_the_error_says_why() {
             (Reply::Stall, "judgment.timeout_seconds = 1", "no answer within 1s"),
         ] {
             let endpoint = Mock::start_apart(vec![reply]);
-            let mut lab = Lab::on(&endpoint, wire, &[more]);
+            let mut lab = JudgmentFixture::on(&endpoint, wire, &[more]);
             check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, words);
             lab.leave();
         }
@@ -295,7 +299,7 @@ fn without_an_answer_the_error_says_why() {
 
 #[test]
 fn a_host_that_fails_is_told_of() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let id = lab.sidecar.ask::<JudgmentEvaluate>(&case("r"));
     asked(&mut lab.sidecar);
     lab.report("r", ActionStatus::Failed, None, Some("out of credit"));
@@ -307,7 +311,7 @@ fn a_host_that_fails_is_told_of() {
 
 #[test]
 fn a_host_that_is_silent_is_told_of() {
-    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
+    let mut lab = JudgmentFixture::on_host(&["deadlines.judgment_seconds = 1"]);
     check_refused(&mut lab.sidecar, THREAD, ErrorCode::JudgmentUnavailable, "within 1s");
     assert_eq!(performed(&lab.sidecar.take_notes()).len(), 1);
     lab.leave();
@@ -316,12 +320,12 @@ fn a_host_that_is_silent_is_told_of() {
 #[test]
 fn who_cannot_be_asked_is_not() {
     let unavailable = ErrorCode::JudgmentUnavailable;
-    let mut off = Lab::configured(vec!["judgment.backend = \"off\"".to_owned()], true);
+    let mut off = JudgmentFixture::configured(vec!["judgment.backend = \"off\"".to_owned()], true);
     check_refused(&mut off.sidecar, THREAD, unavailable, "`off`");
     check_refused(&mut off.sidecar, "nobody's", ErrorCode::UnknownThread, "nobody's");
     off.leave();
 
-    let owner = Lab::on_host(&[]);
+    let owner = JudgmentFixture::on_host(&[]);
     let mut observer = Sidecar::start(&owner.home);
     observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
     check_refused(&mut observer, THREAD, unavailable, "not here");
@@ -329,7 +333,8 @@ fn who_cannot_be_asked_is_not() {
     observer.leave();
     owner.leave();
 
-    let mut unable = Lab::configured(vec!["judgment.backend = \"host\"".to_owned()], false);
+    let mut unable =
+        JudgmentFixture::configured(vec!["judgment.backend = \"host\"".to_owned()], false);
     check_refused(&mut unable.sidecar, THREAD, unavailable, "cannot judge");
     unable.leave();
 }
@@ -338,7 +343,7 @@ fn who_cannot_be_asked_is_not() {
 fn whoever_looks_on_may_ask_an_endpoint() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![wire.said(YES)]);
-        let owner = Lab::on(&endpoint, wire, &[]);
+        let owner = JudgmentFixture::on(&endpoint, wire, &[]);
         let mut observer = launch(&owner.home);
         observer.call::<ThreadOpen>(&owner.opening(Role::Observer));
         assert!(observer.call::<JudgmentEvaluate>(&case("r")).should_compact);

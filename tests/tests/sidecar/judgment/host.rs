@@ -1,6 +1,6 @@
 //! The judge that the host runs: the action that asks it, which answers count, and what its silence means.
 
-use super::lab::{At, Lab, THREAD, is_judge, performed};
+use super::fixture::{At, JudgmentFixture, THREAD, is_judge, performed};
 use expect_test::{Expect, expect};
 use rawr_core::judgment::OUTPUT_SCHEMA;
 use rawr_protocol::methods::{JudgmentAnswer, ThreadClose};
@@ -10,7 +10,7 @@ use rawr_protocol::{
 };
 
 /// A turn ends, and the host is asked.
-fn asked(lab: &mut Lab, at: At) -> ActionPerformNotification {
+fn asked(lab: &mut JudgmentFixture, at: At) -> ActionPerformNotification {
     assert!(is_judge(&lab.turn(at)));
     let mut asked = performed(&lab.sidecar.take_notes());
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -23,7 +23,7 @@ fn request_of(asked: &ActionPerformNotification) -> String {
 }
 
 /// Whether the answer was waited for.
-fn answer(lab: &mut Lab, request: &str, should_compact: bool) -> bool {
+fn answer(lab: &mut JudgmentFixture, request: &str, should_compact: bool) -> bool {
     let params = JudgmentAnswerParams {
         thread_id: THREAD.to_owned(),
         request_id: request.to_owned(),
@@ -34,7 +34,7 @@ fn answer(lab: &mut Lab, request: &str, should_compact: bool) -> bool {
 }
 
 /// An answer that nobody waits for changes nothing and is told to nobody.
-fn check_dropped(lab: &mut Lab, request: &str) {
+fn check_dropped(lab: &mut JudgmentFixture, request: &str) {
     lab.sidecar.take_notes();
     let (before, records) = (lab.get(), lab.records());
     assert!(!answer(lab, request, true));
@@ -43,7 +43,7 @@ fn check_dropped(lab: &mut Lab, request: &str) {
 }
 
 fn check_answered(should_compact: bool, expected: Expect) {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let request = request_of(&asked(&mut lab, At::Ready));
     assert!(answer(&mut lab, &request, should_compact));
     expected.assert_eq(&lab.told());
@@ -52,7 +52,7 @@ fn check_answered(should_compact: bool, expected: Expect) {
 
 #[test]
 fn the_action_brings_prompt_case_and_schema() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let asked = asked(&mut lab, At::Ready);
     let Action::Judge { request_id, instructions, context, output_schema } = &asked.action else {
         panic!("{asked:?}")
@@ -92,7 +92,7 @@ fn the_hosts_no_starts_nothing() {
 
 #[test]
 fn an_answer_counts_once() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let request = request_of(&asked(&mut lab, At::Ready));
     assert!(answer(&mut lab, &request, false));
     lab.settled();
@@ -102,7 +102,7 @@ fn an_answer_counts_once() {
 
 #[test]
 fn an_answer_to_another_question_is_dropped() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let first = request_of(&asked(&mut lab, At::Ready));
     assert!(answer(&mut lab, &first, false));
     let second = request_of(&asked(&mut lab, At::Ready));
@@ -116,7 +116,7 @@ fn an_answer_to_another_question_is_dropped() {
 
 #[test]
 fn an_answer_after_the_deadline_is_dropped() {
-    let mut lab = Lab::on_host(&["deadlines.judgment_seconds = 1"]);
+    let mut lab = JudgmentFixture::on_host(&["deadlines.judgment_seconds = 1"]);
     let request = request_of(&asked(&mut lab, At::Ready));
     expect![[r#"
         judged by host: no answer: the judge did not answer in time
@@ -130,7 +130,7 @@ fn an_answer_after_the_deadline_is_dropped() {
 
 #[test]
 fn an_answer_after_the_users_next_turn_is_dropped() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let first = request_of(&asked(&mut lab, At::Ready));
     let second = request_of(&asked(&mut lab, At::Ready));
     assert_ne!(first, second);
@@ -141,7 +141,7 @@ fn an_answer_after_the_users_next_turn_is_dropped() {
 #[test]
 fn a_host_that_fails_to_judge_has_given_no_answer() {
     let mut told = String::new();
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     for at in [At::Early, At::Ready, At::Asap] {
         let asked = asked(&mut lab, at);
         lab.report(&asked.action_id, ActionStatus::Failed, None, Some("out of credit"));
@@ -167,7 +167,7 @@ fn a_host_that_fails_to_judge_has_given_no_answer() {
 
 #[test]
 fn a_host_that_fails_without_a_reason_has_failed_too() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let asked = asked(&mut lab, At::Ready);
     lab.report(&asked.action_id, ActionStatus::Failed, None, None);
     expect![[r#"
@@ -182,7 +182,7 @@ fn a_host_that_fails_without_a_reason_has_failed_too() {
 #[test]
 fn a_host_that_cannot_judge_is_not_asked() {
     let lines = vec!["judgment.backend = \"host\"".to_owned()];
-    let mut lab = Lab::configured(lines, false);
+    let mut lab = JudgmentFixture::configured(lines, false);
     let verdict = lab.turn(At::Ready);
     assert_eq!(verdict.outcome, Outcome::Defer);
     assert_eq!(verdict.reason, "host gave no answer: the host cannot judge");
@@ -192,7 +192,7 @@ fn a_host_that_cannot_judge_is_not_asked() {
 
 #[test]
 fn whoever_takes_the_thread_up_again_is_asked_under_the_same_name() {
-    let mut lab = Lab::on_host(&[]);
+    let mut lab = JudgmentFixture::on_host(&[]);
     let asked = asked(&mut lab, At::Ready);
     let killed = lab.lose_the_sidecar();
     lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });

@@ -1,7 +1,9 @@
 //! A sidecar that goes while the endpoint thinks: the question is put again by whoever takes the thread up, and its
 //! answer counts once.
 
-use super::lab::{At, Lab, NO, THREAD, WIRES, Wire, YES, is_judge, on_both_wires, performed};
+use super::fixture::{
+    At, JudgmentFixture, NO, THREAD, WIRES, Wire, YES, is_judge, on_both_wires, performed,
+};
 use expect_test::expect;
 use rawr_protocol::methods::{ThreadClose, ThreadList};
 use rawr_protocol::{Phase, ThreadCloseParams, ThreadListParams};
@@ -11,7 +13,7 @@ use rawr_tests::mock_endpoint::{Mock, Reply, block_on};
 fn after_a_crash_the_same_question_is_put_again_and_answered_once() {
     let told = |wire: Wire| {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(YES).held()]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         assert!(is_judge(&lab.turn(At::Ready)));
         block_on(endpoint.wait_for_requests(1));
         let opened = lab.lose_the_sidecar();
@@ -45,7 +47,7 @@ fn after_a_crash_the_same_question_is_put_again_and_answered_once() {
 fn a_thread_that_is_left_and_taken_up_again_is_judged_once() {
     for wire in WIRES {
         let endpoint = Mock::start_apart(vec![Reply::Stall, wire.said(NO)]);
-        let mut lab = Lab::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &["judgment.timeout_seconds = 600"]);
         lab.turn(At::Ready);
         block_on(endpoint.wait_for_requests(1));
         lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });
@@ -61,7 +63,7 @@ fn a_thread_that_is_left_and_taken_up_again_is_judged_once() {
 fn while_nobody_owns_the_thread_an_answer_waits_for_nobody() {
     let told = |wire: Wire| {
         let endpoint = Mock::start_apart(vec![wire.said(YES).held(), wire.said(NO)]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         lab.turn(At::Ready);
         block_on(endpoint.wait_for_requests(1));
         lab.sidecar.call::<ThreadClose>(&ThreadCloseParams { thread_id: THREAD.to_owned() });

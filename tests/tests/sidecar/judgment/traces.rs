@@ -1,7 +1,7 @@
 //! What a judgment leaves behind: its costs, kept apart; and what it must not: a trace in the transcript, a key anywhere,
 //! the conversation in a log.
 
-use super::lab::{At, KEY, Lab, NO, SAID, WIRES, YES, performed};
+use super::fixture::{At, JudgmentFixture, KEY, NO, SAID, WIRES, YES, performed};
 use rawr_protocol::JudgmentTotals;
 use rawr_tests::mock_endpoint::{Mock, reply};
 use std::fs;
@@ -13,7 +13,7 @@ fn costs_are_added_up_apart_from_the_threads_own() {
         let limited = |left: &str| wire.said(NO).with("x-ratelimit-remaining-tokens", left);
         let refused = reply(401, "no such key");
         let endpoint = Mock::start_apart(vec![limited("900"), refused, limited("800")]);
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         assert_eq!(lab.totals(), None);
         for expected in [
             "asked 1, failed 0, tokens 40 and 9, x-ratelimit-remaining-tokens 900",
@@ -44,7 +44,7 @@ fn a_judgment_injects_nothing_and_belongs_to_no_turn() {
     for wire in WIRES {
         for text in [NO, "no judgment at all"] {
             let endpoint = Mock::start_apart(vec![wire.said(text)]);
-            let mut lab = Lab::on(&endpoint, wire, &[]);
+            let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
             lab.turn(At::Ready);
             assert_eq!(performed(&lab.settled()), []);
             assert_eq!(lab.get().pending_actions, []);
@@ -66,7 +66,7 @@ fn neither_key_nor_conversation_is_in_a_log_and_the_key_is_in_no_file() {
             wire.said(&YES.replace("committed", KEY)),
         ];
         let endpoint = Mock::start_apart(replies.to_vec());
-        let mut lab = Lab::on(&endpoint, wire, &[]);
+        let mut lab = JudgmentFixture::on(&endpoint, wire, &[]);
         for _ in 0..3 {
             lab.turn(At::Ready);
             lab.settled();

@@ -1,6 +1,6 @@
 //! What can be done from an editor: fixes, the shipped text, and the texts that rawr itself serves.
 
-use crate::language::lab::{Editor, capabilities, uri};
+use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_protocol::methods::{LogMessage, PromptChanged, PromptPreviewChanged};
 use rawr_tests::{Home, Sidecar};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Documents as a client keeps them: opened, changed, saved and closed, in its own encoding, and messages that do not fit.
 
-use crate::language::lab::{Editor, capabilities, shown, uri};
+use crate::language::fixture::{Editor, capabilities, shown, uri};
 use rawr_protocol::methods::LogMessage;
 use rawr_tests::Home;
 use serde_json::{Value, json};

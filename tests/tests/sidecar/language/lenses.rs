@@ -1,6 +1,6 @@
 //! What is shown beside a text: values of the newest thread, lengths, what tiers would have done, and where things lead.
 
-use crate::language::lab::{Editor, capabilities, uri};
+use crate::language::fixture::{Editor, capabilities, uri};
 use rawr_tests::{Home, Sidecar, StandIn};
 use serde_json::{Value, json};
 

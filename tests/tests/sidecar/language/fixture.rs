@@ -1,5 +1,4 @@
-//! A language client on the real sidecar, which knows of rawr only where its files are. It says what the client of any
-//! editor says, and counts as its editor does.
+//! The fixture: a language client of a real sidecar, with the requests and the position encoding of an editor.
 
 use rawr_tests::{Home, Launch, Sidecar};
 use serde_json::{Value, json};

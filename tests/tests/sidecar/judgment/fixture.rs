@@ -1,4 +1,4 @@
-//! A thread whose tiers all ask a judge, at a real sidecar, and what is told of it as text. Holds no case.
+//! The fixture: a thread whose tiers all ask a judge, with a real sidecar, and its notifications as text.
 
 use expect_test::Expect;
 use rawr_protocol::methods::{
@@ -107,14 +107,14 @@ pub fn to_endpoint(wire: Wire, origin: &str, more: &[&str]) -> Vec<String> {
 }
 
 /// A sidecar on a home, with a host that does nothing unless it is told to.
-pub struct Lab {
+pub struct JudgmentFixture {
     pub home: Home,
     pub sidecar: Sidecar,
     pub can_judge: bool,
     turns: u32,
 }
 
-impl Lab {
+impl JudgmentFixture {
     /// The judge is behind an endpoint.
     pub fn on(endpoint: &Mock, wire: Wire, more: &[&str]) -> Self {
         Self::configured(to_endpoint(wire, endpoint.origin(), more), false)

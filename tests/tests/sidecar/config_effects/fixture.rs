@@ -1,4 +1,4 @@
-//! A sidecar, a home and a host that plays a script and takes down what it is told. It decides nothing.
+//! The fixture: a sidecar, a home, and a scripted host that records notifications.
 
 use super::script::{AFTER_COMPACTION, Runs, Show, Step};
 use super::story::{Sign, Story, one_line};
@@ -41,7 +41,7 @@ const PROMPTS: [(&str, &str); 9] = [
     ("summary-prefix", "SUMMARY:"),
 ];
 
-pub struct Lab {
+pub struct ConfigEffectsFixture {
     home: Home,
     repository: Option<Repository>,
     endpoint: Option<Mock>,
@@ -54,7 +54,7 @@ pub struct Lab {
     story: Story,
 }
 
-impl Lab {
+impl ConfigEffectsFixture {
     pub fn open(config: &str, world: &World, with: bool) -> Self {
         let home = Home::new();
         let endpoint =
