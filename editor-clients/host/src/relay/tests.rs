@@ -10,14 +10,14 @@ use super::*;
 const GREETING: &[u8] = b"GET /rpc HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n";
 const WELCOME: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n";
 
-struct Lab {
+struct RelayFixture {
     folder: TempDir,
     driver: Option<UnixListener>,
     screen: UnixStream,
     codex: UnixStream,
 }
 
-impl Lab {
+impl RelayFixture {
     /// Completes the handshake.
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
@@ -90,7 +90,7 @@ const INTERRUPT: &str = r#"{"id": 2, "method": "turn/interrupt", "params": {"thr
 
 #[tokio::test]
 async fn other_messages_overtake_a_held_message_which_arrives_unchanged() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
     assert_eq!(
@@ -106,7 +106,7 @@ async fn other_messages_overtake_a_held_message_which_arrives_unchanged() {
 
 #[tokio::test]
 async fn messages_of_one_thread_stay_in_order_and_those_of_others_do_not_wait() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.sends(&says("t", "one")).await;
     let mut first = lab.is_asked().await;
     first.says(PreflightReply::Hold).await;
@@ -126,7 +126,7 @@ async fn messages_of_one_thread_stay_in_order_and_those_of_others_do_not_wait() 
 
 #[tokio::test]
 async fn without_a_driver_messages_pass() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.driver = None;
     std::fs::remove_file(lab.folder.path().join(DRIVER)).unwrap();
     lab.sends(&says("t", "one")).await;
@@ -135,7 +135,7 @@ async fn without_a_driver_messages_pass() {
 
 #[tokio::test]
 async fn a_driver_without_a_valid_reply_holds_nothing() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.sends(&says("t", "silence")).await;
     let silent = lab.is_asked().await;
     lab.hears(&says("t", "silence")).await;
@@ -153,7 +153,7 @@ async fn a_driver_without_a_valid_reply_holds_nothing() {
 
 #[tokio::test]
 async fn an_unknown_frame_releases_the_held_messages() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
     asked.says(PreflightReply::Hold).await;
@@ -168,13 +168,13 @@ async fn an_unknown_frame_releases_the_held_messages() {
 /// An unknown frame cannot wait for a held message and must not overtake it.
 #[tokio::test]
 async fn a_message_after_an_oversized_one_is_held() {
-    let mut lab = Lab::new().await;
+    let mut lab = RelayFixture::new().await;
     lab.sends(&says("t", "one")).await;
     let mut asked = lab.is_asked().await;
     asked.says(PreflightReply::Hold).await;
     let large = says("t", &"x".repeat(17 << 20));
     let bytes = frame(&large);
-    let Lab { screen, codex, .. } = &mut lab;
+    let RelayFixture { screen, codex, .. } = &mut lab;
     let heard = async {
         let one = frame(&says("t", "one"));
         assert_eq!(read(codex, one.len()).await, one);
@@ -195,8 +195,8 @@ async fn a_message_after_an_oversized_one_is_held() {
 
 #[tokio::test]
 async fn the_driver_is_told_when_a_held_message_is_dropped() {
-    let lab = Lab::new().await;
-    let Lab { folder, driver, mut screen, mut codex } = lab;
+    let lab = RelayFixture::new().await;
+    let RelayFixture { folder, driver, mut screen, mut codex } = lab;
     screen.write_all(&frame(&says("t", "one"))).await.unwrap();
     let (stream, _) = driver.unwrap().accept().await.unwrap();
     let mut words = BufReader::new(stream).lines();
@@ -214,7 +214,7 @@ async fn the_driver_is_told_when_a_held_message_is_dropped() {
 
 #[tokio::test]
 async fn the_app_servers_bytes_are_forwarded_unchanged() {
-    let Lab { folder, mut codex, mut screen, .. } = Lab::new().await;
+    let RelayFixture { folder, mut codex, mut screen, .. } = RelayFixture::new().await;
     let said: Vec<u8> = (0..=255).cycle().take(300_000).collect();
     let (sent, heard) = tokio::join!(codex.write_all(&said), read(&mut screen, said.len()));
     sent.unwrap();
